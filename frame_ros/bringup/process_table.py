@@ -31,7 +31,6 @@ from frame_ros.bringup.node_process import (
 )
 from frame_ros.bringup.option_text import assignments
 from frame_ros.bringup.parameter_files import (
-    given_parameters,
     known_parameters,
     robot_parameters,
     with_given,
@@ -70,7 +69,7 @@ def demo_processes(settings: DemoOptions) -> list[Process]:
         [
             _simulator(settings),
             *demo_sensing(settings),
-            *_monitors(settings, of('metrics'), of('gate'), of('kinematics'), of('markers')),
+            *_monitors(settings, of('metrics'), of('kinematics'), of('markers')),
             _recorder(settings, demo_expected(settings)),
             *_gate(settings, of('gate')),
             _policy(settings, {'samples': SAMPLES} if settings.policy == 'scripted' else {}),
@@ -124,7 +123,7 @@ def _arm_processes(settings: ArmOptions) -> list[Process]:
     policy = [_policy(settings)] if settings.policy else []
     policy = [*_gate(settings, gate), *policy]
     display = _display(settings)
-    watching = _monitors(settings, _target(settings), gate, tip)
+    watching = _monitors(settings, _target(settings), tip)
     monitors = [
         replace(process, can_respawn=True) for process in (*arm_sensing(settings), *watching)
     ]
@@ -186,7 +185,17 @@ def _as_set(settings: RunOptions, processes: list[Process]) -> list[Process]:
         found = [replace(p, parameters={**p.parameters, 'use_sim_time': True}) for p in found]
     if settings.frame_prefix:
         found = [_prefixed(process, settings.frame_prefix) for process in found]
-    return with_given(_waiting_for_all(found), settings)
+    return _drawing_workspace(with_given(_waiting_for_all(found), settings))
+
+
+def _drawing_workspace(processes: list[Process]) -> list[Process]:
+    """Makes the markers draw the workspace that the gate of the run keeps the arm in."""
+    gate = next((p.parameters for p in processes if p.executable == 'gate'), {})
+    enforced = {name: gate[name] for name in ('workspace.box', 'workspace.floor') if name in gate}
+    return [
+        replace(p, parameters={**p.parameters, **enforced}) if p.executable == 'markers' else p
+        for p in processes
+    ]
 
 
 def _prefixed(process: Process, prefix: str) -> Process:
@@ -210,15 +219,11 @@ def _simulator(settings: DemoOptions) -> Process:
 def _monitors(
     settings: RunOptions,
     of_metrics: Mapping[str, Value] | None = None,
-    of_gate: Mapping[str, Value] | None = None,
     of_kinematics: Mapping[str, Value] | None = None,
     of_markers: Mapping[str, Value] | None = None,
 ) -> list[Process]:
     names = settings.remappings()
-    bounds = {**(of_gate or {}), **given_parameters(settings, 'gate')} if settings.has_gate else {}
-    drawn: dict[str, Value] = {
-        name: bounds[name] for name in ('workspace.box', 'workspace.floor') if name in bounds
-    }
+    drawn: dict[str, Value] = {}
     robot: dict[str, Value] = {'robot': settings.robot_source}
     transforms: dict[str, Value] = {'publish_tf': 'false'} if settings.robot_state_publisher else {}
     if settings.known_obstacles:

@@ -136,7 +136,8 @@ def run(args: argparse.Namespace) -> int:
         for bag in args.bags
         for e in read_raw(bag, args.namespace, topics, robot_name or None, units)
     ]
-    robot = load_robot(args.robot or _recorded_robot(episodes[0]))
+    args.robot = args.robot or _recorded_robot(episodes[0])
+    robot = load_robot(args.robot)
     limits = robot.joint_limits
     if args.recorded:
         name, results = 'recorded chunks', recorded_errors(episodes, args)
@@ -181,6 +182,7 @@ def check_policy(args: argparse.Namespace) -> None:
     if args.policy:
         offered: dict[str, Any] = {'folder': args.checkpoint} if args.checkpoint else {}
         if args.robot:
+            offered['robot'] = args.robot
             offered['robot_joint_names'] = tuple(load_robot(args.robot).joint_limits)
         required = dict.fromkeys(offered.keys() & {'folder'}, 'a checkpoint')
         registry.check_policy(args.policy, offered, required, options, is_tried=False)
@@ -202,6 +204,7 @@ def make_open_loop_policy(
     if args.policy == 'replay':
         options = {'start': 'at_once', 'namespace': args.namespace, **options}
     offered: dict[str, Any] = {
+        'robot': args.robot,
         'robot_joint_names': tuple(limits),
         'joint_limits': limits,
         'gripper_limits': {name: pair for name, pair in limits.items() if 'gripper' in name},

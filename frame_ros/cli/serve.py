@@ -245,6 +245,7 @@ def _offered(args: argparse.Namespace, limits: Mapping[str, tuple[float, float]]
     if not all(0 < t < math.inf for t in temperatures):
         raise SetupError(f'--temperatures is {args.temperatures!r}; positive numbers are expected')
     offered = {
+        'robot': args.robot,
         'robot_joint_names': tuple(limits),
         'joint_limits': dict(limits),
         'gripper_limits': {name: limits[name] for name in gripper_joints(limits)},

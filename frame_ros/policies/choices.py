@@ -46,10 +46,11 @@ class PolicyChoices:
 def offered_of(chosen: Any, limits: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
     """Options that every policy is offered, see `make_policy`.
 
-    chosen: has PolicyChoices, seed, control_rate (Hz) and quality as attributes. limits: every
-    joint of the robot -> lower and upper limit, rad or m.
+    chosen: has PolicyChoices, robot, seed, control_rate (Hz) and quality as attributes. limits:
+    every joint of the robot -> lower and upper limit, rad or m.
     """
     offered = {
+        'robot': chosen.robot,
         'robot_joint_names': tuple(limits),
         'joint_limits': dict(limits),
         'gripper_limits': {name: pair for name, pair in limits.items() if 'gripper' in name},

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +202,20 @@ class RobotProfile:
         layout = () if self.rviz == attrs.fields(RobotProfile).rviz.default else (self.rviz,)
         simulated = self.simulation.motors if self.simulation else ''
         return tuple(filter(None, (self.urdf, self.motors, simulated, *layout)))
+
+    def posture(self, name: str, joints: Sequence[str]) -> tuple[float, ...]:
+        """The positions of joints in a posture, rad or m.
+
+        Raises:
+            RobotError: it has none of a joint.
+        """
+        posture = self.postures.get(name, {})
+        if lacking := [joint for joint in joints if joint not in posture]:
+            raise RobotError(
+                f'the profile of {self.name} has no position of {", ".join(lacking)} in '
+                f'postures.{name}'
+            )
+        return tuple(posture[joint] for joint in joints)
 
     def path(self, file: str) -> Path:
         """The place of a file that the profile names.

@@ -182,7 +182,7 @@ class Simulation:
         timestep: s, of the physics.
         watched_links: whose distances are measured; the base and what turns above it about the
             vertical stay as near to the table whatever is done.
-        servos: of the joints of the profile's home posture, in its order.
+        servos: of the joints that can be commanded, in the URDF's order, the gripper's last.
         cameras: by name.
         table: before the robot.
         encoder: of all joints.

@@ -9,12 +9,12 @@ from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.metrics import rms_jerk
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Observation
-from frame_ros.policies.scripted.pick_place import JOINT_NAMES, ScriptedOptions, ScriptedPickPlace
+from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
 from frame_ros.policies.scripted.reaching import rotation_of, solve_reach
 from frame_ros.robots import load_robot
 from frame_ros.robots.profiles import find_profile
 
-HOME = tuple(find_profile('so101').postures['home'].values())
+JOINT_NAMES, HOME = zip(*find_profile('so101').postures['home'].items())
 OBJECT = np.array((0.24, -0.06, 0.015, 0.0, 0.0, 0.0, 1.0))
 GOAL = np.array((0.20, 0.17, 0.004, 0.0, 0.0, 0.0, 1.0))
 DT = 1 / 30

@@ -5,20 +5,18 @@
 import numpy as np
 import pytest
 
-from frame_ros.core.errors import PolicyError, ValueRangeError
+from frame_ros.core.errors import PolicyError, RobotError
 from frame_ros.metrics import rms_jerk
 from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.action_check import check_chunk
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.registry import make_policy
-from frame_ros.policies.scripted.arms import find_arm, scripted_arms
+from frame_ros.policies.scripted.arms import scripted_arm
 from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
 from frame_ros.policies.scripted.reaching import rotation_of
 from frame_ros.robots import load_robot
 
-FR3, SO101 = (
-    next(arm for arm in scripted_arms() if arm.robot == name) for name in ('fr3', 'so101')
-)
+FR3 = scripted_arm('fr3')
 NAMES = FR3.joint_names
 OBJECT = np.array((0.48, -0.2, 0.0225, 0.0, 0.0, np.sin(0.3), np.cos(0.3)))
 GOAL = np.array((0.38, 0.33, 0.006, 0.0, 0.0, 0.0, 1.0))
@@ -57,21 +55,19 @@ def simulation():
     return PickPlaceSimulation(robot='fr3')
 
 
-def test_it_is_chosen_by_the_joints_of_the_robot():
-    policy = make_policy('scripted', {'robot_joint_names': tuple(load_robot('fr3').joint_limits)})
+def test_it_moves_the_robot_that_it_is_offered():
+    policy = make_policy('scripted', {'robot': 'fr3'})
     assert isinstance(policy, Policy)
     inference = policy.infer(observe())
     assert inference.action_names == NAMES
     assert inference.action_units == ('rad',) * 7 + ('m',)
     assert inference.actions[0] == pytest.approx(FR3.home)
-    assert ScriptedPickPlace(robot=load_robot('fr3', 'tcp')).infer(observe()).action_names == NAMES
-    assert find_arm(SO101.joint_names) == SO101
-    with pytest.raises(ValueRangeError, match='panda_joint1'):
-        ScriptedPickPlace(ScriptedOptions(robot_joint_names=('panda_joint1',)))
+    with pytest.raises(RobotError, match="'panda' has not; fr3, so101 have it"):
+        make_policy('scripted', {'robot': 'panda'})
 
 
 def test_it_succeeds_within_ten_seconds_and_touches_only_the_cube(simulation):
-    policy = ScriptedPickPlace(ScriptedOptions(robot_joint_names=NAMES))
+    policy = ScriptedPickPlace(ScriptedOptions(robot='fr3'))
     for seed in range(2):
         is_done, path, touched = run_in_simulation(simulation, policy, seed)
         assert is_done
@@ -80,9 +76,7 @@ def test_it_succeeds_within_ten_seconds_and_touches_only_the_cube(simulation):
 
 
 def test_a_low_quality_is_jerkier(simulation):
-    good, bad = (
-        ScriptedPickPlace(ScriptedOptions(quality=q, robot_joint_names=NAMES)) for q in (1.0, 0.0)
-    )
+    good, bad = (ScriptedPickPlace(ScriptedOptions(quality=q, robot='fr3')) for q in (1.0, 0.0))
     _, smooth, _ = run_in_simulation(simulation, good, 0, 4.0)
     _, rough, _ = run_in_simulation(simulation, bad, 0, 4.0)
     assert rms_jerk(rough, DT) > 2 * rms_jerk(smooth, DT)
@@ -90,9 +84,7 @@ def test_a_low_quality_is_jerkier(simulation):
 
 @pytest.mark.parametrize('quality', [1.0, 0.0])
 def test_a_whole_plan_keeps_the_limits_and_the_hand_points_down_where_it_grasps(quality):
-    policy = ScriptedPickPlace(
-        ScriptedOptions(quality=quality, horizon=250, robot_joint_names=NAMES)
-    )
+    policy = ScriptedPickPlace(ScriptedOptions(quality=quality, horizon=250, robot='fr3'))
     inference = policy.infer(observe())
     actions, clipped = check_chunk(inference, load_robot('fr3').joint_limits)
     assert clipped == {}
@@ -110,15 +102,13 @@ def test_a_whole_plan_keeps_the_limits_and_the_hand_points_down_where_it_grasps(
 
 
 def test_samples_have_its_joints():
-    policy = ScriptedPickPlace(
-        ScriptedOptions(quality=0.5, samples=3, horizon=12, robot_joint_names=NAMES)
-    )
+    policy = ScriptedPickPlace(ScriptedOptions(quality=0.5, samples=3, horizon=12, robot='fr3'))
     samples = policy.infer(observe()).samples
     assert samples.shape == (3, 12, 8)
     assert (samples[0] != samples[1]).any()
 
 
 def test_a_missing_finger_is_named():
-    policy = ScriptedPickPlace(ScriptedOptions(robot_joint_names=NAMES))
+    policy = ScriptedPickPlace(ScriptedOptions(robot='fr3'))
     with pytest.raises(PolicyError, match='fr3_finger_joint1'):
         policy.infer(Observation(0, 0, NAMES[:7], np.array(FR3.home[:7])))

@@ -125,6 +125,11 @@ def test_a_packaged_profile_could_as_well_lie_outside(profile, tmp_path):
         ({'tips': {}}, "mine has neither 'tcp' nor 'default' in tips"),
         ({'postures': {}}, 'mine has no position of shoulder_pan, .* in postures.home'),
         ({'sensor_link': ''}, 'mine has no sensor_link'),
+        ({'servos': 5}, 'mine has 5 simulation.servos; it must have one for each of shoulder_pan,'),
+        (
+            {'gripper': {'joint': 'wrist_roll', 'closed': 0.1, 'opened': 0.3}},
+            'the gripper of mine is wrist_roll; in the scene it must be the last joint of the URDF',
+        ),
     ],
 )
 def test_what_a_simulated_profile_lacks_is_named(tmp_path, lacking, message):
@@ -135,9 +140,12 @@ def test_what_a_simulated_profile_lacks_is_named(tmp_path, lacking, message):
     content = json.loads(json.dumps(attrs.asdict(known)))
     content |= {'name': 'mine', 'urdf': str(known.path(known.urdf)), 'folder': ''}
     path = tmp_path / 'mine.yaml'
+    if count := lacking.pop('servos', None):
+        content['simulation']['servos'] = content['simulation']['servos'][:count]
     path.write_text(yaml.safe_dump({**content, **lacking}))
     with pytest.raises(RobotError, match=message):
         scene_robot(str(path))
+    content['simulation'] = json.loads(json.dumps(attrs.asdict(known.simulation)))
     path.write_text(yaml.safe_dump({**content, 'tips': {'default': 'wrist_link'}}))
     assert scene_robot(str(path)).tip_link == 'wrist_link'
 

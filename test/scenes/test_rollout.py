@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rolling policies out in the simulated scene, without ROS."""
 
+import json
+
+import attrs
 import numpy as np
 import pytest
+import yaml
 
 pytest.importorskip('mujoco')
 
@@ -18,8 +22,10 @@ from frame_ros.metrics import (
 )
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference
+from frame_ros.policies.registry import make_policy
 from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
 from frame_ros.robots import load_robot
+from frame_ros.robots.profiles import find_profile
 from frame_ros.scenes import JOINT_NAMES, scene_robot
 from frame_ros.scenes.rollout import Rollouts
 
@@ -178,3 +184,26 @@ def test_another_robot_is_rolled_out_by_its_name():
     assert rollouts.simulation.timestep == pytest.approx(0.001)
     with pytest.raises(RobotError, match='ur5'):
         Rollouts(robot='ur5')
+
+
+@pytest.mark.parametrize(
+    'known', [find_profile('so101'), find_profile('fr3')], ids=lambda p: p.name
+)
+def test_a_robot_outside_the_package_is_moved_by_its_profile_alone(tmp_path, known):
+    *arm, gripper = known.postures['home']
+
+    def renamed(text):
+        for joint in arm:
+            text = text.replace(f'"{joint}"', f'"my_{joint}"')
+        return text
+
+    (tmp_path / 'mine.urdf').write_text(renamed(known.path(known.urdf).read_text()))
+    content = {**attrs.asdict(known), 'name': 'mine', 'title': 'Mine', 'urdf': 'mine.urdf'}
+    path = tmp_path / 'mine.yaml'
+    path.write_text(yaml.safe_dump(json.loads(renamed(json.dumps(content)))))
+    rollouts = Rollouts(robot=str(path))
+    policy = make_policy('scripted', {'robot': str(path), 'robot_joint_names': ('other',)})
+    episode = rollouts.run(policy, SEED)
+    assert episode.summary['outcome'] == Outcome.SUCCESS and episode.attributes['robot'] == 'mine'
+    (names,) = set(map(tuple, episode.streams['joint_states'].values['names']))
+    assert names == (*(f'my_{joint}' for joint in arm), gripper)

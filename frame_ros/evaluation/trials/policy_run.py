@@ -119,11 +119,9 @@ class PolicyActions:
         self, simulation: PickPlaceSimulation, seed: int, quality: float, timeout: float = 20.0
     ) -> None:
         """quality: of the policy, 0 to 1."""
-        names = simulation.joint_names
         self._simulation, self._timeout = simulation, timeout
-        self._policy = ScriptedPickPlace(
-            ScriptedOptions(quality=quality, seed=seed, robot_joint_names=names)
-        )
+        robot = simulation.robot.source
+        self._policy = ScriptedPickPlace(ScriptedOptions(quality=quality, seed=seed, robot=robot))
         self._policy.reset(seed)
         self._queue = ActionQueue(1.0 / CONTROL_RATE, 'first', 0, prefetch=0)
         self._queue.open()

@@ -5,15 +5,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.errors import RobotError
 from frame_ros.policies.scripted.reaching import rotation_of
-from frame_ros.robots.profiles import packaged_profiles
+from frame_ros.robots import load_robot
+from frame_ros.robots.profiles import simulated_robots
 from frame_ros.robots.simulated import PickPlaceMotion
 
 Array = NDArray[np.float64]
@@ -69,29 +69,22 @@ class ScriptedArm(PickPlaceMotion):
         return row
 
 
-def scripted_arms() -> tuple[ScriptedArm, ...]:
-    """The packaged robots that the policy can move."""
-    return tuple(
-        ScriptedArm(
-            **attrs.asdict(profile.simulation.scripted, recurse=False),
-            robot=profile.name,
-            joint_names=tuple(profile.postures['home']),
-            home=tuple(profile.postures['home'].values()),
-        )
-        for profile in packaged_profiles()
-        if profile.simulation and profile.simulation.scripted
-    )
-
-
-def find_arm(joint_names: Sequence[str]) -> ScriptedArm:
-    """The arm that has all these joints, and perhaps more.
+def scripted_arm(name_or_file: str) -> ScriptedArm:
+    """The arm of the robot of that name, or of that profile.
 
     Raises:
-        ValueRangeError: there is none.
+        RobotError: there is no such robot, or its profile does not say how the policy moves it.
     """
-    arms = scripted_arms()
-    for arm in arms:
-        if joint_names and set(joint_names) <= set(arm.joint_names):
-            return arm
-    known = ' or '.join(str(arm.joint_names) for arm in arms)
-    raise ValueRangeError(f'the scripted policy is made for {known}, not for {tuple(joint_names)}')
+    robot = load_robot(name_or_file)
+    simulation, joints = robot.profile.simulation, tuple(robot.joint_limits)
+    if simulation is None or simulation.scripted is None:
+        raise RobotError(
+            f'the scripted policy needs simulation.scripted of a profile, which {name_or_file!r} '
+            f'has not; {", ".join(simulated_robots())} have it'
+        )
+    return ScriptedArm(
+        **attrs.asdict(simulation.scripted, recurse=False),
+        robot=name_or_file,
+        joint_names=joints,
+        home=robot.profile.posture('home', joints),
+    )

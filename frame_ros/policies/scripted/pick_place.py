@@ -17,12 +17,10 @@ from frame_ros.core.options import option, options
 from frame_ros.core.time import SECOND
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference, Observation
-from frame_ros.policies.scripted.arms import find_arm
-from frame_ros.policies.scripted.reaching import Kinematics, rotation_of, solve_reach
+from frame_ros.policies.scripted.arms import scripted_arm
+from frame_ros.policies.scripted.reaching import rotation_of, solve_reach
 from frame_ros.robots import load_robot
-from frame_ros.robots.profiles import find_profile
-
-JOINT_NAMES = tuple(find_profile('so101').postures['home'])
+from frame_ros.robots.options import RobotOptions
 
 _LINE_KNOTS = 7
 _MOVED = 0.008  # m, so far the object may have moved before the approach is replanned
@@ -56,7 +54,7 @@ class _Plan:
 
 
 @options
-class ScriptedOptions:
+class ScriptedOptions(RobotOptions):
     """Options of the scripted policy."""
 
     quality: float = option(
@@ -66,7 +64,6 @@ class ScriptedOptions:
     horizon: int = option(20, 'steps of a chunk', at_least=1)
     dt: float = option(1 / 30, 'time between two steps', unit='s', above=0.0)
     samples: int = option(0, 'chunks sampled with each inference', at_least=2, besides=(0,))
-    robot_joint_names: tuple[str, ...] = option(JOINT_NAMES, 'joints of the arm')
 
 
 class ScriptedPickPlace(Policy):
@@ -90,18 +87,14 @@ class ScriptedPickPlace(Policy):
     quality: float
     samples: int
 
-    def __init__(
-        self, options: ScriptedOptions | None = None, robot: Kinematics | None = None
-    ) -> None:
-        """robot: kinematics of the arm to its tip, by default ours."""
+    def __init__(self, options: ScriptedOptions | None = None) -> None:
+        """Raises RobotError: the robot's profile does not say how to move it."""
         options = options or ScriptedOptions()
         self.quality, self.samples = options.quality, options.samples
         self.horizon, self.dt = options.horizon, options.dt
         self._seed, self._episode = options.seed, 0
-        self._arm = find_arm(options.robot_joint_names if robot is None else robot.joint_names)
-        self._robot: Kinematics = (
-            load_robot(self._arm.robot, self._arm.tip) if robot is None else robot
-        )
+        self._arm = scripted_arm(options.robot)
+        self._robot = load_robot(options.robot, self._arm.tip)
         self._columns = [self._arm.joint_names.index(name) for name in self._robot.joint_names]
         self._home = np.array(self._arm.home)
         self.reset()

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
+
+from frame_ros.robots.robot import Robot
 
 _DAMPING = 1e-5  # added to the squared singular values; keeps steps bounded near singular postures
 _TOLERANCE = 2e-4  # m and rad: the step is then too small to matter
@@ -17,22 +17,8 @@ _LARGEST_STEP, _LARGEST_TURN = (
 )  # rad per iteration: of any joint, and for the orientation's sake
 
 
-class Kinematics(Protocol):
-    """The parts of `frame_ros.robots.Robot` that are needed."""
-
-    joint_names: tuple[str, ...]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-
-    def forward(self, q: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Position (3,) and quaternion xyzw of the tip."""
-
-    def jacobian(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(6, N): linear above angular velocity of the tip, in the base frame."""
-
-
 def solve_reach(
-    robot: Kinematics,
+    robot: Robot,
     start: NDArray[np.float64],
     position: NDArray[np.float64],
     rotation: NDArray[np.float64],

@@ -70,12 +70,13 @@ def scene_robot(name_or_file: str) -> SceneRobot:
         )
     description = parse_urdf(read_text(profile.path(profile.urdf)))
     joints = [j.name for j in description.joints if j.is_moving and not j.mimic]
+    _check_joints(profile, joints)
     return SceneRobot(
         **attrs.asdict(profile.simulation, recurse=False),
         source=name_or_file,
         name=profile.name,
         joint_names=tuple(joints),
-        home=_home(profile, joints),
+        home=profile.posture('home', joints),
         base_link=description.base_link,
         tip_link=_tip(profile),
         wrench_link=_sensor_link(profile),
@@ -84,16 +85,19 @@ def scene_robot(name_or_file: str) -> SceneRobot:
     )
 
 
-def _home(profile: RobotProfile, joints: Sequence[str]) -> tuple[float, ...]:
-    """The positions of the posture from which the simulation starts."""
-    home = profile.postures.get('home', {})
-    lacking = [name for name in joints if name not in home]
-    if lacking:
+def _check_joints(profile: RobotProfile, joints: Sequence[str]) -> None:
+    """Raises RobotError unless each joint has a servo, and the last one is the gripper's."""
+    servos = profile.simulation.servos if profile.simulation else ()
+    if len(servos) != len(joints):
         raise RobotError(
-            f'the profile of {profile.name} has no position of {", ".join(lacking)} in '
-            'postures.home, from which the simulation starts'
+            f'the profile of {profile.name} has {len(servos)} simulation.servos; it must have one '
+            f'for each of {", ".join(joints)}'
         )
-    return tuple(home[name] for name in joints)
+    if profile.gripper and profile.gripper.joint != joints[-1]:
+        raise RobotError(
+            f'the gripper of {profile.name} is {profile.gripper.joint}; in the scene it must be '
+            f'the last joint of the URDF, which is {joints[-1]}'
+        )
 
 
 def _tip(profile: RobotProfile) -> str:

@@ -38,6 +38,7 @@ from frame_ros.core.option_texts import text_of
 from frame_ros.core.options import flat
 from frame_ros.core.shared_files import share_directory
 from frame_ros.policies.policy_names import policies
+from frame_ros.robots.profiles import find_profile
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 TABLES = {
@@ -479,6 +480,23 @@ def test_the_gate_is_set_by_the_launch_arguments():
         match="'velocity_scal' is no parameter of the gate; did you mean 'limits.velocity_scale'",
     ):
         arm_processes(replace(settings, gate_parameters={'velocity_scal': 0.3}))
+
+
+def test_the_markers_draw_the_workspace_that_a_profile_gives_the_gate(tmp_path):
+    path = tmp_path / 'mine.yaml'
+    urdf = find_profile('so101').path('urdf/so101.urdf')
+    path.write_text(
+        f'urdf: {urdf}\nparameters:\n'
+        '  gate: {workspace: {box: [-1, -1, 0, 1, 1, 1], floor: 0.1}}\n'
+        '  markers: {workspace.floor: 0.3}\n'
+    )
+    settings = ArmOptions(robot=str(path), policy='hold', gate_parameters={'workspace.floor': 0.2})
+    processes = by_name(arm_processes(settings))
+    for name in ('gate', 'markers'):
+        assert processes[name].parameters['workspace.box'] == [-1.0, -1.0, 0.0, 1.0, 1.0, 1.0]
+        assert processes[name].parameters['workspace.floor'] == 0.2
+    alone = by_name(arm_processes(replace(settings, policy='')))
+    assert alone['markers'].parameters['workspace.floor'] == 0.3  # of a gate elsewhere
 
 
 def test_a_leader_drives_through_the_gate_too():

@@ -29,11 +29,11 @@ from frame_ros.nodes.runtime.message_parts import time_message  # noqa: E402
 from frame_ros.policies.episode_gate import PolicyEpisode  # noqa: E402
 from frame_ros.policies.execution.action_queue import Arrival  # noqa: E402
 from frame_ros.policies.protocol import Observation, TokenStatistics  # noqa: E402
-from frame_ros.policies.scripted.pick_place import JOINT_NAMES, ScriptedOptions, ScriptedPickPlace  # noqa: E402
+from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace  # noqa: E402
 from frame_ros.robots.profiles import find_profile  # noqa: E402
 
 COUNT, TOKENS, CLASSES, SAMPLES = 12, 60, 900, 5
-HOME = tuple(find_profile('so101').postures['home'].values())
+JOINT_NAMES, HOME = zip(*find_profile('so101').postures['home'].items())
 METRICS = ('tb_tp', 'tb_pcs', 'tb_d', 'tb_e', 'ev')
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 TOPICS = {
