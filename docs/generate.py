@@ -29,7 +29,7 @@ from frame_ros.core.input_files import FACTOR_VARIABLE, every_limit
 from frame_ros.core.option_texts import text_of
 from frame_ros.core.options import walk
 from frame_ros.core.topics import Service, Topic
-from frame_ros.metrics import EXPLANATIONS, REGISTRY, Metric
+from frame_ros.metrics import REGISTRY, Metric
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPICAL_VALUES = Path(__file__).resolve().parent / 'typical_values.json'
@@ -118,8 +118,7 @@ def topics(metric: Metric) -> str:
 
 
 def metric_section(metric: Metric, typical: dict[str, Any]) -> str:
-    """One metric: formula, facts, explanation, typical values."""
-    words = EXPLANATIONS[metric.id]
+    """One metric: formula, facts, words, typical values."""
     facts = (
         metric.unit, DIRECTIONS[metric.higher_is_better], str(metric.minimum_samples),
         metric.source, topics(metric), ', '.join(f'`{name}`' for name in metric.fields) or '-',
@@ -128,11 +127,11 @@ def metric_section(metric: Metric, typical: dict[str, Any]) -> str:
     python = ', '.join(f'`{name}`' for name in python_names(metric))
     parts = [
         f'(metric-{metric.id})=\n### `{metric.id}`: {escape(metric.name)}',
-        f'```text\n{words.formula}\n```',
+        f'```text\n{metric.formula}\n```',
         table(head, [facts]).rstrip(),
-        f'**What it shows.** {escape(words.shows)}',
-        f'**When it misleads.** {escape(words.misleads)}',
-        f'**Variants.** {escape(words.variants)}' if words.variants else '',
+        f'**What it shows.** {escape(metric.shows)}',
+        f'**When it misleads.** {escape(metric.misleads)}',
+        f'**Variants.** {escape(metric.variants)}' if metric.variants else '',
         f'**NaN when** {escape(metric.unavailable)}.',
         f'**Python.** {python}' if python else '',
         typical_values_table(metric.id, typical),

@@ -57,7 +57,6 @@ def run(args: argparse.Namespace) -> int:
 
 def explained(entry: Metric) -> str:
     """Returns all that is known of a metric, as text for a terminal."""
-    words = entry.explanation
     facts = (
         ('unit', 'dimensionless' if entry.unit == '1' else entry.unit),
         ('better', direction(entry.higher_is_better)),
@@ -66,15 +65,15 @@ def explained(entry: Metric) -> str:
         ('topic', ', '.join(f'{kind}_metrics' for kind in entry.messages) or 'reports only'),
         ('fields', ', '.join(entry.fields)),
         ('Python', ', '.join(python_names(entry))),
-        ('shows', words.shows),
-        ('misleads', words.misleads),
-        ('variants', words.variants),
+        ('shows', entry.shows),
+        ('misleads', entry.misleads),
+        ('variants', entry.variants),
         ('options', ', '.join(entry.options)),
         ('NaN when', entry.unavailable),
     )
     indent = ' ' * 12
     lines = [f'{entry.id}: {entry.name}', '']
-    lines += [f'    {line}' for line in words.formula.splitlines()] + ['']
+    lines += [f'    {line}' for line in entry.formula.splitlines()] + ['']
     lines += [
         textwrap.fill(text, WIDTH, initial_indent=f'  {name:<10}', subsequent_indent=indent)
         for name, text in facts
@@ -101,7 +100,7 @@ def format_table(rows: list[tuple[str, ...]]) -> str:
 
 
 def direction(higher_is_better: bool | None) -> str:
-    """Returns which way is better, in words."""
+    """Returns which way is better, in entry."""
     if higher_is_better is None:
         return 'none'
     return 'higher is better' if higher_is_better else 'lower is better'
@@ -119,11 +118,10 @@ def _row(entry: Metric) -> tuple[str, ...]:
 
 
 def _as_data(entry: Metric) -> dict[str, Any]:
-    from dataclasses import asdict
-
     plain = (
         'id', 'name', 'unit', 'higher_is_better', 'minimum_samples', 'source', 'category',
         'unavailable', 'messages', 'fields', 'function', 'torch', 'aggregate', 'options',
+        'formula', 'shows', 'misleads', 'variants',
     )  # fmt: skip
     facts = {name: getattr(entry, name) for name in plain}
-    return {**facts, 'streaming': entry.streaming_name, **asdict(entry.explanation)}
+    return {**facts, 'streaming': entry.streaming_name}

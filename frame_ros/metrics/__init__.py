@@ -4,7 +4,7 @@
 
 Functions are the batch forms, over NumPy arrays or torch tensors (any array API library), which
 stay what they are. Classes are the streaming forms: a sample in, the batch form over all samples so
-far out. `REGISTRY` holds the record of every metric: unit, direction, source, explanation.
+far out. `REGISTRY` holds the record of every metric: unit, direction, source, words.
 
 A streaming class has `update(...)`, `value` and `reset()`; one that takes differences has
 `reset_differences()`, for a gap in the stamps. The work per sample does not grow with their number
@@ -33,11 +33,9 @@ from frame_ros.metrics.fingerprint import (
     polygon_area,
     ratio_to_best,
 )
-from frame_ros.metrics.record import Explanation, Metric
+from frame_ros.metrics.record import Metric
 from frame_ros.metrics.registry import (
-    EXPLANATIONS,
     REGISTRY,
-    explanation,
     metric,
     metric_of_field,
 )
@@ -53,7 +51,6 @@ from frame_ros.metrics.several_references import ReferenceErrors, mean_trajector
 from frame_ros.metrics.step_differences import window_mean
 
 __all__ = [
-    'EXPLANATIONS',
     'REGISTRY',
     'RISK_FLOOR',
     'SHORT_SEGMENT',
@@ -61,7 +58,6 @@ __all__ = [
     'WINDOW',
     'ActionStep',
     'Array',
-    'Explanation',
     'Fingerprint',
     'LowPass',
     'Metric',
@@ -74,7 +70,6 @@ __all__ = [
     'WindowMean',
     'align',
     'area_range',
-    'explanation',
     'find_breaks',
     'fingerprint',
     'low_pass',

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 OURS = 'frame_ros'
@@ -29,23 +30,6 @@ RATE = (
     'It depends on how often the motion is sampled: compare only at one control rate, and state '
     'that rate. '
 )
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """A metric in words.
-
-    Attributes:
-        formula: plain text, one equation a line.
-        shows: what a value says.
-        misleads: when it says something else.
-        variants: the named variants, and how they differ; '' if there is one form.
-    """
-
-    formula: str
-    shows: str
-    misleads: str
-    variants: str = ''
 
 
 @dataclass(frozen=True)
@@ -185,7 +169,10 @@ class Metric:
         source: paper and equation.
         category: one of CATEGORIES.
         reasons: why it is NaN; the first that applies to an episode is its reason.
-        explanation: the metric in words.
+        formula: plain text, one equation a line.
+        shows: what a value says.
+        misleads: when it says something else.
+        variants: the named variants, and how they differ; '' if there is one form.
         batch: computes it from arrays; None: nothing does.
         streaming: class that computes it sample by sample; None: there is none.
         live: how the streaming class is fed from the streams of a robot; None: only by a state that
@@ -211,11 +198,14 @@ class Metric:
     name: str
     unit: str
     higher_is_better: bool | None
-    minimum_samples: int
-    source: str
     category: str
     reasons: tuple[Reason, ...]
-    explanation: Explanation
+    formula: str
+    shows: str
+    misleads: str
+    variants: str = ''
+    minimum_samples: int = 1
+    source: str = OURS
     batch: Callable[..., Any] | None = None
     streaming: type | None = None
     live: Live | None = None
@@ -288,3 +278,9 @@ class Metric:
             if not reason.lack or reason.lack in lacks:
                 return reason.text
         return self.reasons[-1].text
+
+
+# A metric of each kind of message.
+quality_metric = partial(Metric, category='trajectory', messages=('quality',))
+safety_metric = partial(Metric, category='safety', messages=('safety',))
+efficiency_metric = partial(Metric, category='efficiency', messages=('efficiency',))

@@ -4,25 +4,23 @@
 
 from __future__ import annotations
 
+from inspect import ismodule
 from types import MappingProxyType
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics import families
-from frame_ros.metrics.record import CATEGORIES, Explanation, Metric
+from frame_ros.metrics.record import CATEGORIES, Metric
 
 # id -> metric, in the order of tables: by category, then as the families come.
 REGISTRY: MappingProxyType[str, Metric] = MappingProxyType(
     {
         each.id: each
         for category in CATEGORIES
-        for each in vars(families).values()
+        for family in vars(families).values()
+        if ismodule(family)
+        for each in vars(family).values()
         if isinstance(each, Metric) and each.category == category
     }
-)
-
-# id -> explanation, of every metric.
-EXPLANATIONS: MappingProxyType[str, Explanation] = MappingProxyType(
-    {id: each.explanation for id, each in REGISTRY.items()}
 )
 
 _BY_FIELD = {
@@ -42,15 +40,6 @@ def metric(id: str) -> Metric:
     if id not in REGISTRY:
         raise ValueRangeError(f'no metric has the id {id!r}; there are {", ".join(REGISTRY)}')
     return REGISTRY[id]
-
-
-def explanation(id: str) -> Explanation:
-    """Returns the explanation of the metric of this id.
-
-    Raises:
-        ValueRangeError: there is no such metric.
-    """
-    return metric(id).explanation
 
 
 def metric_of_field(message: str, field: str) -> Metric | None:

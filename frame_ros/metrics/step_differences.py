@@ -11,7 +11,8 @@ constant.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import hypot
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from frame_ros.metrics.arrays import (
 )
 from frame_ros.metrics.constants import AUTHORS_DIFFERENCES, WINDOW
 from frame_ros.metrics.contiguous_samples import Runs, runs_of
-from frame_ros.metrics.engine.samples import Differences, StepValue
+from frame_ros.metrics.engine.samples import Differences, StepValue, finite
 
 VARIANTS = ('paper', 'authors')
 
@@ -142,13 +143,10 @@ def check_order(order: int) -> None:
 
 
 class StreamingInstability(StepValue):
-    """Base of ActionInstability and TCPInstability: the size of the newest n-th difference."""
+    """Base of the streaming instabilities: the size of the newest n-th difference."""
 
-    def __init__(self, order: int, window: int, variant: str) -> None:
-        if order not in (1, 2, 3):
-            raise ValueRangeError(
-                f'order is {order}; 1 (position), 2 (velocity) or 3 (acceleration) is expected'
-            )
+    def __init__(self, order: int, window: int = WINDOW, variant: str = 'paper') -> None:
+        check_order(order)
         check_variant(variant, VARIANTS)
         self._is_authors = variant == 'authors'
         self._samples = 0
@@ -175,3 +173,20 @@ class StreamingInstability(StepValue):
             self._recent.append(newest)
         scale = AUTHORS_DIFFERENCES * 2 ** (order - 1)
         self._add(sum(self._recent) / scale if self._samples >= WINDOW else 0.0)
+
+
+class StreamingPositionInstability(StreamingInstability):
+    """Size of the newest n-th difference of the TCP position, m."""
+
+    def update(self, position: Sequence[float]) -> None:
+        """Takes one TCP position, 2 or 3 values, m.
+
+        Raises:
+            ShapeError: another number of values than 2 or 3, or than before.
+            ValueRangeError: a value is not finite. Nothing has changed in either case.
+        """
+        point = finite(position, (2, 3), 'position')
+        self._take(self._differences.update(point), self._size)
+
+    def _size(self, change: list[float]) -> float:
+        return sum(map(abs, change)) / len(change) if self._is_authors else hypot(*change)

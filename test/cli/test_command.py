@@ -17,7 +17,7 @@ import pytest
 from frame_ros.bringup.process_table import demo_processes
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.cli import COMMANDS, build_parser, main
-from frame_ros.metrics import EXPLANATIONS, REGISTRY
+from frame_ros.metrics import REGISTRY
 
 HEAVY = ('numpy', 'torch', 'rclpy', 'scipy', 'cv2', 'jinja2', 'plotly', 'tqdm', 'rosbags')
 
@@ -176,12 +176,12 @@ def test_metrics_explains_the_ones_named(capsys: pytest.CaptureFixture[str]):
     assert text.startswith('ti: trajectory instability (RMS jerk)') and '\ndtw: ' in text
     for name in ('shows', 'misleads', 'variants', 'NaN when'):
         assert f'\n  {name} ' in text
-    assert EXPLANATIONS['ti'].formula.splitlines()[0] in text
+    assert REGISTRY['ti'].formula.splitlines()[0] in text
     assert 'frame_ros.metrics.rms_jerk, frame_ros.metrics.RMSJerk' in text
     assert max(map(len, text.splitlines())) <= 100
     assert main(['metrics', 'rf', '--json']) == 0
     (entry,) = json.loads(capsys.readouterr().out)
-    assert entry['formula'] == EXPLANATIONS['rf'].formula and entry['function'] == 'risk_factor'
+    assert entry['formula'] == REGISTRY['rf'].formula and entry['function'] == 'risk_factor'
 
 
 def test_metrics_that_there_are_not_are_refused(capsys: pytest.CaptureFixture[str]):

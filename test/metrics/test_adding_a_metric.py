@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FORMULA = """
 import numpy as np
 
-__all__ += ['highest_point', 'HighestPoint', 'HIGHEST_POINT']
+__all__ += ['highest_point', 'HighestPoint']
 
 
 def highest_point(positions):
@@ -38,12 +38,12 @@ class HighestPoint:
 
 
 HIGHEST_POINT = record.Metric(
-    id='top', name='highest point', unit='m', higher_is_better=False, minimum_samples=1,
+    id='top', name='highest point', unit='m', higher_is_better=False,
     source='a test', category='trajectory', reasons=(record.NO_POSE,),
     batch=highest_point, streaming=HighestPoint,
     live=record.Live('pose', lambda metric, pose: metric.update(pose.position)),
     torch='HighestPoints', torch_form=record.TorchForm(('positions',)), messages=('quality',),
-    explanation=record.Explanation('top = max z', 'How high the arm rose.', 'Noise raises it.'),
+    formula='top = max z', shows='How high the arm rose.', misleads='Noise raises it.',
 )
 """
 USE = """

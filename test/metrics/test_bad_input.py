@@ -296,7 +296,7 @@ BAD = {
 }  # fmt: skip
 
 # Functions of names; the filters and the fingerprint have tests of their own.
-ELSEWHERE = {'metric', 'metric_of_field', 'explanation'} | {
+ELSEWHERE = {'metric', 'metric_of_field'} | {
     name
     for name in m.__all__
     if getattr(getattr(m, name), '__module__', '').endswith(('filtering', 'fingerprint'))

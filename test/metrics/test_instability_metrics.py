@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import (
+    REGISTRY,
     action_instability,
-    explanation,
     rms_jerk,
     tcp_instability,
     window_mean,
@@ -142,5 +142,5 @@ def test_the_printed_formulas_of_derivatives_are_those_computed_on_irregular_sta
     rates = tcp_instability(p, 3, np.diff(t))[3:]
     np.testing.assert_allclose(rates, np.linalg.norm(j, axis=1), rtol=1e-12)
     for name, spans in (('ti', '½⅓'), ('tcp_acceleration', '½'), ('tcp_jerk', '⅓')):
-        formula = explanation(name).formula
+        formula = REGISTRY[name].formula
         assert all(f'{span}(tₜ − ' in formula for span in spans)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The reference page of the metrics is made from the registry, the explanations and measured
+"""The reference page of the metrics is made from the records and measured
 values.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from frame_ros.metrics import EXPLANATIONS, REGISTRY
+from frame_ros.metrics import REGISTRY
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs'
 
@@ -33,10 +33,10 @@ def test_every_metric_has_a_section_with_all_its_parts(sections):
     assert set(sections) == set(REGISTRY)
     for key, text in sections.items():
         assert text.startswith(f'### `{key}`: ')
-        assert f'```text\n{EXPLANATIONS[key].formula}\n```' in text
+        assert f'```text\n{REGISTRY[key].formula}\n```' in text
         for part in ('**What it shows.**', '**When it misleads.**', '**NaN when**', 'demo'):
             assert part in text, f'{key} lacks {part}'
-        assert ('**Variants.**' in text) == bool(EXPLANATIONS[key].variants)
+        assert ('**Variants.**' in text) == bool(REGISTRY[key].variants)
 
 
 def test_typical_values_are_of_registered_metrics_and_in_order(sections):

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the records of the metrics are held equal to: messages, options, the fused engine."""
 
+import importlib
 import math
+import pkgutil
 import re
 from operator import attrgetter
 from pathlib import Path
@@ -15,9 +17,9 @@ from metric_strategies import breaks, paths, quaternions, stamps
 
 from frame_ros import metrics
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
-from frame_ros.metrics import REGISTRY, ActionStep, TokenStep, TrajectoryStep
+from frame_ros.metrics import REGISTRY, ActionStep, TokenStep, TrajectoryStep, families
 from frame_ros.metrics.message_fields import FACTS, FIELDS
-from frame_ros.metrics.record import Lack, PoseSample
+from frame_ros.metrics.record import Lack, Metric, PoseSample
 
 MSG = Path(__file__).resolve().parents[2] / 'msg'
 # What the states of the metric pipeline compute together, in the order of their rows.
@@ -71,6 +73,18 @@ def test_the_first_reason_that_applies_is_given():
     overlap = REGISTRY['chunk_overlap']
     assert overlap.reason({Lack.STEP}, 'confidence') == 'no two chunks predict a common step'
     assert 'no control step' in overlap.reason({Lack.STEP}, 'efficiency')
+
+
+def test_every_record_of_a_family_is_in_the_registry_and_none_is_exported():
+    found = pkgutil.iter_modules(families.__path__, f'{families.__name__}.')
+    modules = [importlib.import_module(module.name) for module in found]
+    records = [r for m in modules for r in vars(m).values() if isinstance(r, Metric)]
+    assert {r.id for r in records} == set(REGISTRY) and len(records) == len(REGISTRY)
+    exported = {}
+    exec('from frame_ros.metrics import *', exported)
+    for namespace in (exported, vars(metrics)):
+        assert not [name for name, value in namespace.items() if isinstance(value, Metric)]
+    assert set(metrics.__all__) == set(exported) - {'__builtins__'}
 
 
 def test_public_names_stay_importable():

@@ -12,7 +12,7 @@ import pytest
 
 from frame_ros import metrics
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.metrics import EXPLANATIONS, REGISTRY, explanation, metric, metric_of_field
+from frame_ros.metrics import REGISTRY, metric, metric_of_field
 
 MSG = Path(__file__).resolve().parents[2] / 'msg'
 KINDS = ('quality', 'safety', 'efficiency', 'confidence')
@@ -84,15 +84,11 @@ def test_unknown_ids_are_refused_and_other_fields_are_no_metric():
 
 
 def test_every_metric_is_explained():
-    assert list(EXPLANATIONS) != [] and set(EXPLANATIONS) == set(REGISTRY)
-    for key, words in EXPLANATIONS.items():
+    for key, words in REGISTRY.items():
         assert len(words.formula) > 5 and len(words.shows) > 20 and len(words.misleads) > 40, key
         assert words.shows.strip().endswith('.') and words.misleads.strip().endswith('.'), key
         assert not words.variants or words.variants.strip().endswith('.'), key
         assert '  ' not in words.shows + words.misleads + words.variants, key
-    assert explanation('ps') is EXPLANATIONS['ps']
-    with pytest.raises(ValueRangeError, match="'plx'"):
-        explanation('plx')
 
 
 def test_functions_and_streaming_classes_exist():
@@ -125,6 +121,6 @@ def test_variants_are_those_of_the_functions():
         ('ps', 'mean_second_difference'), ('ti', 'authors'), ('rf', 'authors'),
         ('tb_e', 'normalised'), ('ot', 'tcp_to_goal'), ('rte', 'evo'),
     ):  # fmt: skip
-        assert accepted in EXPLANATIONS[name].variants
+        assert accepted in REGISTRY[name].variants
         source = inspect.getsource(getattr(metrics, REGISTRY[name].function))
         assert accepted in source, name

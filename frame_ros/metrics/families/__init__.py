@@ -8,9 +8,9 @@ from frame_ros.metrics.families.action_error import *
 from frame_ros.metrics.families.path import *
 from frame_ros.metrics.families.curvature import *
 from frame_ros.metrics.families.jerk import *
-from frame_ros.metrics.families.tcp_instability import *
+from frame_ros.metrics.families.tcp_motion import *
 from frame_ros.metrics.families.reference_errors import *
-from frame_ros.metrics.families.action_instability import *
+from frame_ros.metrics.families.executed_actions import *
 from frame_ros.metrics.families.progress import *
 from frame_ros.metrics.families.collisions import *
 from frame_ros.metrics.families.distances import *

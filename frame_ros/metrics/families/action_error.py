@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from frame_ros.core.errors import ShapeError
@@ -24,10 +25,7 @@ from frame_ros.metrics.arrays import (
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import finite
 
-__all__ = [
-    'AMSE', 'MSE', 'NAMSE', 'amse', 'mse', 'namse', 'ACTION_ERROR', 'MEAN_ACTION_ERROR',
-    'NORMALISED_ACTION_ERROR',
-]  # fmt: skip
+__all__ = ['AMSE', 'MSE', 'NAMSE', 'amse', 'mse', 'namse']
 
 
 # Beyond so many last digits the mean of equal numbers is not off.
@@ -192,43 +190,41 @@ class NAMSE(AMSE):
         return super().value / variance if variance > 0.0 else NAN
 
 
-ACTION_ERROR = record.Metric(
-    id='mse', name='mean squared action error', unit='action^2', higher_is_better=False,
-    minimum_samples=1, source='FRAME eq. 3', category='task', reasons=(record.NO_TRUTH,), batch=mse,
-    streaming=MSE, torch='MSE',
-    explanation=record.Explanation(
-        'MSE = 1/T Σₜ ‖aₜ − âₜ‖²        summed over action dimensions, mean over T steps',
-        "How far predicted actions are from a demonstrator's, on recorded data, without running "
+_error = partial(
+    record.Metric, unit='action^2', higher_is_better=False, category='task',
+    reasons=(record.NO_TRUTH,),
+)  # fmt: skip
+
+ACTION_ERROR = _error(
+    id='mse', name='mean squared action error', source='FRAME eq. 3', batch=mse, streaming=MSE,
+    torch='MSE',
+    formula='MSE = 1/T Σₜ ‖aₜ − âₜ‖²        summed over action dimensions, mean over T steps',
+    shows="How far predicted actions are from a demonstrator's, on recorded data, without running "
         'the robot.',
-        'A low error does not mean success: small errors add up in closed loop, and where there '
-        'are several good ways the mean of them has a low error and fits none. Dimensions of '
-        'different units (rad, m, gripper) are added up, so the one with the largest numbers '
+    misleads='A low error does not mean success: small errors add up in closed loop, and where '
+        'there are several good ways the mean of them has a low error and fits none. Dimensions '
+        'of different units (rad, m, gripper) are added up, so the one with the largest numbers '
         'decides. It grows with the number of dimensions.',
-    ),
 )  # fmt: skip
 
-MEAN_ACTION_ERROR = record.Metric(
-    id='amse', name='average mean squared action error', unit='action^2', higher_is_better=False,
-    minimum_samples=1, source='FRAME eq. 4', category='task', reasons=(record.NO_TRUTH,),
-    batch=amse, streaming=AMSE, torch='AMSE',
-    explanation=record.Explanation(
-        'AMSE = 1/K Σₖ MSEₖ             over K trajectories',
-        'The action error over a data set in which each trajectory weighs the same, long or short.',
-        'As MSE. Short trajectories weigh as much as long ones, so failures cut short can dominate '
-        'it. Not comparable between data sets whose actions have other scales: NAMSE is.',
-    ),
+MEAN_ACTION_ERROR = _error(
+    id='amse', name='average mean squared action error', source='FRAME eq. 4', batch=amse,
+    streaming=AMSE, torch='AMSE',
+    formula='AMSE = 1/K Σₖ MSEₖ             over K trajectories',
+    shows='The action error over a data set in which each trajectory weighs the same, long or '
+        'short.',
+    misleads='As MSE. Short trajectories weigh as much as long ones, so failures cut short can '
+        'dominate it. Not comparable between data sets whose actions have other scales: NAMSE is.',
 )  # fmt: skip
 
-NORMALISED_ACTION_ERROR = record.Metric(
-    id='namse', name='normalised average mean squared action error', unit='1',
-    higher_is_better=False, minimum_samples=2, source='FRAME eq. 5', category='task',
-    reasons=(record.NO_TRUTH, record.Reason('they do not vary')), batch=namse, streaming=NAMSE,
-    torch='NAMSE',
-    explanation=record.Explanation(
-        'NAMSE = AMSE / σ²              σ²: population variance of all ground-truth entries',
-        'The action error relative to how much the ground truth varies: comparable between data '
+NORMALISED_ACTION_ERROR = _error(
+    id='namse', name='normalised average mean squared action error', unit='1', minimum_samples=2,
+    source='FRAME eq. 5', reasons=(record.NO_TRUTH, record.Reason('they do not vary')), batch=namse,
+    streaming=NAMSE, torch='NAMSE',
+    formula='NAMSE = AMSE / σ²              σ²: population variance of all ground-truth entries',
+    shows='The action error relative to how much the ground truth varies: comparable between data '
         'sets. Predicting the overall mean gives about the number of action dimensions.',
-        'The variance is taken over all dimensions together, so it mixes units, and one dimension '
-        'with a large offset makes the error look small. Data that hardly vary make it explode.',
-    ),
+    misleads='The variance is taken over all dimensions together, so it mixes units, and one '
+        'dimension with a large offset makes the error look small. Data that hardly vary make it '
+        'explode.',
 )  # fmt: skip

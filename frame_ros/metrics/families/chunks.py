@@ -14,7 +14,7 @@ from frame_ros.metrics.arrays import Array, as_floats, like, unavailable
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import RunningMean, check_finite_block, mean_weights
 
-__all__ = ['ChunkOverlapDisagreement', 'chunk_overlap_disagreement', 'QUEUE_DEPTH', 'CHUNK_OVERLAP']
+__all__ = ['ChunkOverlapDisagreement', 'chunk_overlap_disagreement']
 
 
 def chunk_overlap_disagreement(chunk: Any, last: Any, shift: int) -> Array:
@@ -102,36 +102,31 @@ class ChunkOverlapDisagreement:
             self._mean.update(self.value)
 
 
-QUEUE_DEPTH = record.Metric(
+QUEUE_DEPTH = record.efficiency_metric(
     id='queue_depth', name='actions left when a chunk arrives', unit='1', higher_is_better=None,
-    minimum_samples=1, source=record.OURS, category='efficiency',
     reasons=(
         record.NO_INFERENCE,
         record.Reason('the newest inference does not say how many actions were left'),
     ),
-    messages=('efficiency',), of_moments=record.MEAN,
-    explanation=record.Explanation(
-        'actions not yet executed when the new chunk arrived',
-        'How close inference is to starving the robot: at 0 it has waited.',
-        'Neither high nor low is better: a deep queue means safety from stalls, and actions that '
-        'were decided long ago.',
-    ),
+    of_moments=record.MEAN,
+    formula='actions not yet executed when the new chunk arrived',
+    shows='How close inference is to starving the robot: at 0 it has waited.',
+    misleads='Neither high nor low is better: a deep queue means safety from stalls, and actions '
+        'that were decided long ago.',
 )  # fmt: skip
 
 CHUNK_OVERLAP = record.Metric(
     id='chunk_overlap', name='chunk overlap disagreement', unit='action', higher_is_better=False,
-    minimum_samples=2, source=record.OURS, category='uncertainty',
+    minimum_samples=2, category='uncertainty',
     reasons=(record.NO_INFERENCE, record.Reason('no two chunks predict a common step')),
     batch=chunk_overlap_disagreement, streaming=ChunkOverlapDisagreement,
     torch='ChunkOverlapDisagreement', messages=('confidence', 'efficiency'), of_moments=record.MEAN,
     sampled_at=record.INFERENCES,
     line=record.Line(record.Chart('Chunk overlap disagreement'), 'mean difference'),
-    explanation=record.Explanation(
-        'mean |new chunk − last chunk|  over steps and dimensions that both predict',
-        'Whether the policy sticks to its plan: how much a new chunk differs from the last one '
+    formula='mean |new chunk − last chunk|  over steps and dimensions that both predict',
+    shows='Whether the policy sticks to its plan: how much a new chunk differs from the last one '
         'about the same moments.',
-        'It depends on how much later the new chunk was made: a policy that replans rarely '
+    misleads='It depends on how much later the new chunk was made: a policy that replans rarely '
         'differs more. Reacting to something that moved is a good reason to differ. Chunks that '
         'do not overlap have none. Units of dimensions are mixed.',
-    ),
 )  # fmt: skip

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
@@ -18,10 +19,7 @@ from frame_ros.metrics.arrays import (
 )
 from frame_ros.metrics.constants import NAN
 
-__all__ = [
-    'CollisionRate', 'collision_rate', 'count_collisions', 'COLLISION_RATE',
-    'COLLISIONS_PER_SECOND', 'COLLISIONS_PER_METRE',
-]  # fmt: skip
+__all__ = ['CollisionRate', 'collision_rate', 'count_collisions']
 
 
 def collision_rate(collisions: Any, steps: Any) -> Array:
@@ -112,41 +110,35 @@ _SENSED = (
     'light touches, and free-space force that is not zero invents some. '
 )
 
-COLLISION_RATE = record.Metric(
-    id='cr', name='collision rate', unit='1', higher_is_better=False, minimum_samples=1,
-    source='FRAME eq. 11', category='safety', reasons=(record.NO_CONTACT,), batch=collision_rate,
-    streaming=CollisionRate, torch='CollisionRate', messages=('safety',),
-    sampled_at=record.CONTACTS, options=('max_contact_age',), axis=9,
-    explanation=record.Explanation(
-        'CR = collisions / control steps',
-        'How often the robot hits something it should not touch. A collision is the beginning of '
-        'a contact that is not expected; grasping the target is expected.',
-        f'{_SENSED}One long scrape is one collision; a bouncing contact is many. Per step, the '
-        'same behaviour at twice the control rate has half the rate: use `cr_per_second` or '
+_collisions = partial(
+    record.safety_metric, higher_is_better=False, batch=collision_rate,
+    options=('max_contact_age',),
+)  # fmt: skip
+
+COLLISION_RATE = _collisions(
+    id='cr', name='collision rate', unit='1', source='FRAME eq. 11', reasons=(record.NO_CONTACT,),
+    streaming=CollisionRate, torch='CollisionRate', sampled_at=record.CONTACTS, axis=9,
+    formula='CR = collisions / control steps',
+    shows='How often the robot hits something it should not touch. A collision is the beginning '
+        'of a contact that is not expected; grasping the target is expected.',
+    misleads=f'{_SENSED}One long scrape is one collision; a bouncing contact is many. Per step, '
+        'the same behaviour at twice the control rate has half the rate: use `cr_per_second` or '
         '`cr_per_metre` between robots. What is expected is a setting.',
-    ),
 )  # fmt: skip
 
-COLLISIONS_PER_SECOND = record.Metric(
-    id='cr_per_second', name='collisions per second', unit='1/s', higher_is_better=False,
-    minimum_samples=2, source=record.OURS, category='safety',
-    reasons=(record.NO_CONTACT, record.Reason('no time has passed')), batch=collision_rate,
-    messages=('safety',), options=('max_contact_age',),
-    explanation=record.Explanation(
-        'collisions / time since the episode began',
-        'Collisions per second: comparable between control rates.',
-        f'{_SENSED}A robot that waits lowers it.',
-    ),
+COLLISIONS_PER_SECOND = _collisions(
+    id='cr_per_second', name='collisions per second', unit='1/s', minimum_samples=2,
+    reasons=(record.NO_CONTACT, record.Reason('no time has passed')),
+    formula='collisions / time since the episode began',
+    shows='Collisions per second: comparable between control rates.',
+    misleads=f'{_SENSED}A robot that waits lowers it.',
 )  # fmt: skip
 
-COLLISIONS_PER_METRE = record.Metric(
-    id='cr_per_metre', name='collisions per metre of TCP path', unit='1/m', higher_is_better=False,
-    minimum_samples=2, source=record.OURS, category='safety',
-    reasons=(record.NO_CONTACT, record.NO_PATH), batch=collision_rate, messages=('safety',),
+COLLISIONS_PER_METRE = _collisions(
+    id='cr_per_metre', name='collisions per metre of TCP path', unit='1/m', minimum_samples=2,
+    reasons=(record.NO_CONTACT, record.NO_PATH),
     options=('max_contact_age', 'low_pass_cutoff', 'max_pose_age', 'gap'),
-    explanation=record.Explanation(
-        'collisions / PL',
-        'Collisions per metre of end-effector path: comparable between fast and slow policies.',
-        f'{_SENSED}Detours lower it, and a short path makes one collision a large number.',
-    ),
+    formula='collisions / PL',
+    shows='Collisions per metre of end-effector path: comparable between fast and slow policies.',
+    misleads=f'{_SENSED}Detours lower it, and a short path makes one collision a large number.',
 )  # fmt: skip

@@ -8,6 +8,7 @@ probability is no probability of success: that takes a recalibrator, fitted on e
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,12 +19,12 @@ from frame_ros.metrics import record
 from frame_ros.metrics.arrays import Array, as_floats, check_variant, unavailable, weighted_sum
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import RunningMean, WindowMean
+from frame_ros.metrics.families.token_uncertainty import MEAN_OVER_TOKENS, MULTIMODAL, SOFTMAX
 
 __all__ = [
     'EPISODE_AGGREGATES', 'EPISODE_WINDOW', 'EnsembleConfidence', 'EpisodeConfidence',
     'TOKEN_AGGREGATES', 'ensemble_confidence', 'episode_confidence', 'token_confidence',
-    'token_groups', 'CONFIDENCE', 'CALIBRATED_CONFIDENCE', 'CONFIDENCE_OF_EPISODE', 'ENSEMBLE_MEAN',
-    'ENSEMBLE_SPREAD',
+    'token_groups',
 ]  # fmt: skip
 
 
@@ -232,79 +233,61 @@ NO_CHOSEN_TOKENS = record.Reason(
     '(or, for dimension_mean, their action dimensions)'
 )
 
-_TOKENS = (
-    'A softmax is not a probability of success: models are often sure of wrong actions, so '
-    'calibrate before thresholding. Decoding without sampling changes the actions, not these '
-    'values; decoding at another temperature than 1 changes both, if it is applied before. '
-)
-_MULTIMODAL = 'Two equally good ways to act look like doubt. '
-_MEAN = 'The mean over tokens hides one uncertain joint among several sure ones. '
-
-CONFIDENCE = record.Metric(
-    id='confidence', name='confidence', unit='1', higher_is_better=True, minimum_samples=1,
-    source='VLA calibration, section 3.3', category='confidence',
-    reasons=(record.NO_TOKENS, NO_CHOSEN_TOKENS), batch=token_confidence, messages=('confidence',),
-    of_moments=record.MEAN, options=('confidence_aggregate',),
-    line=record.Line(record.Chart('Confidence'), 'confidence'),
-    explanation=record.Explanation(
-        'cₜ = mean over tokens of the probability of the chosen token',
-        'How likely the policy thought its own action.',
-        f'{_TOKENS}{_MULTIMODAL}{_MEAN}',
-        'Arithmetic mean (default), geometric mean, smallest or largest over tokens; or the mean '
-        'over action dimensions of the mean over their tokens. All classes V count, unless the '
-        'policy restricts them to its action tokens.',
-    ),
+_confidence = partial(
+    record.Metric, unit='1', higher_is_better=True, category='confidence', messages=('confidence',),
 )  # fmt: skip
 
-CALIBRATED_CONFIDENCE = record.Metric(
-    id='confidence_calibrated', name='calibrated confidence', unit='1', higher_is_better=True,
-    minimum_samples=1, source='VLA calibration, section 3.6', category='confidence',
-    reasons=(record.Reason('no recalibrator is loaded'),), messages=('confidence',),
-    of_moments=record.MEAN,
-    explanation=record.Explanation(
-        'g(cₜ)                          g: recalibrator fitted on earlier episodes',
-        'Confidence on the scale of success: of episodes at 0.8, about 80 % should succeed.',
-        'It holds for the task, robot and scenes that g was fitted on; elsewhere it is again a '
-        'guess. Fitted on few episodes, its own interval is wide.',
-    ),
+CONFIDENCE = _confidence(
+    id='confidence', name='confidence', source='VLA calibration, section 3.3',
+    reasons=(record.NO_TOKENS, NO_CHOSEN_TOKENS), batch=token_confidence, of_moments=record.MEAN,
+    options=('confidence_aggregate',), line=record.Line(record.Chart('Confidence'), 'confidence'),
+    formula='cₜ = mean over tokens of the probability of the chosen token',
+    shows='How likely the policy thought its own action.',
+    misleads=f'{SOFTMAX}{MULTIMODAL}{MEAN_OVER_TOKENS}',
+    variants='Arithmetic mean (default), geometric mean, smallest or largest over tokens; or the '
+        'mean over action dimensions of the mean over their tokens. All classes V count, unless '
+        'the policy restricts them to its action tokens.',
 )  # fmt: skip
 
-CONFIDENCE_OF_EPISODE = record.Metric(
-    id='confidence_episode', name='confidence of the episode so far', unit='1',
-    higher_is_better=True, minimum_samples=1, source='VLA calibration, section 3.4',
-    category='confidence', reasons=(record.NO_TOKENS, NO_CHOSEN_TOKENS), batch=episode_confidence,
-    streaming=EpisodeConfidence, messages=('confidence',),
+CALIBRATED_CONFIDENCE = _confidence(
+    id='confidence_calibrated', name='calibrated confidence', source='VLA calibration, section 3.6',
+    reasons=(record.Reason('no recalibrator is loaded'),), of_moments=record.MEAN,
+    formula='g(cₜ)                          g: recalibrator fitted on earlier episodes',
+    shows='Confidence on the scale of success: of episodes at 0.8, about 80 % should succeed.',
+    misleads='It holds for the task, robot and scenes that g was fitted on; elsewhere it is again '
+        'a guess. Fitted on few episodes, its own interval is wide.',
+)  # fmt: skip
+
+CONFIDENCE_OF_EPISODE = _confidence(
+    id='confidence_episode', name='confidence of the episode so far',
+    source='VLA calibration, section 3.4', reasons=(record.NO_TOKENS, NO_CHOSEN_TOKENS),
+    batch=episode_confidence, streaming=EpisodeConfidence,
     options=('confidence_aggregate', 'confidence_episode'),
-    explanation=record.Explanation(
-        'h(c₁ … cₜ)                     first step, mean, smallest, largest, or a window',
-        'The confidence in the episode so far, as one number.',
-        'The first step knows the scene and nothing of what happens; a mean over a long episode '
-        'dilutes the moment of doubt. Values of different h are not comparable.',
-    ),
+    formula='h(c₁ … cₜ)                     first step, mean, smallest, largest, or a window',
+    shows='The confidence in the episode so far, as one number.',
+    misleads='The first step knows the scene and nothing of what happens; a mean over a long '
+        'episode dilutes the moment of doubt. Values of different h are not comparable.',
 )  # fmt: skip
 
-ENSEMBLE_MEAN = record.Metric(
-    id='ensemble_mean', name='mean confidence over rephrasings', unit='1', higher_is_better=True,
-    minimum_samples=1, source='VLA calibration, section 3.5', category='confidence',
+ENSEMBLE_MEAN = _confidence(
+    id='ensemble_mean', name='mean confidence over rephrasings',
+    source='VLA calibration, section 3.5',
     reasons=(record.Reason('no rephrasings of the instruction'),), batch=ensemble_confidence,
-    messages=('confidence',), of_moments=record.MEAN,
-    explanation=record.Explanation(
-        '1/r Σᵢ cᵢ                      over r rephrasings of the instruction',
-        'Confidence that does not hang on one wording.',
-        'Rephrasings that change the meaning lower it for no reason, and it costs r inferences.',
-    ),
+    of_moments=record.MEAN,
+    formula='1/r Σᵢ cᵢ                      over r rephrasings of the instruction',
+    shows='Confidence that does not hang on one wording.',
+    misleads='Rephrasings that change the meaning lower it for no reason, and it costs r '
+        'inferences.',
 )  # fmt: skip
 
-ENSEMBLE_SPREAD = record.Metric(
-    id='ensemble_spread', name='spread of confidence over rephrasings', unit='1',
-    higher_is_better=False, minimum_samples=2, source='VLA calibration, section 3.5',
-    category='confidence',
+ENSEMBLE_SPREAD = _confidence(
+    id='ensemble_spread', name='spread of confidence over rephrasings', higher_is_better=False,
+    minimum_samples=2, source='VLA calibration, section 3.5',
     reasons=(record.Reason('fewer than two rephrasings of the instruction'),),
-    batch=ensemble_confidence, messages=('confidence',), of_moments=record.MEAN,
-    explanation=record.Explanation(
-        '√( 1/r Σᵢ (cᵢ − c̄)² )          population standard deviation over rephrasings',
-        'How much the confidence hangs on the wording: large values show a fragile understanding.',
-        'With two or three rephrasings it is mostly chance. A policy that ignores the '
+    batch=ensemble_confidence, of_moments=record.MEAN,
+    formula='√( 1/r Σᵢ (cᵢ − c̄)² )          population standard deviation over rephrasings',
+    shows='How much the confidence hangs on the wording: large values show a fragile '
+        'understanding.',
+    misleads='With two or three rephrasings it is mostly chance. A policy that ignores the '
         'instruction has a spread of 0.',
-    ),
 )  # fmt: skip

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,7 @@ from frame_ros.metrics import record
 from frame_ros.metrics.arrays import as_numbers, on_cpu
 from frame_ros.metrics.constants import NAN
 
-__all__ = [
-    'ControlRate', 'ControlRates', 'control_rate', 'MEAN_CONTROL_RATE', 'NEWEST_CONTROL_RATE',
-    'WORST_CONTROL_RATE',
-]  # fmt: skip
+__all__ = ['ControlRate', 'ControlRates', 'control_rate']
 
 
 @dataclass(frozen=True)
@@ -107,44 +105,36 @@ class ControlRate:
                 self.worst = self.now
 
 
-MEAN_CONTROL_RATE = record.Metric(
-    id='control_rate', name='control rate, mean', unit='Hz', higher_is_better=None,
-    minimum_samples=2, source=record.OURS, category='efficiency',
+_rate = partial(
+    record.efficiency_metric, unit='Hz', minimum_samples=2,
     reasons=(record.Reason('fewer than two actions'),), batch=control_rate, streaming=ControlRate,
-    torch='ControlRate', messages=('efficiency',),
-    explanation=record.Explanation(
-        '(actions − 1) / (time from the first to the last)',
-        'How often actions really were executed: what all difference-based metrics were sampled '
+)  # fmt: skip
+
+MEAN_CONTROL_RATE = _rate(
+    id='control_rate', name='control rate, mean', higher_is_better=None, torch='ControlRate',
+    formula='(actions − 1) / (time from the first to the last)',
+    shows='How often actions really were executed: what all difference-based metrics were sampled '
         'at.',
-        'A mean hides pauses: see `control_rate_worst`. By header stamps: actions stamped ahead of '
-        'time look regular.',
-    ),
+    misleads='A mean hides pauses: see `control_rate_worst`. By header stamps: actions stamped '
+        'ahead of time look regular.',
 )  # fmt: skip
 
-NEWEST_CONTROL_RATE = record.Metric(
-    id='control_rate_now', name='control rate, last second', unit='Hz', higher_is_better=None,
-    minimum_samples=2, source=record.OURS, category='efficiency',
-    reasons=(record.Reason('fewer than two actions'),), batch=control_rate, streaming=ControlRate,
-    messages=('efficiency',), line=record.Line(record.Chart('Control rate'), 'rate, last second'),
-    explanation=record.Explanation(
-        'the same over the last second',
-        'Whether the loop keeps its rate right now.',
-        'Short pauses move it for a second. Of an episode it is that of the last second; the mean '
-        'is `control_rate`.',
-    ),
+NEWEST_CONTROL_RATE = _rate(
+    id='control_rate_now', name='control rate, last second', higher_is_better=None,
+    line=record.Line(record.Chart('Control rate'), 'rate, last second'),
+    formula='the same over the last second',
+    shows='Whether the loop keeps its rate right now.',
+    misleads='Short pauses move it for a second. Of an episode it is that of the last second; the '
+        'mean is `control_rate`.',
 )  # fmt: skip
 
-WORST_CONTROL_RATE = record.Metric(
-    id='control_rate_worst', name='control rate, worst second', unit='Hz', higher_is_better=True,
-    minimum_samples=2, source=record.OURS, category='efficiency',
-    reasons=(record.Reason('the episode has no full second of steps'),), batch=control_rate,
-    streaming=ControlRate, torch='WorstControlRate', messages=('efficiency',),
+WORST_CONTROL_RATE = _rate(
+    id='control_rate_worst', name='control rate, worst second', higher_is_better=True,
+    reasons=(record.Reason('the episode has no full second of steps'),), torch='WorstControlRate',
     # Until then it counted whole seconds.
     changed_in=2,
-    explanation=record.Explanation(
-        'minₜ ( actions since the newest one at least a second before t / the time they took )',
-        'The worst second: one long stall shows here and nowhere else.',
-        'By intervals, so a steady loop is its own worst second, and a pause longer than a second '
-        'counts with its whole length. Episodes shorter than a second have none.',
-    ),
+    formula='minₜ ( actions since the newest one at least a second before t / the time they took )',
+    shows='The worst second: one long stall shows here and nowhere else.',
+    misleads='By intervals, so a steady loop is its own worst second, and a pause longer than a '
+        'second counts with its whole length. Episodes shorter than a second have none.',
 )  # fmt: skip

@@ -24,11 +24,11 @@ from frame_ros.metrics.arrays import (
 from frame_ros.metrics.constants import NAN, SHORT_SEGMENT
 from frame_ros.metrics.contiguous_samples import Runs, runs_of
 from frame_ros.metrics.engine.samples import RunningMean, finite
-from frame_ros.metrics.engine.trajectory_step import TrajectoryStep
+from frame_ros.metrics.motion import motion_metric
 from frame_ros.metrics.orientations import as_orientations, rotation_angle, vector_product, wrapped
 from frame_ros.metrics.record import RATE
 
-__all__ = ['CurvatureChange', 'count_short_segments', 'curvature_change', 'CURVATURE_CHANGE']
+__all__ = ['CurvatureChange', 'count_short_segments', 'curvature_change']
 
 
 def curvature_change(
@@ -275,9 +275,8 @@ def _direction_angle(before: Sequence[float], after: Sequence[float]) -> float:
     return atan2(hypot(b * f - c * e, c * d - a * f, a * e - b * d), dot)
 
 
-CURVATURE_CHANGE = record.Metric(
-    id='cc', name='curvature change', unit='1/m', higher_is_better=False, minimum_samples=3,
-    source='FRAME eq. 8', category='trajectory',
+CURVATURE_CHANGE = motion_metric(
+    id='cc', name='curvature change', unit='1/m', minimum_samples=3, source='FRAME eq. 8',
     reasons=(
         record.NO_POSE, record.TOO_FEW_STEPS,
         record.Reason('fewer than 2 segments of at least 1e-6 m in a row'),
@@ -286,17 +285,14 @@ CURVATURE_CHANGE = record.Metric(
     live=record.Live(
         'pose', lambda metric, pose: metric.update(pose.position, orientation=pose.orientation),
     ),
-    fused=TrajectoryStep, torch='CurvatureChange', messages=('quality',), counts_when_static=False,
-    sampled_at=record.CONTROL_STEPS, options=('low_pass_cutoff', 'max_pose_age', 'gap'), axis=4,
-    explanation=record.Explanation(
-        'CC = 1/(n−1) Σᵢ |κᵢ₊₁ − κᵢ|\nκᵢ = turn from θᵢ to θᵢ₊₁ / ‖pᵢ₊₁ − pᵢ‖',
-        'How abruptly the motion turns. Made for vehicles with a heading; for an arm, the live '
+    torch='CurvatureChange', axis=4,
+    formula='CC = 1/(n−1) Σᵢ |κᵢ₊₁ − κᵢ|\nκᵢ = turn from θᵢ to θᵢ₊₁ / ‖pᵢ₊₁ − pᵢ‖',
+    shows='How abruptly the motion turns. Made for vehicles with a heading; for an arm, the live '
         'value takes the turn of the end effector’s orientation per metre.',
-        f'{RATE}It divides by the length of a segment, so an end effector that turns (almost) in '
-        'place, or creeps, gives huge values: segments below 1e-6 m are left out and counted, '
-        'those just above still dominate the mean. Turning the gripper on purpose counts.',
-        '`cc_orientation` (with orientations; the live form): geodesic angle between orientations. '
-        '`cc_path` (neither): angle between displacements. Headings in 2D: signed; `wrap=False` '
-        'leaves them unwrapped, as the published library does.',
-    ),
+    misleads=f'{RATE}It divides by the length of a segment, so an end effector that turns '
+        '(almost) in place, or creeps, gives huge values: segments below 1e-6 m are left out and '
+        'counted, those just above still dominate the mean. Turning the gripper on purpose counts.',
+    variants='`cc_orientation` (with orientations; the live form): geodesic angle between '
+        'orientations. `cc_path` (neither): angle between displacements. Headings in 2D: signed; '
+        '`wrap=False` leaves them unwrapped, as the published library does.',
 )  # fmt: skip

@@ -21,11 +21,7 @@ from frame_ros.metrics.arrays import (
 )
 from frame_ros.metrics.constants import AUTHORS_OFFSET, NAN, RISK_FLOOR
 
-__all__ = [
-    'ObstacleProximity', 'RiskFactor', 'obstacle_proximity', 'risk_factor', 'OBSTACLE_PROXIMITY',
-    'RISK_FACTOR', 'OBSTACLE_DISTANCE', 'NEAR_ZONE_TIME', 'CLOSING_SPEED', 'TIME_TO_COLLISION',
-    'MOVING_DISTANCE',
-]  # fmt: skip
+__all__ = ['ObstacleProximity', 'RiskFactor', 'obstacle_proximity', 'risk_factor']
 
 
 def obstacle_proximity(distances: Any) -> Array:
@@ -180,102 +176,81 @@ _MEASURED = (
     'arm itself, is not there. '
 )
 
-OBSTACLE_PROXIMITY = record.Metric(
-    id='op', name='obstacle proximity', unit='m', higher_is_better=True, minimum_samples=1,
-    source='FRAME eq. 12', category='safety', reasons=(record.NO_DISTANCE,),
-    batch=obstacle_proximity, streaming=ObstacleProximity, torch='ObstacleProximity',
-    torch_form=record.TorchForm(('distances',), plot_bounds=(None, None)), messages=('safety',),
-    axis=10,
-    explanation=record.Explanation(
-        'OP = minₜ dₜ',
-        'The closest that any measured part of the robot came to an obstacle in the episode.',
-        f'{_MEASURED}A minimum rests on one sample, so one wrong depth pixel sets it. Manipulation '
-        'has to come near: whether the target and the table are obstacles decides the value. '
-        'Negative values, from a simulator, are penetration.',
-    ),
+OBSTACLE_PROXIMITY = record.safety_metric(
+    id='op', name='obstacle proximity', unit='m', higher_is_better=True, source='FRAME eq. 12',
+    reasons=(record.NO_DISTANCE,), batch=obstacle_proximity, streaming=ObstacleProximity,
+    torch='ObstacleProximity',
+    torch_form=record.TorchForm(('distances',), plot_bounds=(None, None)), axis=10,
+    formula='OP = minₜ dₜ',
+    shows='The closest that any measured part of the robot came to an obstacle in the episode.',
+    misleads=f'{_MEASURED}A minimum rests on one sample, so one wrong depth pixel sets it. '
+        'Manipulation has to come near: whether the target and the table are obstacles decides '
+        'the value. Negative values, from a simulator, are penetration.',
 )  # fmt: skip
 
-RISK_FACTOR = record.Metric(
-    id='rf', name='risk factor', unit='1/m', higher_is_better=False, minimum_samples=1,
-    source='FRAME eq. 13', category='safety', reasons=(record.NO_DISTANCE,), batch=risk_factor,
-    streaming=RiskFactor, torch='RiskFactor',
-    torch_form=record.TorchForm(('distances',), ('floor', 'variant')), messages=('safety',),
-    sampled_at=record.DISTANCES, options=('risk_floor',), axis=11,
-    explanation=record.Explanation(
-        'RF = 1/T Σₜ 1/max(dₜ, 1 mm)',
-        'How much of the time was spent how near to obstacles; near samples weigh most.',
-        f'{_MEASURED}The floor decides what contact costs: at 1 mm every sample in contact '
+RISK_FACTOR = record.safety_metric(
+    id='rf', name='risk factor', unit='1/m', higher_is_better=False, source='FRAME eq. 13',
+    reasons=(record.NO_DISTANCE,), batch=risk_factor, streaming=RiskFactor, torch='RiskFactor',
+    torch_form=record.TorchForm(('distances',), ('floor', 'variant')), sampled_at=record.DISTANCES,
+    options=('risk_floor',), axis=11,
+    formula='RF = 1/T Σₜ 1/max(dₜ, 1 mm)',
+    shows='How much of the time was spent how near to obstacles; near samples weigh most.',
+    misleads=f'{_MEASURED}The floor decides what contact costs: at 1 mm every sample in contact '
         'adds 1000/m, so that the mean says little but the share of time in contact. It is '
-        'infinite without a floor. It is a mean over distance samples, whatever their '
-        'spacing in time.',
-        '`floor`: the least distance used. `authors`: 1e-6 m is added instead of a floor, as the '
-        'published library does.',
-    ),
+        'infinite without a floor. It is a mean over distance samples, whatever their spacing in '
+        'time.',
+    variants='`floor`: the least distance used. `authors`: 1e-6 m is added instead of a floor, as '
+        'the published library does.',
 )  # fmt: skip
 
-OBSTACLE_DISTANCE = record.Metric(
+OBSTACLE_DISTANCE = record.safety_metric(
     id='distance', name='distance to the nearest obstacle', unit='m', higher_is_better=True,
-    minimum_samples=1, source=record.OURS, category='safety',
     reasons=(record.NO_DISTANCE, record.Reason('no distance at the last step')),
-    messages=('safety',), of_moments=record.MEAN, options=('max_distance_age',),
-    explanation=record.Explanation(
-        'dₜ: newest measured distance between the robot and any obstacle',
-        'How much room there is right now.',
-        f'{_MEASURED}The episode value is a mean and hides the moment that matters: see `op`. Far '
-        'from everything, the range of the sensor is what it shows.',
-    ),
+    of_moments=record.MEAN, options=('max_distance_age',),
+    formula='dₜ: newest measured distance between the robot and any obstacle',
+    shows='How much room there is right now.',
+    misleads=f'{_MEASURED}The episode value is a mean and hides the moment that matters: see '
+        '`op`. Far from everything, the range of the sensor is what it shows.',
 )  # fmt: skip
 
-NEAR_ZONE_TIME = record.Metric(
+NEAR_ZONE_TIME = record.safety_metric(
     id='near_zone_time', name='time in the near zone', unit='s', higher_is_better=False,
-    minimum_samples=2, source=record.OURS, category='safety', reasons=(record.NO_DISTANCE,),
-    messages=('safety',), sampled_at=record.DISTANCES,
+    minimum_samples=2, reasons=(record.NO_DISTANCE,), sampled_at=record.DISTANCES,
     options=('near_distance', 'max_distance_age'),
-    explanation=record.Explanation(
-        'Σ dt over samples with dₜ < 50 mm',
-        'How long the robot was in the near zone.',
-        f'{_MEASURED}Grasping and placing need time near things, so slow care counts against '
+    formula='Σ dt over samples with dₜ < 50 mm',
+    shows='How long the robot was in the near zone.',
+    misleads=f'{_MEASURED}Grasping and placing need time near things, so slow care counts against '
         'a policy. Longer episodes have more of it. The limit of the zone is a setting.',
-    ),
 )  # fmt: skip
 
-CLOSING_SPEED = record.Metric(
+CLOSING_SPEED = record.safety_metric(
     id='closing_speed', name='closing speed', unit='m/s', higher_is_better=False, minimum_samples=2,
-    source=record.OURS, category='safety',
     reasons=(record.NO_DISTANCE, record.Reason('fewer than two distances in a row')),
-    messages=('safety',), of_moments=record.LARGEST, sampled_at=record.DISTANCES,
-    options=('max_distance_age',),
-    explanation=record.Explanation(
-        '(dₜ₋₁ − dₜ) / dt',
-        'How fast the gap to the nearest obstacle shrinks; negative when it opens.',
-        f'{_MEASURED}When another obstacle becomes the nearest, distance and speed jump without '
-        'motion. Noise of the distance is divided by a short time.',
-    ),
+    of_moments=record.LARGEST, sampled_at=record.DISTANCES, options=('max_distance_age',),
+    formula='(dₜ₋₁ − dₜ) / dt',
+    shows='How fast the gap to the nearest obstacle shrinks; negative when it opens.',
+    misleads=f'{_MEASURED}When another obstacle becomes the nearest, distance and speed jump '
+        'without motion. Noise of the distance is divided by a short time.',
 )  # fmt: skip
 
-TIME_TO_COLLISION = record.Metric(
+TIME_TO_COLLISION = record.safety_metric(
     id='time_to_collision', name='time to collision', unit='s', higher_is_better=True,
-    minimum_samples=2, source=record.OURS, category='safety',
+    minimum_samples=2,
     reasons=(record.NO_DISTANCE, record.Reason('the robot is not closing in on anything')),
-    messages=('safety',), of_moments=record.SMALLEST, options=('max_distance_age',),
-    explanation=record.Explanation(
-        'dₜ / closing speed            while closing in',
-        'How long until contact if nothing changes: the smallest value of the episode is reported.',
-        f'{_MEASURED}Every grasp ends with a time near 0, on purpose. It assumes constant speed, '
-        'and has the noise of the closing speed.',
-    ),
+    of_moments=record.SMALLEST, options=('max_distance_age',),
+    formula='dₜ / closing speed            while closing in',
+    shows='How long until contact if nothing changes: the smallest value of the episode is '
+        'reported.',
+    misleads=f'{_MEASURED}Every grasp ends with a time near 0, on purpose. It assumes constant '
+        'speed, and has the noise of the closing speed.',
 )  # fmt: skip
 
-MOVING_DISTANCE = record.Metric(
+MOVING_DISTANCE = record.safety_metric(
     id='moving_distance', name='least distance while moving', unit='m', higher_is_better=True,
-    minimum_samples=1, source=record.OURS, category='safety',
     reasons=(record.NO_DISTANCE, record.Reason('no distance was measured while the TCP moved')),
-    messages=('safety',),
     options=('moving_speed', 'max_distance_age', 'low_pass_cutoff', 'max_pose_age', 'gap'),
-    explanation=record.Explanation(
-        'min dₜ over steps with TCP speed of at least 10 mm/s',
-        'The closest approach while the end effector was moving: being near at rest is left out.',
-        f'{_MEASURED}An elbow that moves while the TCP rests does not count. The speed limit is a '
-        'setting.',
-    ),
+    formula='min dₜ over steps with TCP speed of at least 10 mm/s',
+    shows='The closest approach while the end effector was moving: being near at rest is left out.',
+    misleads=f'{_MEASURED}An elbow that moves while the TCP rests does not count. The speed limit '
+        'is a setting.',
 )  # fmt: skip

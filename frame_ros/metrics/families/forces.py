@@ -11,10 +11,7 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics import record
 from frame_ros.metrics.constants import NAN
 
-__all__ = [
-    'ContactLimitRatio', 'ContactLimits', 'PEAK_FORCE', 'RMS_FORCE', 'FORCE_LIMIT_RATIO',
-    'PRESSURE_LIMIT_RATIO',
-]  # fmt: skip
+__all__ = ['ContactLimitRatio', 'ContactLimits']
 
 
 @dataclass(frozen=True)
@@ -110,64 +107,52 @@ class ContactLimitRatio:
             self.exceedances += 1
 
 
-PEAK_FORCE = record.Metric(
-    id='peak_force', name='peak contact force', unit='N', higher_is_better=False, minimum_samples=1,
-    source=record.OURS, category='safety', reasons=(record.Reason('no contact force is measured'),),
-    messages=('safety',), sampled_at=record.CONTACTS,
+PEAK_FORCE = record.safety_metric(
+    id='peak_force', name='peak contact force', unit='N', higher_is_better=False,
+    reasons=(record.Reason('no contact force is measured'),), sampled_at=record.CONTACTS,
     # Until then it counted what was estimated in free motion too.
     changed_in=2,
-    explanation=record.Explanation(
-        'maxₜ ‖Fₜ‖                     over samples in contact',
-        'The largest force of a contact so far; 0 where force was measured and nothing touched.',
-        'A maximum rests on one sample; at low rates the peak of an impact falls between samples. '
-        'What the sensor estimates in free motion is not in it; its error while in contact, and '
-        'the weight of what is held, are.',
-    ),
+    formula='maxₜ ‖Fₜ‖                     over samples in contact',
+    shows='The largest force of a contact so far; 0 where force was measured and nothing touched.',
+    misleads='A maximum rests on one sample; at low rates the peak of an impact falls between '
+        'samples. What the sensor estimates in free motion is not in it; its error while in '
+        'contact, and the weight of what is held, are.',
 )  # fmt: skip
 
-RMS_FORCE = record.Metric(
+RMS_FORCE = record.safety_metric(
     id='rms_force', name='RMS contact force while in contact', unit='N', higher_is_better=False,
-    minimum_samples=1, source=record.OURS, category='safety',
     reasons=(record.Reason('no contact force was measured while in contact'),),
-    messages=('safety',), sampled_at=record.CONTACTS,
-    explanation=record.Explanation(
-        '√( mean ‖Fₜ‖² )               over samples in contact',
-        'How hard contacts were on the whole.',
-        'Expected contacts count too: holding an object firmly raises it. Offsets of the sensor '
-        'and the weight of what is held are in it.',
-    ),
+    sampled_at=record.CONTACTS,
+    formula='√( mean ‖Fₜ‖² )               over samples in contact',
+    shows='How hard contacts were on the whole.',
+    misleads='Expected contacts count too: holding an object firmly raises it. Offsets of the '
+        'sensor and the weight of what is held are in it.',
 )  # fmt: skip
 
-FORCE_LIMIT_RATIO = record.Metric(
+FORCE_LIMIT_RATIO = record.safety_metric(
     id='force_limit_ratio', name='largest contact force over its limit', unit='1',
-    higher_is_better=False, minimum_samples=1, source=record.OURS, category='safety',
+    higher_is_better=False,
     reasons=(record.Reason('no limit of the force is set, or no force was measured'),),
-    messages=('safety',),
     options=('force_limit', 'transient_factor', 'transient_time', 'limited_contacts'),
-    explanation=record.Explanation(
-        'max Fₜ / limit                limit: twice as much in the first 0.5 s of a contact',
-        'How near contacts that were not expected came to the force limit that you set; above 1 '
+    formula='max Fₜ / limit                limit: twice as much in the first 0.5 s of a contact',
+    shows='How near contacts that were not expected came to the force limit that you set; above 1 '
         'it was exceeded.',
-        'The limits and the time that separates transient from quasi-static contact are in the '
-        'manner of ISO/TS 15066, annex A, where they depend on the region of the body: choose the '
-        'one for yours. This is monitoring; it is no certified safety function, and a ratio '
+    misleads='The limits and the time that separates transient from quasi-static contact are in '
+        'the manner of ISO/TS 15066, annex A, where they depend on the region of the body: choose '
+        'the one for yours. This is monitoring; it is no certified safety function, and a ratio '
         'below 1 does not say that a robot may work next to people.',
-    ),
 )  # fmt: skip
 
-PRESSURE_LIMIT_RATIO = record.Metric(
+PRESSURE_LIMIT_RATIO = record.safety_metric(
     id='pressure_limit_ratio', name='largest contact pressure over its limit', unit='1',
-    higher_is_better=False, minimum_samples=1, source=record.OURS, category='safety',
+    higher_is_better=False,
     reasons=(record.Reason('no limit of the pressure is set, or no force was measured'),),
-    messages=('safety',),
     options=(
         'pressure_limit', 'contact_area', 'transient_factor', 'transient_time', 'limited_contacts',
     ),
-    explanation=record.Explanation(
-        'max (Fₜ / A) / limit          A: the contact area that you set',
-        'The same for the pressure that contacts made.',
-        'The area is assumed, not measured, and an edge presses on less of it: a real pressure '
-        'may be many times higher. Measure with a pressure-sensing film before you rely on it. '
-        'Monitoring, no certified safety function.',
-    ),
+    formula='max (Fₜ / A) / limit          A: the contact area that you set',
+    shows='The same for the pressure that contacts made.',
+    misleads='The area is assumed, not measured, and an edge presses on less of it: a real '
+        'pressure may be many times higher. Measure with a pressure-sensing film before you rely '
+        'on it. Monitoring, no certified safety function.',
 )  # fmt: skip

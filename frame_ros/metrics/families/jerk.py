@@ -22,11 +22,11 @@ from frame_ros.metrics.arrays import (
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.contiguous_samples import Runs, runs_of
 from frame_ros.metrics.engine.samples import finite, positive_gap
-from frame_ros.metrics.engine.trajectory_step import TrajectoryStep
+from frame_ros.metrics.motion import GAPS, RATES, STATIC, motion_metric
 from frame_ros.metrics.record import RATE
 from frame_ros.metrics.step_differences import VARIANTS, divided_differences
 
-__all__ = ['RMSJerk', 'rms_jerk', 'TRAJECTORY_INSTABILITY']
+__all__ = ['RMSJerk', 'rms_jerk']
 
 
 def rms_jerk(positions: Any, dt: Any, variant: str = 'paper', breaks: Any = None) -> Array:
@@ -264,31 +264,20 @@ def _gradient(points: list[list[float]]) -> list[list[float]]:
     return [ends[0], *inner, ends[1]]
 
 
-_RATES = (
-    'Raw differences are divided by the time between stamps, so noise of the pose is amplified '
-    'more the higher the rate: 0.1 mm of noise at 30 Hz is '
-)
-_STATIC = 'A robot that does not move scores best: static episodes are marked and left out.'
-_GAPS = 'A gap in the stamps resets the differences and is counted.'
-
-TRAJECTORY_INSTABILITY = record.Metric(
-    id='ti', name='trajectory instability (RMS jerk)', unit='m/s^3', higher_is_better=False,
-    minimum_samples=4, source='VLA-UQ eq. 25', category='trajectory',
-    reasons=(record.NO_POSE, record.TOO_FEW_STEPS), batch=rms_jerk, streaming=RMSJerk,
+TRAJECTORY_INSTABILITY = motion_metric(
+    id='ti', name='trajectory instability (RMS jerk)', unit='m/s^3', minimum_samples=4,
+    source='VLA-UQ eq. 25', batch=rms_jerk, streaming=RMSJerk,
     live=record.Live('pose', lambda metric, pose: metric.update(pose.position, pose.dt)),
-    fused=TrajectoryStep, torch='RMSJerk', messages=('quality',), counts_when_static=False,
-    sampled_at=record.CONTROL_STEPS, options=('low_pass_cutoff', 'max_pose_age', 'gap'),
-    explanation=record.Explanation(
-        'TI = √( 1/(T−3) Σₜ ‖jₜ‖² )\n'
+    torch='RMSJerk',
+    formula='TI = √( 1/(T−3) Σₜ ‖jₜ‖² )\n'
         'jₜ = (aₜ − aₜ₋₁) / ⅓(tₜ − tₜ₋₃)     aₜ = (vₜ − vₜ₋₁) / ½(tₜ − tₜ₋₂)\n'
         'vₜ = (pₜ − pₜ₋₁) / (tₜ − tₜ₋₁)\n'
         'at a constant dt: jₜ is the third difference of p over dt³',
-        'RMS jerk: how shaky the motion of the end effector was over the episode. People take '
+    shows='RMS jerk: how shaky the motion of the end effector was over the episode. People take '
         'low jerk for skill, and gears wear less.',
-        f'{_RATES}up to about 20 m/s³ of jerk. {RATE}One jolt dominates a mean of squares. A '
-        f'low-pass filter lowers it: reports state the cut-off. Slow motion has little jerk. '
-        f'{_STATIC} {_GAPS}',
-        "`paper`: dt from the stamps, differences without smoothing. `authors`: the paper's code: "
-        'three central-difference gradients with dt = 1, mean of the norms.',
-    ),
+    misleads=f'{RATES}up to about 20 m/s³ of jerk. {RATE}One jolt dominates a mean of squares. A '
+        'low-pass filter lowers it: reports state the cut-off. Slow motion has little jerk. '
+        f'{STATIC} {GAPS}',
+    variants="`paper`: dt from the stamps, differences without smoothing. `authors`: the paper's "
+        'code: three central-difference gradients with dt = 1, mean of the norms.',
 )  # fmt: skip

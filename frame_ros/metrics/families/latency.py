@@ -19,11 +19,7 @@ from frame_ros.metrics.arrays import as_numbers, on_cpu
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import RunningMean
 
-__all__ = [
-    'InferenceLatency', 'LatencyStatistics', 'LatencySummary', 'latency_statistics',
-    'INFERENCE_LATENCY', 'NEWEST_LATENCY', 'MEDIAN_LATENCY', 'LATENCY_P95', 'LATENCY_P99',
-    'LATENCY_JITTER', 'PREPROCESSING_TIME', 'FORWARD_TIME', 'POSTPROCESSING_TIME', 'TRANSPORT_TIME',
-]  # fmt: skip
+__all__ = ['InferenceLatency', 'LatencyStatistics', 'LatencySummary', 'latency_statistics']
 
 
 @dataclass(frozen=True)
@@ -156,133 +152,93 @@ _FIRST = 'The first call (compilation, caches) is in it. '
 _FEW = 'With few calls in an episode a high percentile is close to the largest one. '
 _PART = 'It is what the policy says of itself; parts that it does not time are missing. '
 
-INFERENCE_LATENCY = record.Metric(
-    id='il', name='inference latency, mean', unit='s', higher_is_better=False, minimum_samples=1,
-    source='FRAME eq. 14', category='efficiency',
-    reasons=(record.NO_INFERENCE, record.Reason('the policy does not time its calls')),
-    batch=latency_statistics, streaming=InferenceLatency, torch='InferenceLatency',
-    messages=('efficiency',), sampled_at=record.INFERENCES, axis=7,
-    explanation=record.Explanation(
-        'IL = mean over calls of (end − begin)',
-        'How long the policy thinks for each chunk of actions, whole call with transport.',
-        f'{_CHUNKS}{_FIRST}It belongs to this machine under this load. Asynchronous inference '
-        'hides latency from the robot: look at stalls and `observation_age` too.',
-    ),
-)  # fmt: skip
-
-NEWEST_LATENCY = record.Metric(
-    id='il_last', name='inference latency, newest call', unit='s', higher_is_better=False,
-    minimum_samples=1, source=record.OURS, category='efficiency',
-    reasons=(record.NO_INFERENCE, record.Reason('the policy does not time its calls')),
-    messages=('efficiency',),
-    explanation=record.Explanation(
-        'end − begin of the newest call',
-        'The latency right now; of an episode it is that of the last call. Its mean is `il`.',
-        f'{_CHUNKS}One call says little about the next.',
-    ),
-)  # fmt: skip
-
-MEDIAN_LATENCY = record.Metric(
-    id='il_p50', name='inference latency, median', unit='s', higher_is_better=False,
-    minimum_samples=1, source=record.OURS, category='efficiency',
+_latency = partial(
+    record.efficiency_metric, unit='s', higher_is_better=False,
     reasons=(record.NO_INFERENCE, record.Reason('the policy does not time its calls')),
     batch=latency_statistics, streaming=LatencyStatistics, torch='LatencyStatistics',
-    messages=('efficiency',),
-    explanation=record.Explanation(
-        'median of the calls so far, interpolated linearly',
-        'The usual latency; slow outliers do not move it.',
-        f'{_CHUNKS}It hides the slow calls that stall a robot: see `il_p95` and `il_p99`.',
-    ),
 )  # fmt: skip
-
-LATENCY_P95 = record.Metric(
-    id='il_p95', name='inference latency, 95th percentile', unit='s', higher_is_better=False,
-    minimum_samples=1, source=record.OURS, category='efficiency',
-    reasons=(record.NO_INFERENCE, record.Reason('the policy does not time its calls')),
-    batch=latency_statistics, streaming=LatencyStatistics, torch='LatencyStatistics',
-    messages=('efficiency',),
-    explanation=record.Explanation(
-        '95th percentile of the calls so far, interpolated linearly',
-        'The latency that one call in twenty exceeds.',
-        f'{_FEW}{_CHUNKS}{_FIRST}',
-    ),
-)  # fmt: skip
-
-LATENCY_P99 = record.Metric(
-    id='il_p99', name='inference latency, 99th percentile', unit='s', higher_is_better=False,
-    minimum_samples=1, source=record.OURS, category='efficiency',
-    reasons=(record.NO_INFERENCE, record.Reason('the policy does not time its calls')),
-    batch=latency_statistics, streaming=LatencyStatistics, torch='LatencyStatistics',
-    messages=('efficiency',),
-    explanation=record.Explanation(
-        '99th percentile of the calls so far, interpolated linearly',
-        'The latency that one call in a hundred exceeds: what buffers must be sized for.',
-        f'{_FEW}Below 100 calls it is no more than the largest. {_FIRST}',
-    ),
-)  # fmt: skip
-
-LATENCY_JITTER = record.Metric(
-    id='il_jitter', name='inference latency, standard deviation', unit='s', higher_is_better=False,
-    minimum_samples=1, source=record.OURS, category='efficiency',
-    reasons=(record.NO_INFERENCE, record.Reason('the policy does not time its calls')),
-    batch=latency_statistics, streaming=LatencyStatistics, torch='LatencyStatistics',
-    messages=('efficiency',), sampled_at=record.INFERENCES,
-    explanation=record.Explanation(
-        '√( mean (ILᵢ − IL)² )          population standard deviation over calls',
-        'How unevenly long calls take.',
-        f'{_FIRST}One slow call dominates it; two modes (a cache hit or not) look like jitter.',
-    ),
-)  # fmt: skip
-
-PREPROCESSING_TIME = record.Metric(
-    id='il_preprocess', name='latency of preprocessing, mean', unit='s', higher_is_better=False,
-    minimum_samples=1, source=record.OURS, category='efficiency',
+_part = partial(
+    record.efficiency_metric, unit='s', higher_is_better=False,
     reasons=(record.NO_INFERENCE, record.Reason('the policy does not time this part')),
-    streaming=RunningMean, live=record.Live('inference', partial(feed_duration, 'preprocess')),
-    messages=('efficiency',),
-    explanation=record.Explanation(
-        'mean time from the observation to the model’s input',
-        'What image resizing, normalising and tokenising cost.',
-        f'{_PART}Work that the GPU does later shows up in another part.',
-    ),
+    streaming=RunningMean,
 )  # fmt: skip
 
-FORWARD_TIME = record.Metric(
-    id='il_forward', name='latency of the forward pass, mean', unit='s', higher_is_better=False,
-    minimum_samples=1, source=record.OURS, category='efficiency',
-    reasons=(record.NO_INFERENCE, record.Reason('the policy does not time this part')),
-    streaming=RunningMean, live=record.Live('inference', partial(feed_duration, 'forward')),
-    messages=('efficiency',),
-    explanation=record.Explanation(
-        'mean time in the model',
-        'What the network itself costs.',
-        f'{_PART}Without waiting for the GPU it measures the launching of kernels only. {_CHUNKS}',
-    ),
+INFERENCE_LATENCY = _latency(
+    id='il', name='inference latency, mean', source='FRAME eq. 14', streaming=InferenceLatency,
+    torch='InferenceLatency', sampled_at=record.INFERENCES, axis=7,
+    formula='IL = mean over calls of (end − begin)',
+    shows='How long the policy thinks for each chunk of actions, whole call with transport.',
+    misleads=f'{_CHUNKS}{_FIRST}It belongs to this machine under this load. Asynchronous '
+        'inference hides latency from the robot: look at stalls and `observation_age` too.',
 )  # fmt: skip
 
-POSTPROCESSING_TIME = record.Metric(
-    id='il_postprocess', name='latency of postprocessing, mean', unit='s', higher_is_better=False,
-    minimum_samples=1, source=record.OURS, category='efficiency',
-    reasons=(record.NO_INFERENCE, record.Reason('the policy does not time this part')),
-    streaming=RunningMean, live=record.Live('inference', partial(feed_duration, 'postprocess')),
-    messages=('efficiency',),
-    explanation=record.Explanation(
-        'mean time from the model’s output to actions',
-        'What denormalising and unpacking cost.',
-        f'{_PART}Reading the result back may wait for the GPU: time of the forward pass then shows '
-        'up here.',
-    ),
+NEWEST_LATENCY = _latency(
+    id='il_last', name='inference latency, newest call', batch=None, streaming=None, torch='',
+    formula='end − begin of the newest call',
+    shows='The latency right now; of an episode it is that of the last call. Its mean is `il`.',
+    misleads=f'{_CHUNKS}One call says little about the next.',
 )  # fmt: skip
 
-TRANSPORT_TIME = record.Metric(
-    id='il_transport', name='latency of transport, mean', unit='s', higher_is_better=False,
-    minimum_samples=1, source=record.OURS, category='efficiency',
-    reasons=(record.NO_INFERENCE, record.Reason('the policy does not time this part')),
-    streaming=RunningMean, live=record.Live('inference', partial(feed_duration, 'transport')),
-    messages=('efficiency',),
-    explanation=record.Explanation(
-        'mean time of the call − time that the policy server reports',
-        'What the network between robot and policy server costs, both ways.',
-        'It needs only durations, no common clock, but serialising images counts as transport.',
-    ),
+MEDIAN_LATENCY = _latency(
+    id='il_p50', name='inference latency, median',
+    formula='median of the calls so far, interpolated linearly',
+    shows='The usual latency; slow outliers do not move it.',
+    misleads=f'{_CHUNKS}It hides the slow calls that stall a robot: see `il_p95` and `il_p99`.',
+)  # fmt: skip
+
+LATENCY_P95 = _latency(
+    id='il_p95', name='inference latency, 95th percentile',
+    formula='95th percentile of the calls so far, interpolated linearly',
+    shows='The latency that one call in twenty exceeds.',
+    misleads=f'{_FEW}{_CHUNKS}{_FIRST}',
+)  # fmt: skip
+
+LATENCY_P99 = _latency(
+    id='il_p99', name='inference latency, 99th percentile',
+    formula='99th percentile of the calls so far, interpolated linearly',
+    shows='The latency that one call in a hundred exceeds: what buffers must be sized for.',
+    misleads=f'{_FEW}Below 100 calls it is no more than the largest. {_FIRST}',
+)  # fmt: skip
+
+LATENCY_JITTER = _latency(
+    id='il_jitter', name='inference latency, standard deviation', sampled_at=record.INFERENCES,
+    formula='√( mean (ILᵢ − IL)² )          population standard deviation over calls',
+    shows='How unevenly long calls take.',
+    misleads=f'{_FIRST}One slow call dominates it; two modes (a cache hit or not) look like '
+        'jitter.',
+)  # fmt: skip
+
+PREPROCESSING_TIME = _part(
+    id='il_preprocess', name='latency of preprocessing, mean',
+    live=record.Live('inference', partial(feed_duration, 'preprocess')),
+    formula='mean time from the observation to the model’s input',
+    shows='What image resizing, normalising and tokenising cost.',
+    misleads=f'{_PART}Work that the GPU does later shows up in another part.',
+)  # fmt: skip
+
+FORWARD_TIME = _part(
+    id='il_forward', name='latency of the forward pass, mean',
+    live=record.Live('inference', partial(feed_duration, 'forward')),
+    formula='mean time in the model',
+    shows='What the network itself costs.',
+    misleads=f'{_PART}Without waiting for the GPU it measures the launching of kernels only. '
+        f'{_CHUNKS}',
+)  # fmt: skip
+
+POSTPROCESSING_TIME = _part(
+    id='il_postprocess', name='latency of postprocessing, mean',
+    live=record.Live('inference', partial(feed_duration, 'postprocess')),
+    formula='mean time from the model’s output to actions',
+    shows='What denormalising and unpacking cost.',
+    misleads=f'{_PART}Reading the result back may wait for the GPU: time of the forward pass then '
+        'shows up here.',
+)  # fmt: skip
+
+TRANSPORT_TIME = _part(
+    id='il_transport', name='latency of transport, mean',
+    live=record.Live('inference', partial(feed_duration, 'transport')),
+    formula='mean time of the call − time that the policy server reports',
+    shows='What the network between robot and policy server costs, both ways.',
+    misleads='It needs only durations, no common clock, but serialising images counts as '
+        'transport.',
 )  # fmt: skip

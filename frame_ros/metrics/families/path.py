@@ -11,14 +11,11 @@ from frame_ros.metrics import record
 from frame_ros.metrics.arrays import Array, as_points, check_result, check_variant, difference, norm
 from frame_ros.metrics.constants import NAN, STATIC_THRESHOLD
 from frame_ros.metrics.contiguous_samples import runs_of
-from frame_ros.metrics.engine.trajectory_step import TrajectoryStep
-from frame_ros.metrics.families.tcp_instability import TCPInstability
+from frame_ros.metrics.motion import motion_metric, take_position
 from frame_ros.metrics.record import RATE
+from frame_ros.metrics.step_differences import StreamingPositionInstability
 
-__all__ = [
-    'PathLength', 'PathSmoothness', 'is_static', 'path_length', 'path_smoothness', 'PATH_LENGTH',
-    'PATH_SMOOTHNESS',
-]  # fmt: skip
+__all__ = ['PathLength', 'PathSmoothness', 'is_static', 'path_length', 'path_smoothness']
 
 
 def path_length(positions: Any, breaks: Any = None) -> Array:
@@ -88,7 +85,7 @@ def is_static(positions: Any, threshold: float = STATIC_THRESHOLD) -> Array:
     return xp.all(norm(xp, points - points[..., :1, :], overwrite=True) < threshold, axis=-1)
 
 
-class PathLength(TCPInstability):
+class PathLength(StreamingPositionInstability):
     """PL so far, m; from 2 samples on: the sum of the first differences.
 
     `gaps`: how often a way across one was left out. Batch form: `path_length`.
@@ -117,7 +114,7 @@ class PathSmoothness:
         """
         check_variant(variant, ('paper', 'authors', 'mean_second_difference'))
         self._is_paper = variant == 'paper'
-        self._length, self._bends = PathLength(), TCPInstability(2)
+        self._length, self._bends = PathLength(), StreamingPositionInstability(2)
 
     def reset(self) -> None:
         """Forgets everything."""
@@ -147,46 +144,37 @@ class PathSmoothness:
         return self._bends.total / self._length.value if self._length.value > 0.0 else NAN
 
 
-PATH_LENGTH = record.Metric(
-    id='pl', name='path length', unit='m', higher_is_better=False, minimum_samples=2,
-    source='FRAME eq. 6', category='trajectory', reasons=(record.NO_POSE, record.TOO_FEW_STEPS),
+PATH_LENGTH = motion_metric(
+    id='pl', name='path length', unit='m', minimum_samples=2, source='FRAME eq. 6',
     batch=path_length, streaming=PathLength,
-    live=record.Live('pose', lambda metric, pose: metric.update(pose.position)),
-    fused=TrajectoryStep, torch='PathLength', torch_form=record.TorchForm(('positions',)),
-    messages=('quality',), sampled_at=record.CONTROL_STEPS,
-    options=('low_pass_cutoff', 'max_pose_age', 'gap'), axis=2,
-    explanation=record.Explanation(
-        'PL = Σᵢ ‖pᵢ₊₁ − pᵢ‖',
-        'How far the end effector travelled. Of two episodes that succeed at one task, the shorter '
-        'path wasted less motion.',
-        'An episode that fails early, or never moves, has a short path: compare among successes. '
-        'Noise of the pose adds to every segment, so the length grows with the sampling rate; '
-        'slow sampling cuts corners and shortens it. Scenes with farther objects need longer '
-        'paths.',
-    ),
+    live=record.Live('pose', take_position), torch='PathLength',
+    torch_form=record.TorchForm(('positions',)), axis=2, counts_when_static=True,
+    formula='PL = Σᵢ ‖pᵢ₊₁ − pᵢ‖',
+    shows='How far the end effector travelled. Of two episodes that succeed at one task, the '
+        'shorter path wasted less motion.',
+    misleads='An episode that fails early, or never moves, has a short path: compare among '
+        'successes. Noise of the pose adds to every segment, so the length grows with the '
+        'sampling rate; slow sampling cuts corners and shortens it. Scenes with farther objects '
+        'need longer paths.',
 )  # fmt: skip
 
-PATH_SMOOTHNESS = record.Metric(
-    id='ps', name='path smoothness', unit='1', higher_is_better=False, minimum_samples=3,
-    source='FRAME eq. 7', category='trajectory',
+PATH_SMOOTHNESS = motion_metric(
+    id='ps', name='path smoothness', unit='1', minimum_samples=3, source='FRAME eq. 7',
     reasons=(record.NO_POSE, record.TOO_FEW_STEPS, record.NO_PATH), batch=path_smoothness,
     streaming=PathSmoothness,
-    live=record.Live('pose', lambda metric, pose: metric.update(pose.position)),
-    fused=TrajectoryStep, torch='PathSmoothness',
+    live=record.Live('pose', take_position),
+    torch='PathSmoothness',
     torch_form=record.TorchForm(
         ('positions',), ('variant',), unit=lambda o: '1' if o['variant'] == 'paper' else 'm',
     ),
-    messages=('quality',), counts_when_static=False, sampled_at=record.CONTROL_STEPS,
-    options=('low_pass_cutoff', 'max_pose_age', 'gap'), axis=3,
-    explanation=record.Explanation(
-        'PS = 1/PL Σᵢ ‖(pᵢ₊₂ − pᵢ₊₁) − (pᵢ₊₁ − pᵢ)‖',
-        'How much the motion changes from step to step, relative to how far it went. Lower is '
+    axis=3,
+    formula='PS = 1/PL Σᵢ ‖(pᵢ₊₂ − pᵢ₊₁) − (pᵢ₊₁ − pᵢ)‖',
+    shows='How much the motion changes from step to step, relative to how far it went. Lower is '
         'smoother; hesitation and oscillation raise it.',
-        f'{RATE}For one smooth motion, sampling twice as often halves the sum; with noise in the '
-        'pose it grows with the rate instead. Pauses cost little path, so many short moves look '
-        'rough. A low-pass filter lowers it: reports state the cut-off. Comparing values of '
+    misleads=f'{RATE}For one smooth motion, sampling twice as often halves the sum; with noise in '
+        'the pose it grows with the rate instead. Pauses cost little path, so many short moves '
+        'look rough. A low-pass filter lowers it: reports state the cut-off. Comparing values of '
         'PS between publications needs rate and variant.',
-        '`paper`: as above. `mean_second_difference` (also `authors`), as the published library '
-        'robometric-frame 0.3.0 has it: the mean norm of the second differences, in m.',
-    ),
+    variants='`paper`: as above. `mean_second_difference` (also `authors`), as the published '
+        'library robometric-frame 0.3.0 has it: the mean norm of the second differences, in m.',
 )  # fmt: skip

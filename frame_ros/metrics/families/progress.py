@@ -23,10 +23,7 @@ from frame_ros.metrics.constants import NAN, WINDOW
 from frame_ros.metrics.engine.samples import StepValue
 from frame_ros.metrics.record import RATE
 
-__all__ = [
-    'OptimalTrajectoryDifference', 'optimal_trajectory_difference', 'remaining_distance',
-    'OPTIMAL_TRAJECTORY',
-]  # fmt: skip
+__all__ = ['OptimalTrajectoryDifference', 'optimal_trajectory_difference', 'remaining_distance']
 
 
 def optimal_trajectory_difference(
@@ -170,9 +167,9 @@ class OptimalTrajectoryDifference(StepValue):
 
 NO_TASK = record.Reason('no task is set (ot_task)', record.Lack.TASK)
 
-OPTIMAL_TRAJECTORY = record.Metric(
+OPTIMAL_TRAJECTORY = record.quality_metric(
     id='ot', name='optimal trajectory difference', unit='1', higher_is_better=False,
-    minimum_samples=2, source='VLA-UQ eq. 29', category='trajectory',
+    minimum_samples=2, source='VLA-UQ eq. 29',
     reasons=(
         NO_TASK, record.Reason('fewer than two steps with a new pose, or an initial distance of 0'),
     ),
@@ -181,7 +178,7 @@ OPTIMAL_TRAJECTORY = record.Metric(
     torch_form=record.TorchForm(
         ('positions', 'target', 'goal', 'grasped'), ('second_term',), first=1,
     ),
-    messages=('quality',), has_three_forms=True, sampled_at=record.CONTROL_STEPS,
+    has_three_forms=True, sampled_at=record.CONTROL_STEPS,
     options=(
         'ot_task', 'ot_second_term', 'max_pose_age', 'max_object_age', 'max_goal_age',
         'max_gripper_age', 'grasp.source', 'grasp_distance', 'gap',
@@ -189,18 +186,16 @@ OPTIMAL_TRAJECTORY = record.Metric(
     line=record.Line(
         record.Chart('Optimal trajectory difference (window of 8)', is_from_zero=False), 'ot',
     ),
-    explanation=record.Explanation(
-        'qₜ = ½ (1 + Δdₜ)               dₜ: distance left over its initial value\n'
+    formula='qₜ = ½ (1 + Δdₜ)               dₜ: distance left over its initial value\n'
         'picking:  d ∝ ‖tcp − object‖\n'
         'placing:  d ∝ ‖tcp − object‖ + ‖object − goal‖, once grasped ‖tcp − goal‖',
-        'Whether each step brings the task closer: below 0.5 it does, above 0.5 it moves away.',
-        f'One step changes little, so good and bad episodes differ in the third digit: look at '
-        f'the distance from 0.5. {RATE}Going round an obstacle counts as moving away. The mean '
-        'telescopes: it says how much of the distance is left at the end over the number of steps, '
-        'not how straight the way was. At the grasp d jumps by the offset between TCP and object, '
-        'and a wrong grasp state changes what distance is measured. A robot that does not move has '
-        'exactly 0.5.',
-        '`object_to_goal` (default) and, as eq. 27 is printed, `tcp_to_goal` for the second term '
-        'before the grasp.',
-    ),
+    shows='Whether each step brings the task closer: below 0.5 it does, above 0.5 it moves away.',
+    misleads='One step changes little, so good and bad episodes differ in the third digit: look '
+        f'at the distance from 0.5. {RATE}Going round an obstacle counts as moving away. The mean '
+        'telescopes: it says how much of the distance is left at the end over the number of '
+        'steps, not how straight the way was. At the grasp d jumps by the offset between TCP and '
+        'object, and a wrong grasp state changes what distance is measured. A robot that does not '
+        'move has exactly 0.5.',
+    variants='`object_to_goal` (default) and, as eq. 27 is printed, `tcp_to_goal` for the second '
+        'term before the grasp.',
 )  # fmt: skip

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from math import dist, hypot
 from typing import Any
 
@@ -33,7 +34,7 @@ from frame_ros.metrics.resampling import ALIGNMENTS, _fit, _pair, one_path
 
 __all__ = [
     'AbsoluteTrajectoryError', 'RelativeTrajectoryError', 'absolute_trajectory_error',
-    'dtw_distance', 'relative_trajectory_error', 'ABSOLUTE_ERROR', 'RELATIVE_ERROR', 'DTW_DISTANCE',
+    'dtw_distance', 'relative_trajectory_error',
 ]  # fmt: skip
 
 
@@ -300,67 +301,62 @@ class RelativeTrajectoryError:
 
 _CHART = record.Chart('Error against the reference')
 
-ABSOLUTE_ERROR = record.Metric(
-    id='ate', name='absolute trajectory error', unit='m', higher_is_better=False, minimum_samples=1,
-    source='FRAME eq. 9', category='trajectory',
+_reference_error = partial(record.quality_metric, unit='m', higher_is_better=False)
+
+ABSOLUTE_ERROR = _reference_error(
+    id='ate', name='absolute trajectory error', source='FRAME eq. 9',
     reasons=(record.NO_REFERENCE, record.Reason('no end-effector pose in this episode')),
     batch=absolute_trajectory_error, streaming=AbsoluteTrajectoryError,
     torch='AbsoluteTrajectoryError',
     torch_form=record.TorchForm(
         ('positions', 'reference'), ('align',), minimum=lambda o: 1 if o['align'] == 'none' else 2,
     ),
-    messages=('quality',), options=('references', 'reference_match', 'max_pose_age'), axis=5,
+    options=('references', 'reference_match', 'max_pose_age'), axis=5,
     line=record.Line(_CHART, 'ATE so far'),
-    explanation=record.Explanation(
-        'ATE = 1/L Σᵢ ‖pᵢ − pᵢ*‖         p*: the reference at the same time or after as much path',
-        'How far the end effector is from where a demonstration was, on average.',
-        'A demonstration is one way among several: of a task with more than one good solution a '
-        'single demonstration calls the others wrong. Give several (the nearest counts) and do '
-        'not take their mean where they split. Objects at other places than in the demonstration '
-        'move the right path. Matched by time, a good path at another speed is an error: match by '
-        'arc length to judge shape alone. It is a mean, not the root mean square that SLAM tools '
-        'print.',
-        'Without alignment (default: where the arm is matters), `se3` or `sim3` as SLAM tools '
-        'align.',
-    ),
+    formula='ATE = 1/L Σᵢ ‖pᵢ − pᵢ*‖         '
+        'p*: the reference at the same time or after as much path',
+    shows='How far the end effector is from where a demonstration was, on average.',
+    misleads='A demonstration is one way among several: of a task with more than one good '
+        'solution a single demonstration calls the others wrong. Give several (the nearest '
+        'counts) and do not take their mean where they split. Objects at other places than in the '
+        'demonstration move the right path. Matched by time, a good path at another speed is an '
+        'error: match by arc length to judge shape alone. It is a mean, not the root mean square '
+        'that SLAM tools print.',
+    variants='Without alignment (default: where the arm is matters), `se3` or `sim3` as SLAM '
+        'tools align.',
 )  # fmt: skip
 
-RELATIVE_ERROR = record.Metric(
-    id='rte', name='relative trajectory error', unit='m', higher_is_better=False, minimum_samples=2,
-    source='FRAME eq. 10', category='trajectory',
+RELATIVE_ERROR = _reference_error(
+    id='rte', name='relative trajectory error', minimum_samples=2, source='FRAME eq. 10',
     reasons=(record.NO_REFERENCE, record.Reason('too few poses of the TCP in a row')),
     batch=relative_trajectory_error, streaming=RelativeTrajectoryError,
-    torch='RelativeTrajectoryError', messages=('quality',), sampled_at=record.CONTROL_STEPS,
+    torch='RelativeTrajectoryError', sampled_at=record.CONTROL_STEPS,
     options=('references', 'reference_match', 'rte_delta', 'max_pose_age', 'gap'), axis=6,
     line=record.Line(_CHART, 'RTE'),
-    explanation=record.Explanation(
-        'RTE = 1/(L−Δ) Σᵢ ‖(pᵢ₊Δ − pᵢ) − (p*ᵢ₊Δ − p*ᵢ)‖     Δ = 1 sample',
-        'How far the motion from sample to sample differs from that of the reference, wherever '
+    formula='RTE = 1/(L−Δ) Σᵢ ‖(pᵢ₊Δ − pᵢ) − (p*ᵢ₊Δ − p*ᵢ)‖     Δ = 1 sample',
+    shows='How far the motion from sample to sample differs from that of the reference, wherever '
         'the path lies.',
-        f'{RATE}With Δ = 1 it measures mostly noise and speed: a robot that stands still has a '
-        'small one. Drift that adds up slowly does not show: ATE sees that. Otherwise as ATE.',
-        '`delta`: samples between the compared positions. Alignment as for ATE. `evo`: each '
+    misleads=f'{RATE}With Δ = 1 it measures mostly noise and speed: a robot that stands still has '
+        'a small one. Drift that adds up slowly does not show: ATE sees that. Otherwise as ATE.',
+    variants='`delta`: samples between the compared positions. Alignment as for ATE. `evo`: each '
         'displacement in the frame of the pose that it begins at, as evo compares relative poses; '
         'equal to the default where the orientations are those of the reference. Functions, '
         'classes and `frame-ros report --rte evo` offer it; live `rte` is the default.',
-    ),
 )  # fmt: skip
 
 DTW_DISTANCE = record.Metric(
     id='dtw', name='DTW distance to the nearest reference', unit='m', higher_is_better=False,
-    minimum_samples=1, source=record.OURS, category='trajectory',
+    category='trajectory',
     reasons=(
         record.NO_REFERENCE, record.Reason('no end-effector pose in this episode'),
         record.Reason('dtaidistance is not installed'),
     ),
     batch=dtw_distance, torch='DTWDistance',
-    explanation=record.Explanation(
-        'DTW = min over warpings w of Σ_(i,j)∈w ‖pᵢ − pⱼ*‖',
-        'How far the shape of the path is from the reference when time may be stretched: pauses '
+    formula='DTW = min over warpings w of Σ_(i,j)∈w ‖pᵢ − pⱼ*‖',
+    shows='How far the shape of the path is from the reference when time may be stretched: pauses '
         'and other speeds cost little.',
-        'It is a sum along the warping, so it grows with the number of samples: compare at one '
-        'rate and length only. Warping forgives hesitation altogether. Otherwise as ATE.',
-        '`normalised`: divided by the number of samples of the longer path. Other libraries take '
-        'the root of the sum of squares.',
-    ),
+    misleads='It is a sum along the warping, so it grows with the number of samples: compare at '
+        'one rate and length only. Warping forgives hesitation altogether. Otherwise as ATE.',
+    variants='`normalised`: divided by the number of samples of the longer path. Other libraries '
+        'take the root of the sum of squares.',
 )  # fmt: skip

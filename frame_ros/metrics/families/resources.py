@@ -15,7 +15,7 @@ from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import RunningMean
 from frame_ros.metrics.families.latency import feed_duration
 
-__all__ = ['ComputationTime', 'MemoryUsage', 'COMPUTATION_TIME', 'MEMORY_USAGE']
+__all__ = ['ComputationTime', 'MemoryUsage']
 
 
 class ComputationTime(RunningMean):
@@ -72,35 +72,28 @@ def _take_memory(usage: MemoryUsage, values: Mapping[str, Any]) -> None:
         usage.update(resident, device)
 
 
-COMPUTATION_TIME = record.Metric(
-    id='ct', name='computation time', unit='s', higher_is_better=False, minimum_samples=1,
-    source='FRAME table 1', category='efficiency',
+COMPUTATION_TIME = record.efficiency_metric(
+    id='ct', name='computation time', unit='s', higher_is_better=False, source='FRAME table 1',
     reasons=(record.NO_INFERENCE, record.Reason('the CPU time of the policy is not known')),
     streaming=ComputationTime, live=record.Live('inference', partial(feed_duration, 'cpu_time')),
-    torch='ComputationTime', messages=('efficiency',),
-    explanation=record.Explanation(
-        'CT = process CPU seconds / decision steps',
-        'What one inference costs the CPU, over all threads: more than the latency if several '
+    torch='ComputationTime',
+    formula='CT = process CPU seconds / decision steps',
+    shows='What one inference costs the CPU, over all threads: more than the latency if several '
         'cores work.',
-        'The GPU is not in it, so a policy on a GPU looks cheap. Threads that wait by spinning '
-        'look busy.',
-    ),
+    misleads='The GPU is not in it, so a policy on a GPU looks cheap. Threads that wait by '
+        'spinning look busy.',
 )  # fmt: skip
 
-MEMORY_USAGE = record.Metric(
-    id='mu', name='memory usage', unit='bytes', higher_is_better=False, minimum_samples=1,
-    source='FRAME eq. 15', category='efficiency',
+MEMORY_USAGE = record.efficiency_metric(
+    id='mu', name='memory usage', unit='bytes', higher_is_better=False, source='FRAME eq. 15',
     reasons=(
         record.NO_INFERENCE,
         record.Reason('the memory of the policy, resident and on its device, is not known'),
     ),
-    streaming=MemoryUsage, live=record.Live('inference', _take_memory), torch='MemoryUsage',
-    messages=('efficiency',), axis=8,
-    explanation=record.Explanation(
-        'MU = maxₜ ( resident memoryₜ + device memoryₜ )',
-        'How much memory the policy process needs at its peak: whether it fits on the robot.',
-        'Resident memory counts shared libraries too, some 0.3 to 1 GB with torch, and depends on '
-        'the allocator. Device memory is what the process allocated, not what the driver reserved. '
-        'A remote policy’s memory is that of its server.',
-    ),
+    streaming=MemoryUsage, live=record.Live('inference', _take_memory), torch='MemoryUsage', axis=8,
+    formula='MU = maxₜ ( resident memoryₜ + device memoryₜ )',
+    shows='How much memory the policy process needs at its peak: whether it fits on the robot.',
+    misleads='Resident memory counts shared libraries too, some 0.3 to 1 GB with torch, and '
+        'depends on the allocator. Device memory is what the process allocated, not what the '
+        'driver reserved. A remote policy’s memory is that of its server.',
 )  # fmt: skip

@@ -14,7 +14,7 @@ from frame_ros.metrics.arrays import Array, as_sequences, norm
 from frame_ros.metrics.constants import WINDOW
 from frame_ros.metrics.engine.samples import StepValue, check_finite_block, mean_weights
 
-__all__ = ['ExecutionVariability', 'execution_variability', 'VARIABILITY']
+__all__ = ['ExecutionVariability', 'execution_variability']
 
 
 def execution_variability(samples: Any) -> Array:
@@ -75,13 +75,11 @@ VARIABILITY = record.Metric(
     torch_form=record.TorchForm(('samples',), mask='sample_mask'), messages=('confidence',),
     has_three_forms=True,
     line=record.Line(record.Chart('Execution variability'), 'spread', '_step'),
-    explanation=record.Explanation(
-        'uₜ = 1/D Σ_d √( 1/N Σₙ (aₜ,d,n − āₜ,d)² )      N samples from one observation',
-        'How much the policy disagrees with itself when asked again.',
-        'It is 0 for any policy that decodes without randomness, which says nothing of its '
+    formula='uₜ = 1/D Σ_d √( 1/N Σₙ (aₜ,d,n − āₜ,d)² )      N samples from one observation',
+    shows='How much the policy disagrees with itself when asked again.',
+    misleads='It is 0 for any policy that decodes without randomness, which says nothing of its '
         'certainty. Dimensions of different units (rad, m, gripper) are averaged as numbers: '
-        'compare within one action space. Few samples give a noisy, too small value: on '
-        'average 0.72 of the true spread with N = 3, 0.90 with N = 8. Two good ways to act look '
-        'like doubt. It costs N inferences, and the spread depends on the sampling temperature.',
-    ),
+        'compare within one action space. Few samples give a noisy, too small value: on average '
+        '0.72 of the true spread with N = 3, 0.90 with N = 8. Two good ways to act look like '
+        'doubt. It costs N inferences, and the spread depends on the sampling temperature.',
 )  # fmt: skip

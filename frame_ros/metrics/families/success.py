@@ -22,7 +22,6 @@ from frame_ros.metrics.constants import NAN
 
 __all__ = [
     'SuccessRate', 'TaskCompletionRate', 'success_rate', 'task_completion_rate', 'wilson_interval',
-    'SUCCESS_RATE', 'TASK_COMPLETION_RATE',
 ]  # fmt: skip
 
 
@@ -172,29 +171,24 @@ class TaskCompletionRate(_Rate):
 
 
 SUCCESS_RATE = record.Metric(
-    id='sr', name='success rate', unit='1', higher_is_better=True, minimum_samples=1,
-    source='FRAME eq. 1', category='task',
-    reasons=(record.Reason('no episode with a known outcome'),), batch=success_rate,
-    streaming=SuccessRate, torch='SuccessRate', axis=1,
-    explanation=record.Explanation(
-        'SR = successful episodes / episodes with a known outcome',
-        'Whether the task gets done at all. It is the first number to look at, and it needs many '
-        'episodes: reports always show the 95 % Wilson interval with it.',
-        'With few episodes the interval is wide: 4 of 5 is compatible with anything from 38 % to '
-        '96 %. Success by luck, by force or after long wandering counts like a clean one, and what '
-        'counts as success is decided by whoever ends the episode. Timeouts and stops count as '
-        'trials that did not succeed; episodes without an outcome do not count.',
-    ),
+    id='sr', name='success rate', unit='1', higher_is_better=True, source='FRAME eq. 1',
+    category='task', reasons=(record.Reason('no episode with a known outcome'),),
+    batch=success_rate, streaming=SuccessRate, torch='SuccessRate', axis=1,
+    formula='SR = successful episodes / episodes with a known outcome',
+    shows='Whether the task gets done at all. It is the first number to look at, and it needs '
+        'many episodes: reports always show the 95 % Wilson interval with it.',
+    misleads='With few episodes the interval is wide: 4 of 5 is compatible with anything from 38 '
+        '% to 96 %. Success by luck, by force or after long wandering counts like a clean one, '
+        'and what counts as success is decided by whoever ends the episode. Timeouts and stops '
+        'count as trials that did not succeed; episodes without an outcome do not count.',
 )  # fmt: skip
 
 TASK_COMPLETION_RATE = record.Metric(
-    id='tcr', name='task completion rate', unit='1', higher_is_better=True, minimum_samples=1,
-    source='FRAME eq. 2', category='task', reasons=(record.Reason('no task chain'),),
-    batch=task_completion_rate, streaming=TaskCompletionRate, torch='TaskCompletionRate',
-    explanation=record.Explanation(
-        'TCR = completed task chains / task chains',
-        'How often a chain of several tasks is completed as a whole.',
-        'A chain that fails at its last step counts like one that never began. Where an episode '
-        'has one task it equals SR. As a rate it needs its Wilson interval.',
-    ),
+    id='tcr', name='task completion rate', unit='1', higher_is_better=True, source='FRAME eq. 2',
+    category='task', reasons=(record.Reason('no task chain'),), batch=task_completion_rate,
+    streaming=TaskCompletionRate, torch='TaskCompletionRate',
+    formula='TCR = completed task chains / task chains',
+    shows='How often a chain of several tasks is completed as a whole.',
+    misleads='A chain that fails at its last step counts like one that never began. Where an '
+        'episode has one task it equals SR. As a rate it needs its Wilson interval.',
 )  # fmt: skip

@@ -9,6 +9,7 @@ that a PolicyInference message carries (`token_metrics`). Both end in the same f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import log
 from typing import Any
 
@@ -30,8 +31,7 @@ from frame_ros.metrics.token_probabilities import (
 __all__ = [
     'DeepGini', 'PredictionConfidenceUncertainty', 'TokenEntropy', 'TokenProbabilityUncertainty',
     'deepgini', 'prediction_confidence_uncertainty', 'token_entropy', 'token_metrics',
-    'token_probability_uncertainty', 'TOKEN_PROBABILITY_UNCERTAINTY',
-    'PREDICTION_CONFIDENCE_UNCERTAINTY', 'TOKEN_GINI', 'ENTROPY_OF_TOKENS',
+    'token_probability_uncertainty',
 ]  # fmt: skip
 
 
@@ -251,7 +251,7 @@ def _torch_form(largest: float | None, unit: str = '1') -> record.TorchForm:
 
 _CHART = record.Chart('Token uncertainty')
 
-_TOKENS = (
+SOFTMAX = (
     'A softmax is not a probability of success: models are often sure of wrong actions, so '
     'calibrate before thresholding. Decoding without sampling changes the actions, not these '
     'values; decoding at another temperature than 1 changes both, if it is applied before. '
@@ -260,72 +260,59 @@ _CLASSES = (
     'Its maximum depends on the number V of classes, and a large vocabulary of which few tokens '
     'are actions lowers the values: compare within one model, or normalised. '
 )
-_MULTIMODAL = 'Two equally good ways to act look like doubt. '
-_MEAN = 'The mean over tokens hides one uncertain joint among several sure ones. '
+MULTIMODAL = 'Two equally good ways to act look like doubt. '
+MEAN_OVER_TOKENS = 'The mean over tokens hides one uncertain joint among several sure ones. '
 _NORMALISED = '`normalised` (also `authors`): divided by the maximum for V classes, '
 
-TOKEN_PROBABILITY_UNCERTAINTY = record.Metric(
-    id='tb_tp', name='token probability uncertainty', unit='1', higher_is_better=False,
-    minimum_samples=1, source='VLA-UQ eq. 8', category='uncertainty',
-    reasons=(record.NO_TOKENS, record.Reason('not computed for this policy')),
-    batch=token_probability_uncertainty, streaming=TokenProbabilityUncertainty,
-    live=record.Live('inference', _statistics('token_max_probability')), fused=TokenStep,
-    torch='TokenProbabilityUncertainty', torch_form=_torch_form(1.0), messages=('confidence',),
-    has_three_forms=True, line=record.Line(_CHART, 'token probability', '_step'),
-    explanation=record.Explanation(
-        'uₜ = 1 − 1/TN Σ_tn maxᵢ pᵢ     over TN tokens of an action',
-        'How little probability the most likely tokens have: 0 is sure.',
-        f'{_TOKENS}{_CLASSES}{_MULTIMODAL}{_MEAN}',
-        f'{_NORMALISED}1 − 1/V.',
-    ),
+_uncertainty = partial(
+    record.Metric, unit='1', higher_is_better=False, category='uncertainty',
+    reasons=(record.NO_TOKENS, record.Reason('not computed for this policy')), fused=TokenStep,
+    torch_form=_torch_form(1.0), messages=('confidence',), has_three_forms=True,
 )  # fmt: skip
 
-PREDICTION_CONFIDENCE_UNCERTAINTY = record.Metric(
-    id='tb_pcs', name='prediction confidence score uncertainty', unit='1', higher_is_better=False,
-    minimum_samples=1, source='VLA-UQ eq. 10', category='uncertainty',
-    reasons=(record.NO_TOKENS, record.Reason('not computed for this policy')),
+TOKEN_PROBABILITY_UNCERTAINTY = _uncertainty(
+    id='tb_tp', name='token probability uncertainty', source='VLA-UQ eq. 8',
+    batch=token_probability_uncertainty, streaming=TokenProbabilityUncertainty,
+    live=record.Live('inference', _statistics('token_max_probability')),
+    torch='TokenProbabilityUncertainty', line=record.Line(_CHART, 'token probability', '_step'),
+    formula='uₜ = 1 − 1/TN Σ_tn maxᵢ pᵢ     over TN tokens of an action',
+    shows='How little probability the most likely tokens have: 0 is sure.',
+    misleads=f'{SOFTMAX}{_CLASSES}{MULTIMODAL}{MEAN_OVER_TOKENS}',
+    variants=f'{_NORMALISED}1 − 1/V.',
+)  # fmt: skip
+
+PREDICTION_CONFIDENCE_UNCERTAINTY = _uncertainty(
+    id='tb_pcs', name='prediction confidence score uncertainty', source='VLA-UQ eq. 10',
     batch=prediction_confidence_uncertainty, streaming=PredictionConfidenceUncertainty,
     live=record.Live('inference', _statistics('token_max_probability', 'token_second_probability')),
-    fused=TokenStep, torch='PredictionConfidenceUncertainty', torch_form=_torch_form(1.0),
-    messages=('confidence',), has_three_forms=True,
+    torch='PredictionConfidenceUncertainty',
     line=record.Line(_CHART, 'prediction confidence score', '_step'),
-    explanation=record.Explanation(
-        'uₜ = 1 − 1/TN Σ_tn (largest p − second largest p)',
-        'How close the runner-up is to the most likely token: 1 is a tie.',
-        f'{_TOKENS}Neighbouring bins of a discretised action mean almost the same motion: a tie '
-        f'between them is no doubt. {_MULTIMODAL}{_MEAN}',
-        'Its maximum is 1 for any V: normalising changes nothing.',
-    ),
+    formula='uₜ = 1 − 1/TN Σ_tn (largest p − second largest p)',
+    shows='How close the runner-up is to the most likely token: 1 is a tie.',
+    misleads=f'{SOFTMAX}Neighbouring bins of a discretised action mean almost the same motion: a '
+        f'tie between them is no doubt. {MULTIMODAL}{MEAN_OVER_TOKENS}',
+    variants='Its maximum is 1 for any V: normalising changes nothing.',
 )  # fmt: skip
 
-TOKEN_GINI = record.Metric(
-    id='tb_d', name='DeepGini', unit='1', higher_is_better=False, minimum_samples=1,
-    source='VLA-UQ eq. 12', category='uncertainty',
-    reasons=(record.NO_TOKENS, record.Reason('not computed for this policy')), batch=deepgini,
-    streaming=DeepGini, live=record.Live('inference', _statistics('token_sum_of_squares')),
-    fused=TokenStep, torch='DeepGini', torch_form=_torch_form(1.0), messages=('confidence',),
-    has_three_forms=True, line=record.Line(_CHART, 'DeepGini', '_step'),
-    explanation=record.Explanation(
-        'uₜ = 1/TN Σ_tn (1 − Σᵢ pᵢ²)',
-        'DeepGini: the chance that two draws from the token distribution differ.',
-        f'{_TOKENS}{_CLASSES}Neighbouring bins count as different actions. {_MULTIMODAL}{_MEAN}',
-        f'{_NORMALISED}1 − 1/V.',
-    ),
+TOKEN_GINI = _uncertainty(
+    id='tb_d', name='DeepGini', source='VLA-UQ eq. 12', batch=deepgini, streaming=DeepGini,
+    live=record.Live('inference', _statistics('token_sum_of_squares')), torch='DeepGini',
+    line=record.Line(_CHART, 'DeepGini', '_step'),
+    formula='uₜ = 1/TN Σ_tn (1 − Σᵢ pᵢ²)',
+    shows='DeepGini: the chance that two draws from the token distribution differ.',
+    misleads=f'{SOFTMAX}{_CLASSES}Neighbouring bins count as different actions. '
+        f'{MULTIMODAL}{MEAN_OVER_TOKENS}',
+    variants=f'{_NORMALISED}1 − 1/V.',
 )  # fmt: skip
 
-ENTROPY_OF_TOKENS = record.Metric(
-    id='tb_e', name='token entropy', unit='nats', higher_is_better=False, minimum_samples=1,
-    source='VLA-UQ eq. 14', category='uncertainty',
-    reasons=(record.NO_TOKENS, record.Reason('not computed for this policy')), batch=token_entropy,
+ENTROPY_OF_TOKENS = _uncertainty(
+    id='tb_e', name='token entropy', unit='nats', source='VLA-UQ eq. 14', batch=token_entropy,
     streaming=TokenEntropy, live=record.Live('inference', _statistics('token_entropy')),
-    fused=TokenStep, torch='TokenEntropy', torch_form=_torch_form(None, 'nats'),
-    messages=('confidence',), has_three_forms=True,
+    torch='TokenEntropy', torch_form=_torch_form(None, 'nats'),
     line=record.Line(record.Chart('Token entropy'), 'entropy', '_step'),
-    explanation=record.Explanation(
-        'uₜ = −1/TN Σ_tn Σᵢ pᵢ ln pᵢ',
-        'Entropy of the token distribution in nats: how many tokens are in play, e^u of them.',
-        f'{_TOKENS}{_CLASSES}A long tail of unlikely tokens raises it although none is ever '
-        f'chosen. {_MULTIMODAL}{_MEAN}',
-        f'{_NORMALISED}ln V; then it is a share, no longer nats.',
-    ),
+    formula='uₜ = −1/TN Σ_tn Σᵢ pᵢ ln pᵢ',
+    shows='Entropy of the token distribution in nats: how many tokens are in play, e^u of them.',
+    misleads=f'{SOFTMAX}{_CLASSES}A long tail of unlikely tokens raises it although none is ever '
+        f'chosen. {MULTIMODAL}{MEAN_OVER_TOKENS}',
+    variants=f'{_NORMALISED}ln V; then it is a share, no longer nats.',
 )  # fmt: skip

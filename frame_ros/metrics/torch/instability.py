@@ -17,10 +17,10 @@ from torch import Tensor
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.constants import STATIC_THRESHOLD
-from frame_ros.metrics.families.action_instability import action_instability
+from frame_ros.metrics.families.executed_actions import action_instability
 from frame_ros.metrics.families.jerk import rms_jerk
 from frame_ros.metrics.families.path import is_static
-from frame_ros.metrics.families.tcp_instability import tcp_instability
+from frame_ros.metrics.families.tcp_motion import tcp_instability
 from frame_ros.metrics.torch.base import MeanMetric
 from frame_ros.metrics.torch.padding import by_episode
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from operator import truediv
 from typing import Any
 
@@ -33,10 +34,7 @@ from frame_ros.metrics.step_differences import (
     check_order,
 )
 
-__all__ = [
-    'ActionInstability', 'action_instability', 'ACTION_POSITION_INSTABILITY',
-    'ACTION_VELOCITY_INSTABILITY', 'ACTION_ACCELERATION_INSTABILITY',
-]  # fmt: skip
+__all__ = ['ActionInstability', 'action_instability']
 
 
 def action_instability(
@@ -138,61 +136,51 @@ def _take_action(metric: ActionInstability, action: Sequence[float]) -> None:
     metric.update(action)
 
 
-# Without the limits of a robot nothing is known to scale them by.
-_RAW_UNIT = 'rad or m, raw'
 _CHART = record.Chart('Action instability (window of 8)', is_logarithmic=True)
 
-ACTION_POSITION_INSTABILITY = record.Metric(
-    id='a_pi', name='action position instability', unit='1', higher_is_better=False,
-    minimum_samples=2, source='VLA-UQ eq. 2', category='uncertainty',
+_action_instability = partial(
+    record.Metric, unit='1', higher_is_better=False, category='uncertainty',
     reasons=(record.TOO_FEW_STEPS,), batch=action_instability, streaming=ActionInstability,
+    fused=ActionStep, torch='ActionInstability', messages=('quality',), has_three_forms=True,
+    # Without the limits of a robot nothing is known to scale them by.
+    raw_unit='rad or m, raw', counts_when_static=False, sampled_at=record.CONTROL_STEPS,
+    options=('action_lower', 'action_upper', 'gap'),
+)  # fmt: skip
+
+ACTION_POSITION_INSTABILITY = _action_instability(
+    id='a_pi', name='action position instability', minimum_samples=2, source='VLA-UQ eq. 2',
     live=record.Live('action', _take_action, lambda options: ActionInstability(1)),
-    fused=ActionStep, torch='ActionInstability', messages=('quality',), has_three_forms=True,
-    raw_unit=_RAW_UNIT, counts_when_static=False, sampled_at=record.CONTROL_STEPS,
-    options=('action_lower', 'action_upper', 'gap'), line=record.Line(_CHART, 'position'),
-    explanation=record.Explanation(
-        'uₜ = 1/D Σ_d |aₜ,d − aₜ₋₁,d|',
-        'How much the commanded action changes per step, mean over dimensions. The paper takes '
+    line=record.Line(_CHART, 'position'),
+    formula='uₜ = 1/D Σ_d |aₜ,d − aₜ₋₁,d|',
+    shows='How much the commanded action changes per step, mean over dimensions. The paper takes '
         'it as uncertainty of the policy.',
-        f'Fast motion scores badly, however smooth. {RATE}The bounds set the scale: other limits, '
-        'other values. Joint targets and end-effector deltas are not comparable: a delta is a '
-        'velocity already. In a mean over dimensions, a gripper that closes once shows little.',
-        "`bounds`: actions are normalised to [0, 1] by the robot's limits; without, raw. "
+    misleads=f'Fast motion scores badly, however smooth. {RATE}The bounds set the scale: other '
+        'limits, other values. Joint targets and end-effector deltas are not comparable: a delta '
+        'is a velocity already. In a mean over dimensions, a gripper that closes once shows '
+        'little.',
+    variants="`bounds`: actions are normalised to [0, 1] by the robot's limits; without, raw. "
         '`authors`: mean over the newest 5 differences, 0 in the first 7 steps.',
-    ),
 )  # fmt: skip
 
-ACTION_VELOCITY_INSTABILITY = record.Metric(
-    id='a_vi', name='action velocity instability', unit='1', higher_is_better=False,
-    minimum_samples=3, source='VLA-UQ eq. 4', category='uncertainty',
-    reasons=(record.TOO_FEW_STEPS,), batch=action_instability, streaming=ActionInstability,
+ACTION_VELOCITY_INSTABILITY = _action_instability(
+    id='a_vi', name='action velocity instability', minimum_samples=3, source='VLA-UQ eq. 4',
     live=record.Live('action', _take_action, lambda options: ActionInstability(2)),
-    fused=ActionStep, torch='ActionInstability', messages=('quality',), has_three_forms=True,
-    raw_unit=_RAW_UNIT, counts_when_static=False, sampled_at=record.CONTROL_STEPS,
-    options=('action_lower', 'action_upper', 'gap'), line=record.Line(_CHART, 'velocity'),
-    explanation=record.Explanation(
-        'uₜ = 1/D Σ_d |aₜ,d − 2 aₜ₋₁,d + aₜ₋₂,d|',
-        'How much the change of the action changes: hesitation, and jumps where chunks meet.',
-        f'{RATE}Policies that act in chunks are smooth inside and jump between: the mean hides the '
-        'few jumps, look at the step values. Bounds set the scale.',
-        'As A-PI; `authors` also halves it.',
-    ),
+    line=record.Line(_CHART, 'velocity'),
+    formula='uₜ = 1/D Σ_d |aₜ,d − 2 aₜ₋₁,d + aₜ₋₂,d|',
+    shows='How much the change of the action changes: hesitation, and jumps where chunks meet.',
+    misleads=f'{RATE}Policies that act in chunks are smooth inside and jump between: the mean '
+        'hides the few jumps, look at the step values. Bounds set the scale.',
+    variants='As A-PI; `authors` also halves it.',
 )  # fmt: skip
 
-ACTION_ACCELERATION_INSTABILITY = record.Metric(
-    id='a_ai', name='action acceleration instability', unit='1', higher_is_better=False,
-    minimum_samples=4, source='VLA-UQ eq. 6', category='uncertainty',
-    reasons=(record.TOO_FEW_STEPS,), batch=action_instability, streaming=ActionInstability,
+ACTION_ACCELERATION_INSTABILITY = _action_instability(
+    id='a_ai', name='action acceleration instability', minimum_samples=4, source='VLA-UQ eq. 6',
     live=record.Live('action', _take_action, lambda options: ActionInstability(3)),
-    fused=ActionStep, torch='ActionInstability', messages=('quality',), has_three_forms=True,
-    raw_unit=_RAW_UNIT, counts_when_static=False, sampled_at=record.CONTROL_STEPS,
-    options=('action_lower', 'action_upper', 'gap'), line=record.Line(_CHART, 'acceleration'),
-    explanation=record.Explanation(
-        'uₜ = 1/D Σ_d |aₜ,d − 3 aₜ₋₁,d + 3 aₜ₋₂,d − aₜ₋₃,d|',
-        'How abruptly the actions accelerate: tremor in what the policy commands, before the '
+    line=record.Line(_CHART, 'acceleration'),
+    formula='uₜ = 1/D Σ_d |aₜ,d − 3 aₜ₋₁,d + 3 aₜ₋₂,d − aₜ₋₃,d|',
+    shows='How abruptly the actions accelerate: tremor in what the policy commands, before the '
         'controller smooths it.',
-        f'{RATE}Actions that are quantised (tokens) tremble by one bin whatever the policy means. '
-        'A jump between two chunks shows in three steps. Bounds set the scale.',
-        'As A-PI; `authors` also quarters it.',
-    ),
+    misleads=f'{RATE}Actions that are quantised (tokens) tremble by one bin whatever the policy '
+        'means. A jump between two chunks shows in three steps. Bounds set the scale.',
+    variants='As A-PI; `authors` also quarters it.',
 )  # fmt: skip
