@@ -7,19 +7,16 @@ arguments, command help.
 from __future__ import annotations
 
 import contextlib
-import inspect
 import io
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.declared_nodes import executables, options_of, topics_of
-from frame_ros.bringup.option_fields import default_of
 from frame_ros.bringup.parameter_comments import parameters
 from frame_ros.bringup.parameter_yaml import about, constraints, sections, text_of_value
 from frame_ros.bringup.run_options import DemoOptions
@@ -231,7 +228,9 @@ def nodes_page() -> str:
     )
     for name in executables():
         if (kind := options_of(name)) is not None:
-            text += f'\n## {name}\n\n{escape(about(kind))}\n{node_topics(name)}{node_options(kind)}'
+            text += (
+                f'\n## {name}\n\n{escape(about(kind))}\n{node_topics(name)}{options_tables(kind)}'
+            )
             continue
         lines = (ROOT / 'config' / f'{name}.yaml').read_text().splitlines()
         title = next(line for line in lines if line.startswith('#') and 'SPDX' not in line)
@@ -297,14 +296,16 @@ The episode recorder subscribes to what its parameters choose, by default everyt
 """
 
 
-def node_options(kind: Any) -> str:
-    """Tables of the options of a node, one per group."""
+def options_tables(
+    kind: Any, word: str = 'parameter', text_of_default: Callable[[Any], str] = text_of_value
+) -> str:
+    """Tables of the options of a class, one per group."""
     text = ''
     for group, found in sections(walk(kind)).items():
         rows = [
             (
                 f'`{option.name}`',
-                f'`{text_of_value(option.default)}`',
+                f'`{text_of_default(option.default)}`' if text_of_default(option.default) else '',
                 escape(constraints(option)),
                 escape(option.text),
             )
@@ -312,7 +313,7 @@ def node_options(kind: Any) -> str:
         ]
         if rows:
             text += f'\n{escape(found[0].group)}\n' if group else ''
-            text += '\n' + table(('parameter', 'default', 'unit and range', 'meaning'), rows)
+            text += '\n' + table((word, 'default', 'unit and range', 'meaning'), rows)
     return text
 
 
@@ -330,24 +331,17 @@ PRESETS = """
 
 
 def launch_page() -> str:
-    """The arguments of the launch files, from the settings they are made of."""
+    """The arguments of the launch files, from the declared options."""
     text = (
-        '# Launch files\n\n`ros2 launch frame_ros FILE NAME:=VALUE ...`; all names are relative.\n'
+        '# Launch files\n\n`ros2 launch frame_ros FILE NAME:=VALUE ...`; all names are relative. '
+        'Lists and mappings are YAML, such as `"[front, wrist]"` and `"{url: ws://127.0.0.1:8000}"`; '
+        'for a mapping the name of a YAML file does too.\n'
     )
     files = {'demo': DemoOptions, 'arm': ArmOptions}
-    for name, settings in files.items():
-        rows = [
-            (
-                f'`{f.name}`',
-                f'`{text_of(default_of(f))}`' if default_of(f) != '' else '',
-                ', '.join(f'`{choice}`' for choice in f.metadata['choices'] if choice),
-                escape(f.metadata['help']),
-            )
-            for f in fields(settings)
-        ]
-        head = ('argument', 'default', 'choices', 'meaning')
-        about = inspect.cleandoc(settings.__doc__ or '').partition('\n\n')[0]
-        text += f'\n## {name}.launch.py\n\n{about}\n\n{table(head, rows)}'
+    for name, kind in files.items():
+        text += (
+            f'\n## {name}.launch.py\n\n{about(kind)}\n{options_tables(kind, "argument", text_of)}'
+        )
     return text + PRESETS
 
 

@@ -5,18 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import attrs
 
 from frame_ros.bags.image_choices import CAMERA_IMAGES
-from frame_ros.bringup.option_fields import option
 from frame_ros.bringup.parameter_files import given_parameters
 from frame_ros.bringup.run_options import OF_CAMERA_IMAGES, RunOptions
-from frame_ros.core.errors import SetupError
-from frame_ros.core.options import check_names
+from frame_ros.core.options import check_names, option, options, rule
 from frame_ros.hardware.controller_presets import controller_presets
 from frame_ros.robots.profile import RobotProfile, Topics
 from frame_ros.robots.profiles import ROBOT_NAMES, find_profile
@@ -27,17 +24,17 @@ OT_TASKS = ('', 'pick', 'move', 'put_on', 'put_in')
 GRASP_SOURCES = ('position', 'effort', 'contact')
 
 
-@dataclass(frozen=True)
+@options
 class ArmOptions(RunOptions):
     """A real arm. Its driver is the user's, or, with a port, ours; with a leader's port its
     teleoperator runs too. Empty names of topics are those of the robot's profile.
 
     Raises:
-        SetupError: an option cannot be, or does not go with another.
+        FrameRosError: as of RunOptions, or an option does not go with another.
     """
 
     # The noise of a real camera does not compress without loss.
-    camera_images: str = option('jpeg', OF_CAMERA_IMAGES, CAMERA_IMAGES)
+    camera_images: str = option('jpeg', OF_CAMERA_IMAGES, choices=CAMERA_IMAGES)
     tip: str = option(
         '', "link whose pose is watched, or a short name of the profile's tips; empty: the default"
     )
@@ -50,7 +47,7 @@ class ArmOptions(RunOptions):
     joint_commands_topic: str = option('', 'the executed actions, sensor_msgs/JointState')
     output: str = option(
         'none',
-        "what the arm's controller listens to beside it, see docs/action-spaces.md: "
+        "what the arm's controller listens to, see docs/action-spaces.md: "
         f"{', '.join(OUTPUTS)}, or one of the robot's profile",
     )
     wrench_topic: str = option(
@@ -63,36 +60,40 @@ class ArmOptions(RunOptions):
     proximity_topic: str = option('proximity', 'least distance, frame_ros/Proximity')
     contact_sources: tuple[str, ...] = option(
         (),
-        f'starts the contact node; a YAML list of any of: {", ".join(CONTACT_SOURCES)}; '
-        'empty: joint_effort if there is a motors_file',
+        'starts the contact node; empty: joint_effort if there is a motors_file',
+        choices=CONTACT_SOURCES,
     )
     motors_file: str = option(
         '', "what `frame-ros identify joints` wrote, for joint_effort; empty: the profile's"
     )
     tool_file: str = option('', 'what `frame-ros identify tool` wrote, for wrench')
     proximity_cameras: tuple[str, ...] = option(
-        (), 'starts the proximity node, with these depth cameras: a YAML list of names'
+        (), 'starts the proximity node, with these depth cameras'
     )
     depth_topics: Mapping[str, str] = option(
-        {}, '{camera: topic}, YAML or a file of it, where it is not <camera>/depth/image_raw'
+        {}, 'camera: topic of its depth images, where it is not <camera>/depth/image_raw'
     )
     depth_info_topics: Mapping[str, str] = option(
-        {}, '{camera: topic}, likewise, where it is not camera_info beside the image'
+        {}, 'camera: topic of its camera_info, where it is not camera_info next to the image'
     )
     extrinsics: Mapping[str, Any] = option(
         {},
-        '{camera: [link, x, y, z, roll, pitch, yaw]} (or a quaternion x, y, z, w), likewise, m and '
-        'rad, of its optical frame; else those of the profile, or from tf',
+        'camera: [link, x, y, z, roll, pitch, yaw] (or a quaternion x, y, z, w) of its optical '
+        'frame, m and rad; else those of the profile, or from tf',
     )
     obstacles_file: str = option(
         '', 'starts the proximity node too: YAML file of obstacles whose place is known'
     )
-    ot_task: str = option('', 'task of the optimal trajectory difference; empty: none', OT_TASKS)
+    ot_task: str = option(
+        '', 'task of the optimal trajectory difference; empty: none', choices=OT_TASKS
+    )
     object_topic: str = option('object_pose', 'the object to pick, geometry_msgs/PoseStamped')
     goal_topic: str = option('goal_pose', 'where it has to go, geometry_msgs/PoseStamped')
     object_frame: str = option('', 'tf frame of the object, instead of a topic')
     goal_frame: str = option('', 'tf frame of the goal, instead of a topic')
-    grasp_source: str = option('position', 'evidence that the object is held', GRASP_SOURCES)
+    grasp_source: str = option(
+        'position', 'evidence that the object is held', choices=GRASP_SOURCES
+    )
     grasp_distance: float = option(
         0.0, 'm from the TCP within which the object must be to be held; 0: anywhere'
     )
@@ -108,72 +109,75 @@ class ArmOptions(RunOptions):
     port: str = option('', "serial port of the arm, to start our driver; empty: the driver's yours")
     robot_id: str = option('', "the arm's id, which names its calibration file")
     calibration_dir: str = option('', "folder of calibration files; empty: LeRobot's own")
-    cameras: Mapping[str, Any] = option(
-        {}, "the driver's cameras, as LeRobot's --robot.cameras: a YAML mapping, or a file"
-    )
+    cameras: Mapping[str, Any] = option({}, "the driver's cameras, as LeRobot's --robot.cameras")
     torque_on_exit: str = option(
-        'hold', 'what the arm does when the driver ends', ('hold', 'release')
+        'hold', 'what the arm does when the driver ends', choices=('hold', 'release')
     )
     leader_port: str = option('', 'serial port of a leader arm, to start the teleoperator')
     leader_id: str = option('', "the leader's id, which names its calibration file")
     teleoperator_mode: str = option(
-        'takeover', "what the leader's commands are for", ('takeover', 'always', 'record')
+        'takeover',
+        "what the leader's commands are for",
+        choices=('takeover', 'always', 'record'),
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    @rule('output', 'a controller')
+    def _has_controller(self) -> bool:
         check_names([self.output], controller_presets(self.profile), 'output')
-        self._check_contact()
-        self._check_ports()
-        self._check_device_types()
+        return True
 
-    def _check_contact(self) -> None:
-        unknown = [name for name in self.sources_of_contact if name not in CONTACT_SOURCES]
-        if unknown:
-            raise SetupError(
-                f'no contact source {unknown[0]!r}; there are {", ".join(CONTACT_SOURCES)}'
-            )
-        if 'joint_effort' in self.sources_of_contact and not self.motors:
-            raise SetupError(
-                "joint_effort needs this arm's own motors_file: those that come with the package "
-                'are of the simulated arms; make one with `frame-ros identify joints`'
-            )
+    @rule(
+        'motors_file',
+        'a file of `frame-ros identify joints` for this arm, as joint_effort is a contact source; '
+        'those that come with the package are of the simulated arms',
+    )
+    def _has_motors(self) -> bool:
+        return 'joint_effort' not in self.sources_of_contact or bool(self.motors)
+
+    @rule(
+        'wrench_topic',
+        "that of a force-torque sensor, as wrench is a contact source; the arm's own estimate is "
+        'the contact source robot',
+    )
+    def _has_sensor(self) -> bool:
         estimate = self.profile.wrench_is_estimate and self.profile.topics.wrench
-        if (
-            'wrench' in self.sources_of_contact
-            and estimate
-            and (self.topics.wrench.endswith(estimate))
-        ):
-            raise SetupError(
-                "contact by wrench needs the wrench_topic of a force-torque sensor; the arm's own "
-                'estimate is the contact source robot'
-            )
+        is_estimate = estimate and self.topics.wrench.endswith(estimate)
+        return 'wrench' not in self.sources_of_contact or not is_estimate
 
-    def _check_ports(self) -> None:
-        for port, name in (('port', 'robot_id'), ('leader_port', 'leader_id')):
-            if bool(getattr(self, port)) != bool(getattr(self, name)):
-                raise SetupError(
-                    f'{port} is {getattr(self, port)!r} and {name} {getattr(self, name)!r}; they '
-                    'are given together'
-                )
-        if self.leader_port and self.policy and self.teleoperator_mode == 'record':
-            raise SetupError(
-                "teleoperator_mode is 'record', in which the leader drives the arm past the gate; "
-                'beside a policy it must be takeover or always'
-            )
+    @rule('robot_id', 'given together with port')
+    def _knows_arm(self) -> bool:
+        return bool(self.port) == bool(self.robot_id)
 
-    def _check_device_types(self) -> None:
-        types = self.profile.lerobot
-        for port, node, parameter, kind in (
-            ('port', 'robot_driver', 'robot_type', types.follower),
-            ('leader_port', 'teleoperator', 'teleoperator_type', types.leader),
-        ):
-            if getattr(self, port) and not kind and parameter not in given_parameters(self, node):
-                raise SetupError(
-                    f'{port} is {getattr(self, port)!r}, but {self.robot!r} has no LeRobot type: '
-                    f'give a profile with lerobot.{"follower" if port == "port" else "leader"}, '
-                    f'or {parameter} of the {node} in params_file'
-                )
+    @rule('leader_id', 'given together with leader_port')
+    def _knows_leader(self) -> bool:
+        return bool(self.leader_port) == bool(self.leader_id)
+
+    @rule(
+        'teleoperator_mode',
+        'takeover or always while a policy runs: with record the leader drives the arm past the '
+        'gate',
+    )
+    def _passes_gate(self) -> bool:
+        return not (self.leader_port and self.policy and self.teleoperator_mode == 'record')
+
+    @rule(
+        'robot',
+        'one with lerobot.follower in its profile to be driven from port, unless params_file has '
+        'robot_type of the robot_driver',
+    )
+    def _has_follower(self) -> bool:
+        is_known = bool(self.profile.lerobot.follower)
+        return not self.port or is_known or 'robot_type' in given_parameters(self, 'robot_driver')
+
+    @rule(
+        'robot',
+        'one with lerobot.leader in its profile to be driven from leader_port, unless params_file '
+        'has teleoperator_type of the teleoperator',
+    )
+    def _has_leader(self) -> bool:
+        given = given_parameters(self, 'teleoperator') if self.leader_port else {}
+        is_known = bool(self.profile.lerobot.leader)
+        return not self.leader_port or is_known or 'teleoperator_type' in given
 
     @cached_property
     def profile(self) -> RobotProfile:

@@ -4,11 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.demo_robots import demo_parameters
-from frame_ros.bringup.option_fields import default_of
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 
 IMAGES = ('front/image_raw', 'wrist/image_raw')
@@ -39,8 +36,8 @@ def arm_expected(settings: ArmOptions) -> list[str]:
     cameras = settings.proximity_cameras
     if cameras or settings.obstacles_file:
         topics.append('proximity')
-    defaults = {field.name: default_of(field) for field in fields(settings)}
-    topics += [ours for name, ours in NAMED.items() if getattr(settings, name) != defaults[name]]
+    default = ArmOptions()
+    topics += [o for name, o in NAMED.items() if getattr(settings, name) != getattr(default, name)]
     if settings.port:
         topics += [f'{camera}/image_raw' for camera in settings.cameras]
     given = settings.depth_topics

@@ -60,6 +60,12 @@ def constraints(option: Option) -> str:
     )
 
 
+def described(option: Option) -> str:
+    """Meaning of an option with its constraints."""
+    limits = constraints(option)
+    return option.text + (f' [{limits}]' if limits else '')
+
+
 def text_of_value(value: Any) -> str:
     """A value as YAML, in one line."""
     text: str = yaml.safe_dump(as_parameter(value), default_flow_style=True, width=10_000)
@@ -73,9 +79,7 @@ def _lines(declared: Iterable[Option]) -> Iterator[str]:
             yield f'\n    # {found[0].group}\n    {group}:\n'
         for option in found:
             line = f'{indent}{option.name.rpartition(".")[2]}: {text_of_value(option.default)}'
-            limits = constraints(option)
-            comment = option.text + (f' [{limits}]' if limits else '')
-            yield f'{line.ljust(COMMENT)}  # {comment}\n'
+            yield f'{line.ljust(COMMENT)}  # {described(option)}\n'
 
 
 def main() -> None:

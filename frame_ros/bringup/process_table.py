@@ -29,7 +29,6 @@ from frame_ros.bringup.node_process import (
     find_executable,
     watching_environment,
 )
-from frame_ros.bringup.option_text import assignments
 from frame_ros.bringup.parameter_files import (
     known_parameters,
     robot_parameters,
@@ -37,6 +36,7 @@ from frame_ros.bringup.parameter_files import (
 )
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.bringup.sensing_processes import arm_sensing, demo_sensing
+from frame_ros.core.name_values import option_texts
 from frame_ros.core.option_texts import text_of
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
 from frame_ros.policies.policy_names import policies
@@ -259,7 +259,7 @@ def _policy(settings: RunOptions, of_policy: Mapping[str, Value] | None = None) 
         **(of_policy or {}),
     }
     if settings.policy_options:
-        parameters['policy_options'] = assignments(settings.policy_options)
+        parameters['policy_options'] = option_texts(settings.policy_options)
     if settings.rephrasings_file:
         parameters['rephrasings_file'] = absolute(settings.rephrasings_file)
     names = settings.remappings()

@@ -1,21 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The user's options of a run: the arguments of the launch files, with their defaults and
-meaning.
-"""
+"""Options of a run: the arguments of the launch files and of `frame-ros demo`."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from frame_ros.bags.image_choices import CAMERA_IMAGES
-from frame_ros.bringup.option_fields import check_choices, option
-from frame_ros.bringup.option_text import check_qualities
-from frame_ros.core.errors import SetupError
+from frame_ros.core.options import option, options, rule
 from frame_ros.core.ros_names import check_namespace
 from frame_ros.policies.policy_names import FURTHER, OURS, check_name
 from frame_ros.robots.profile import RobotProfile
@@ -38,12 +32,12 @@ VIEWERS = ('auto', 'true', 'false')
 LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')
 
 
-@dataclass(frozen=True)
+@options
 class RunOptions:
     """Options of every run.
 
     Raises:
-        SetupError: the robot or the policy is unknown, or the checkpoint is not there.
+        FrameRosError: a value cannot be, or there is no such robot or policy.
     """
 
     robot: str = option('so101', OF_ROBOT)
@@ -54,34 +48,31 @@ class RunOptions:
     checkpoint: str = option(
         '', "folder of the policy's checkpoint; of replay: a bag; empty: it needs none"
     )
-    policy_options: Mapping[str, Any] = option(
-        {}, 'further options of the policy: a YAML mapping, {url: ws://127.0.0.1:8000}, or a file'
-    )
-    execution: str = option('asynchronous', 'how chunks become actions', EXECUTIONS)
+    policy_options: Mapping[str, Any] = option({}, 'further options of the policy, such as url')
+    execution: str = option('asynchronous', 'how chunks become actions', choices=EXECUTIONS)
     rephrasings_file: str = option(
         '', 'reviewed list of the instruction in other words, for policies that take it'
     )
     gate: bool = option(True, 'with a policy: its commands pass the command gate')
     gate_parameters: Mapping[str, Any] = option(
         {},
-        'parameters of the gate: a YAML mapping, {limits.velocity_scale: 0.3, '
-        'workspace.floor: 0.0}, or a file',
+        'parameters of the gate, such as limits.velocity_scale',
     )
     contact_parameters: Mapping[str, Any] = option(
-        {}, 'parameters of the contact node, likewise: {wrench.force_on: 3.0}'
+        {}, 'parameters of the contact node, such as wrench.force_on'
     )
     proximity_parameters: Mapping[str, Any] = option(
-        {}, 'parameters of the proximity node, likewise: {depth.padding: 0.02}'
+        {}, 'parameters of the proximity node, such as depth.padding'
     )
     params_file: str = option(
         '',
         'ROS 2 file of parameters, of any of the nodes; it takes precedence over our files, and '
         'gate_parameters and the like over it',
     )
-    instruction: str = option('', 'what the policy is told')
+    instruction: str = option('', 'task of the policy')
     record: bool = option(True, 'write one bag per episode, from start_episode to end_episode')
     directory: str = option('runs', 'folder for the bags')
-    camera_images: str = option('raw', OF_CAMERA_IMAGES, CAMERA_IMAGES)
+    camera_images: str = option('raw', OF_CAMERA_IMAGES, choices=CAMERA_IMAGES)
     rviz: bool = option(False, 'show RViz')
     robot_state_publisher: bool = option(
         False,
@@ -94,37 +85,39 @@ class RunOptions:
     use_sim_time: bool = option(False, 'every node takes its time from /clock')
     namespace: str = option('', 'namespace of our nodes, for several arms side by side')
     references: tuple[str, ...] = option(
-        (), 'demonstrations that ATE and RTE compare with: a YAML list of bags or folders of bags'
+        (), 'demonstrations that ATE and RTE compare with: bags, or folders of bags'
     )
     reference_mean: bool = option(False, 'compare with the mean of the references')
     reference_match: str = option(
         'time',
         'what brings a pose to its place on a reference: the time, or the length travelled',
-        ('time', 'arc_length'),
+        choices=('time', 'arc_length'),
     )
-    low_pass_cutoff: float = option(0.0, 'Hz of a low-pass of the TCP poses; 0: none')
-    log_level: str = option('info', 'least severity that the nodes log', LOG_LEVELS)
+    low_pass_cutoff: float = option(
+        0.0, 'low-pass of the TCP poses; 0: none', unit='Hz', at_least=0.0
+    )
+    log_level: str = option('info', 'least severity that the nodes log', choices=LOG_LEVELS)
 
-    def __post_init__(self) -> None:
-        check_choices(self)
+    @rule('namespace', 'a ROS namespace')
+    def _has_namespace(self) -> bool:
         check_namespace(self.namespace)
+        return True
+
+    @rule('robot', 'a robot with this tip')
+    def _has_robot(self) -> bool:
         if self.robot not in ROBOT_NAMES:
             self.load_robot()
-        self.check_prefix()
+        return True
+
+    @rule('frame_prefix', 'empty, or end with /, such as left/')  # for RViz
+    def _is_prefix(self) -> bool:
+        return not self.frame_prefix or self.frame_prefix.endswith('/')
+
+    @rule('policy', 'a policy')
+    def _has_policy(self) -> bool:
         if self.policy:
-            self.check_policy()
-
-    def check_prefix(self) -> None:
-        """Raises SetupError for a frame_prefix that RViz could not be given."""
-        if self.frame_prefix and not self.frame_prefix.endswith('/'):
-            raise SetupError(
-                f'frame_prefix is {self.frame_prefix!r}; it must end with /, such as '
-                f'{self.frame_prefix}/'
-            )
-
-    def check_policy(self) -> None:
-        """Raises PolicyError if there can be no such policy."""
-        check_name(self.policy)
+            check_name(self.policy)
+        return True
 
     def parameters_of(self, node: str) -> Mapping[str, Any]:
         """The argument <node>_parameters, of nodes that have one."""
@@ -171,12 +164,12 @@ class RunOptions:
         return {}
 
 
-@dataclass(frozen=True)
+@options
 class DemoOptions(RunOptions):
     """The demo with a simulated robot.
 
     Raises:
-        SetupError: a setting is out of its range, so that nothing need be started to find out.
+        FrameRosError: as of RunOptions, or the robot has no simulation.
     """
 
     robot: str = option(
@@ -186,37 +179,34 @@ class DemoOptions(RunOptions):
         True, "contact and distance from sensors; false: the simulator's true ones, at less cost"
     )
     policy: str = option('scripted', f'the policy to run: {ANY_POLICY}')
-    instruction: str = option('pick up the cube and put it in the bin', 'what the policy is told')
+    instruction: str = option('pick up the cube and put it in the bin', 'task of the policy')
     record: bool = option(True, 'write one bag per episode, and a video')
     directory: str = option('runs/demo', 'folder for the bags and videos')
     viewer: str = option(
-        'auto', "the simulator's own window; auto: where there is a display, and no RViz", VIEWERS
+        'auto',
+        "the simulator's own window; auto: where there is a display, and no RViz",
+        choices=VIEWERS,
     )
-    episodes: int = option(5, 'how many episodes to run')
+    episodes: int = option(5, 'number of episodes', at_least=1)
     qualities: tuple[float, ...] = option(
         (1.0, 0.9, 0.5, 1.0, 0.2),
-        "the scripted policy's quality, 0 to 1, one per episode, in turn: a YAML list",
+        "the scripted policy's quality, one per episode, in turn",
+        at_least=0.0,
+        at_most=1.0,
     )
-    seed: int = option(0, 'seed of the first scene; the next episodes count on from it')
-    timeout: float = option(20.0, 's after which an episode that has not succeeded ends')
+    seed: int = option(0, 'seed of the first scene; the next episodes count on from it', at_least=0)
+    timeout: float = option(
+        20.0, 'time after which an episode that has not succeeded ends', unit='s', above=0.0
+    )
 
-    def __post_init__(self) -> None:
-        check_choices(self)
-        check_namespace(self.namespace)
-        if self.profile.simulation is None:
-            raise SetupError(
-                f'the profile of {self.robot!r} has no simulation; those of '
-                f'{", ".join(simulated_robots())} have'
-            )
-        self.check_prefix()
-        self.check_policy()
-        check_qualities(self.qualities)
-        if self.episodes < 1:
-            raise SetupError(f'episodes must be at least 1, not {self.episodes}')
-        if self.seed < 0:
-            raise SetupError(f'seed must be 0 or more, not {self.seed}')
-        if not (math.isfinite(self.timeout) and self.timeout > 0.0):
-            raise SetupError(f'timeout must be more than 0 s, not {self.timeout}')
+    @rule('robot', f'{" or ".join(simulated_robots())}, or a profile that has a simulation')
+    def _has_robot(self) -> bool:
+        return self.profile.simulation is not None
+
+    @rule('policy', 'a policy')
+    def _has_policy(self) -> bool:
+        check_name(self.policy)
+        return True
 
     @property
     def simulation(self) -> Simulation:

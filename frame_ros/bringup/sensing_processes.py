@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.demo_robots import Value, demo_parameters
 from frame_ros.bringup.node_process import Process, absolute
-from frame_ros.bringup.option_text import spaced
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.core.errors import SetupError
 
@@ -88,7 +88,7 @@ def _of_proximity(settings: ArmOptions) -> dict[str, Value]:
                 f'{", ".join(cameras) or "none"}'
             )
     lists = {
-        'extrinsics': spaced('extrinsics', settings.mounts),
+        'extrinsics': _mounts(settings.mounts),
         'image_topics': [f'{camera}={topic}' for camera, topic in topics.items()],
         'info_topics': [f'{camera}={topic}' for camera, topic in infos.items()],
     }
@@ -96,3 +96,18 @@ def _of_proximity(settings: ArmOptions) -> dict[str, Value]:
     if settings.obstacles_file:
         parameters['obstacles.file'] = absolute(settings.obstacles_file)
     return parameters
+
+
+def _mounts(values: Mapping[str, Any]) -> list[str]:
+    """Mounts of cameras as the node takes them: 'front=base_link 0 0 1 0 0 0'.
+
+    Raises:
+        SetupError: a value is no list.
+    """
+    for camera, value in values.items():
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            raise SetupError(
+                f'extrinsics of {camera} must be a YAML list, such as '
+                f'{{{camera}: [base_link, 0, 0, 1, 0, 0, 0]}}, not {value!r}'
+            )
+    return [f'{camera}={" ".join(map(str, value))}' for camera, value in values.items()]

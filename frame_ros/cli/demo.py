@@ -14,16 +14,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frame_ros.bringup.option_text import parse_qualities
 from frame_ros.bringup.process_table import Process, demo_processes
 from frame_ros.bringup.run_checks import check_run
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.bringup.supervisor import ProcessError, Supervisor, free_domain
-from frame_ros.cli.arguments import given, namespace, output_folder, positive, robot, whole
-from frame_ros.cli.options import parse_options
+from frame_ros.cli.arguments import output_folder
 from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import BagError, SetupError
 from frame_ros.core.machine_lock import MachineLock
+from frame_ros.core.option_texts import add_options, from_arguments
+from frame_ros.core.options import changed, walk
 from frame_ros.core.output_files import make_folder
 from frame_ros.core.ros_names import commands_on_bags
 
@@ -31,61 +31,29 @@ if TYPE_CHECKING:
     from frame_ros.cli.live_view import LiveView
     from frame_ros.nodes.console.node import EpisodeResult
 
-NO_SENSING = "contact and distance are the simulator's true ones, at less cost"
-REFERENCES = 'demonstrations that ATE and RTE compare with: bags, or folders of bags'
+NAMES = {'qualities': '--quality', 'policy_options': '--option', 'references': '--reference'}
 LOOK_PERIOD = 0.25  # s
 LAST_SUMMARY = 5.0  # s to wait for the metrics of the last episode
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options; the defaults are those of the launch file."""
-    texts = {
-        name: setting.metadata['help'] for name, setting in DemoOptions.__dataclass_fields__.items()
-    }
-    default = DemoOptions()
-    parser.add_argument(
-        '--robot', default=default.robot, metavar='ROBOT', help=texts['robot'], type=robot
-    )
-    parser.add_argument(
-        '--episodes', type=whole(1), default=default.episodes, help=texts['episodes']
-    )
-    parser.add_argument('--policy', default=default.policy, help=texts['policy'])
-    parser.add_argument('--checkpoint', default='', metavar='DIR', help=texts['checkpoint'])
-    parser.add_argument(
-        '--option',
-        action='append',
-        default=[],
-        metavar='NAME=VALUE',
-        help='a further option of the policy; may be given several times',
-    )
-    parser.add_argument('--execution', default=default.execution, help=texts['execution'])
-    parser.add_argument('--no-sensing', action='store_true', help=NO_SENSING)
-    parser.add_argument('--no-gate', action='store_true', help='commands go to the arm unchecked')
-    parser.add_argument('--instruction', default=default.instruction, help=texts['instruction'])
-    parser.add_argument(
-        '--quality',
-        default=','.join(f'{quality:g}' for quality in default.qualities),
-        metavar='Q[,Q...]',
-        help="the scripted policy's quality, 0 to 1, one per episode, in turn",
-    )
-    parser.add_argument('--seed', type=whole(0), default=default.seed, help=texts['seed'])
-    parser.add_argument('--timeout', type=positive, default=default.timeout, help=texts['timeout'])
+    """Adds the options of the demo, then those of every run."""
+    own = set(DemoOptions.__annotations__)
+    shared = {option.name for option in walk(DemoOptions)} - own
+    add_options(parser, DemoOptions, {'directory', *shared}, NAMES)
     parser.add_argument(
         '--directory',
-        default=None,
+        dest='folder',
         metavar='DIR',
         help='folder of the run; default: runs/<date-time>',
         type=output_folder,
     )
-    parser.add_argument('--namespace', default='', help=texts['namespace'], type=namespace)
-    parser.add_argument('--reference', metavar='BAG[,BAG...]', help=REFERENCES, type=given)
-    parser.add_argument('--params-file', metavar='FILE', help=texts['params_file'], type=given)
-    parser.add_argument('--rviz', action='store_true', help=texts['rviz'])
-    parser.add_argument('--no-record', action='store_true', help='no bags, no videos, no report')
     parser.add_argument('--no-report', action='store_true', help='no report at the end')
     parser.add_argument(
         '--dry-run', action='store_true', help='print what would start, and start nothing'
     )
+    group = parser.add_argument_group('options of every run')
+    add_options(group, DemoOptions, own, NAMES)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -99,27 +67,27 @@ def run(args: argparse.Namespace) -> int:
             anything is started; or another demo runs in the same domain and namespace.
         ProcessError: a node died; its name and last log lines are in the message.
     """
-    directory = args.directory or Path(f'runs/{datetime.now():%Y-%m-%d-%H%M%S}')
-    settings = settings_of(args, directory)
-    processes = demo_processes(settings)
+    directory = args.folder or Path(f'runs/{datetime.now():%Y-%m-%d-%H%M%S}')
+    options: DemoOptions = changed(from_arguments(DemoOptions, args), {'directory': str(directory)})
+    processes = demo_processes(options)
     check_run(processes)
     if args.dry_run:
         from frame_ros.cli.dry_run import describe_run
 
-        print(describe_run(settings, processes, directory))
+        print(describe_run(options, processes, directory))
         return 0
     require_ros()
     if not os.environ.get('ROS_DOMAIN_ID'):
         os.environ['ROS_DOMAIN_ID'] = str(free_domain())
-    only = MachineLock('demo', settings.namespace)
+    only = MachineLock('demo', options.namespace)
     only.acquire()
     make_folder(directory, '--directory')
     earlier = bags_in(directory)
     try:
-        run_episodes(settings, processes, directory)
-        if settings.record and not args.no_report:
+        run_episodes(options, processes, directory)
+        if options.record and not args.no_report:
             write_demo_report(directory, earlier)
-        elif settings.record:
+        elif options.record:
             tell_recorded(directory, earlier)
     except KeyboardInterrupt:
         print('\nstopped', file=sys.stderr)
@@ -140,34 +108,6 @@ def tell_recorded(directory: Path, earlier: Collection[Path]) -> None:
     print('\n'.join(stopped_lines(directory, earlier)), file=sys.stderr)
 
 
-def settings_of(args: argparse.Namespace, directory: Path) -> DemoOptions:
-    """The settings that the arguments ask for.
-
-    Raises:
-        FrameRosError: one of them is wrong.
-    """
-    return DemoOptions(
-        robot=args.robot,
-        sensing=not args.no_sensing,
-        policy=args.policy,
-        checkpoint=args.checkpoint,
-        policy_options=parse_options(args.option),
-        execution=args.execution,
-        gate=not args.no_gate,
-        instruction=args.instruction,
-        qualities=parse_qualities(args.quality),
-        episodes=args.episodes,
-        seed=args.seed,
-        timeout=args.timeout,
-        record=not args.no_record,
-        directory=str(directory),
-        rviz=args.rviz,
-        references=tuple(filter(None, map(str.strip, (args.reference or '').split(',')))),
-        namespace=args.namespace,
-        params_file=args.params_file or '',
-    )
-
-
 def require_ros() -> None:
     """Raises SetupError where the demo cannot run, and says what is missing."""
     if importlib.util.find_spec('rclpy') is None:
@@ -181,7 +121,7 @@ def require_ros() -> None:
 
 
 def run_episodes(
-    settings: DemoOptions, processes: Sequence[Process], directory: Path
+    options: DemoOptions, processes: Sequence[Process], directory: Path
 ) -> list[EpisodeResult]:
     """Starts everything, shows it live until the session has ended, stops everything.
 
@@ -190,30 +130,30 @@ def run_episodes(
     """
     from frame_ros.cli.live_view import LiveView
 
-    view = LiveView(sys.stdout, settings.episodes)
+    view = LiveView(sys.stdout, options.episodes)
     began = time.monotonic()
     with Supervisor(
         processes,
         directory / 'logs',
-        settings.namespace,
+        options.namespace,
         console=view.line,
     ) as supervisor:
         os.environ.update(supervisor.environment)
         view.line(
-            f'starting the simulated {settings.profile.title} with the policy '
-            f'{settings.policy}; '
+            f'starting the simulated {options.profile.title} with the policy '
+            f'{options.policy}; '
             f'ROS_DOMAIN_ID={supervisor.domain_id}, logs in {supervisor.log_directory}'
         )
-        results = _watch(supervisor, view, settings)
+        results = _watch(supervisor, view, options)
     noun = 'episode' if len(results) == 1 else 'episodes'
     view.line(f'{len(results)} {noun} in {time.monotonic() - began:.0f} s')
     return results
 
 
-def _watch(supervisor: Supervisor, view: LiveView, settings: DemoOptions) -> list[EpisodeResult]:
+def _watch(supervisor: Supervisor, view: LiveView, options: DemoOptions) -> list[EpisodeResult]:
     from frame_ros.nodes.console.node import close_console, open_console
 
-    console = open_console(supervisor.domain_id, settings.namespace)
+    console = open_console(supervisor.domain_id, options.namespace)
     results: list[EpisodeResult] = []
 
     def look() -> None:
@@ -228,7 +168,7 @@ def _watch(supervisor: Supervisor, view: LiveView, settings: DemoOptions) -> lis
     try:
         supervisor.wait(LOOK_PERIOD, show)
         deadline = time.monotonic() + LAST_SUMMARY
-        while len(results) < settings.episodes and time.monotonic() < deadline:
+        while len(results) < options.episodes and time.monotonic() < deadline:
             time.sleep(LOOK_PERIOD)
             look()
     finally:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from frame_ros.core.errors import SetupError
@@ -19,6 +19,16 @@ def parse_options(parameter: str, texts: Iterable[str]) -> dict[str, Any]:
         SetupError: a text is not of that form, or names one option twice.
     """
     return {name: decoded(text) for name, text in parse_pairs(parameter, tuple(texts)).items()}
+
+
+def option_texts(values: Mapping[str, Any]) -> list[str]:
+    """Returns the 'name=value' texts that `parse_options` reads back."""
+    return [f'{name}={_text(value)}' for name, value in values.items()]
+
+
+def _text(value: Any) -> str:
+    is_plain = isinstance(value, str) and decoded(value) == value  # not read as a number, say
+    return value if is_plain else json.dumps(value)
 
 
 def parse_pairs(parameter: str, texts: list[str] | tuple[str, ...]) -> dict[str, str]:

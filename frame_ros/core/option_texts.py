@@ -135,7 +135,7 @@ def flag_of(name: str) -> str:
     return '--' + '.'.join([*groups, re.sub('^(is|has)_', '', last)]).replace('_', '-')
 
 
-def from_arguments(kind: type[Made] | Made, arguments: argparse.Namespace) -> Made:
+def from_arguments(kind: Any, arguments: argparse.Namespace) -> Any:
     """Options from what a parser with `add_options` has read; further arguments are left alone.
 
     kind: as of `add_options`.
@@ -143,11 +143,10 @@ def from_arguments(kind: type[Made] | Made, arguments: argparse.Namespace) -> Ma
     Raises:
         OptionError: several options contradict each other.
     """
-    made: Any = kind() if isinstance(kind, type) else kind
+    made = kind() if isinstance(kind, type) else kind
     names = {option.name for option in walk(made)}
     given = {name: value for name, value in vars(arguments).items() if name in names}
-    found: Made = changed(made, given)
-    return found
+    return changed(made, given)
 
 
 def _form(option: Option, flag: str) -> dict[str, Any]:

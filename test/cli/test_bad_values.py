@@ -27,6 +27,7 @@ COUNT = ('x', '-1', '1.5', '', 'nan')
 POSITIVE = ('x', '-1', '0', '', 'nan', 'inf')
 CHOICE = ('nosuch', '')
 PAIRS = ('', 'x', '=1')
+MAPPING = (*PAIRS, 'nosuch=1')
 ROBOT = ('nosuch', '', '{folder}', '{file}')
 POLICY = ('nosuch', '', 'x.py', f'{NOWHERE}/x.py:C', 'nosuchmodule:C', '{folder}', '{file}')
 CHECKPOINT = ('', NOWHERE, '{folder}', '{file}')
@@ -77,7 +78,17 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--directory': OUTPUT_FOLDER,
         '--namespace': NAME,
         '--reference': BAG,
-        '--params-file': INPUT,
+        '--params-file': INPUT[1:],
+        '--rephrasings-file': INPUT[1:],
+        '--gate-parameters': MAPPING,
+        '--contact-parameters': MAPPING,
+        '--proximity-parameters': MAPPING,
+        '--camera-images': CHOICE,
+        '--frame-prefix': ('left',),
+        '--reference-match': CHOICE,
+        '--low-pass-cutoff': ('x', '-1', '', 'nan', 'inf'),
+        '--log-level': CHOICE,
+        '--viewer': CHOICE,
     },
     'report': {
         'BAG': BAG,

@@ -111,7 +111,7 @@ def test_the_help_of_every_option_with_a_value_says_its_default(command, capsys)
         value = action.default
         shown = f'{value:g}' if isinstance(value, float) else str(value)
         typed = action.help.partition('default: ')[2].split(')')[0]
-        is_empty = value in (None, '', [])
+        is_empty = value in (None, '', [], argparse.SUPPRESS)
         expected = typed or ('none' if is_empty else shown)
         assert f'default: {expected}' in words, action.option_strings
         assert is_empty or not typed or shown in ('0', 'none'), 'typed in, though the parser has it'

@@ -35,7 +35,6 @@ from own_policy_page import save_policy  # noqa: E402
 from robot_bags import robot_bag  # noqa: E402
 
 from frame_ros.bringup.arm_options import ArmOptions  # noqa: E402
-from frame_ros.bringup.option_text import settings_from_text  # noqa: E402
 from frame_ros.bringup.process_table import (  # noqa: E402
     arm_processes,
     demo_processes,
@@ -43,6 +42,7 @@ from frame_ros.bringup.process_table import (  # noqa: E402
 from frame_ros.bringup.run_checks import check_run  # noqa: E402
 from frame_ros.bringup.run_options import DemoOptions  # noqa: E402
 from frame_ros.cli import build_parser, main  # noqa: E402
+from frame_ros.core.option_texts import from_texts  # noqa: E402
 from frame_ros.core.options import flat  # noqa: E402
 
 COMMANDS = list(documented_commands())
@@ -178,7 +178,7 @@ def run_launch(words: list[str], folder: Path) -> None:
     kind, table = LAUNCH[words[3]]
     preset = {'robot': 'fr3'} if words[3].startswith('franka') else {}
     given = preset | dict(word.split(':=', 1) for word in words[4:])
-    processes = table(settings_from_text(kind, given))
+    processes = table(from_texts(kind, given))
     check_run([process for process in processes if process.package == 'frame_ros'])
 
 

@@ -35,6 +35,7 @@ from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.bringup.supervisor import ros_environment
 from frame_ros.cli.ros2.launching import process_actions
 from frame_ros.core.errors import SetupError
+from frame_ros.core.options import walk
 from frame_ros.robots import find_urdf
 from launch import LaunchContext, LaunchDescription, LaunchService
 
@@ -66,10 +67,10 @@ def read(name, **arguments):
 @pytest.mark.parametrize('name', TABLES)
 def test_every_setting_is_a_documented_argument(name):
     declared, _ = read(name)
-    settings = TABLES[name][1].__dataclass_fields__
-    assert [argument.name for argument in declared] == list(settings)
-    for argument in declared:
-        assert argument.description.startswith(settings[argument.name].metadata['help'])
+    options = walk(TABLES[name][1])
+    assert [argument.name for argument in declared] == [option.name for option in options]
+    for argument, option in zip(declared, options, strict=True):
+        assert argument.description.startswith(option.text)
 
 
 def robots_of(name, **arguments):

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import Field, fields
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,12 +24,12 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from frame_ros.bringup.arm_options import ArmOptions
-from frame_ros.bringup.option_fields import default_of
-from frame_ros.bringup.option_text import settings_from_text
+from frame_ros.bringup.parameter_yaml import described
 from frame_ros.bringup.process_table import Process, arm_environment, watching_environment
 from frame_ros.bringup.run_checks import check_run
 from frame_ros.bringup.run_options import RunOptions
-from frame_ros.core.option_texts import BOOLEANS, text_of
+from frame_ros.core.option_texts import BOOLEANS, from_texts, text_of
+from frame_ros.core.options import Option, walk
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 Options = TypeVar('Options', bound=RunOptions)
@@ -42,36 +42,28 @@ def launch_description(
     table: Callable[[Options], list[Process]],
     environment: Callable[[Mapping[str, str]], dict[str, str]] = arm_environment,
 ) -> LaunchDescription:
-    """A launch file's description: one argument per setting, then the table's processes.
+    """A launch file's description: one argument per option, then the table's processes.
 
     environment: what they get in addition to the variables that are set. By default nothing about
     the network, for arms whose driver may run on another machine; the demo's keeps to this one.
     """
-    names = [setting.name for setting in fields(kind)]
+    declared = walk(kind)
 
     def actions(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         """The processes of the table for the arguments given, and what ends the launch."""
-        texts = {name: LaunchConfiguration(name).perform(context) for name in names}
-        settings = settings_from_text(kind, texts)
-        processes = table(settings)
+        texts = {o.name: LaunchConfiguration(o.name).perform(context) for o in declared}
+        options = from_texts(kind, texts)
+        processes = table(options)
         check_run(processes)
         additions = environment(context.environment)
         return [
             *(SetEnvironmentVariable(name, value) for name, value in additions.items()),
-            *process_actions(processes, settings.namespace, {**context.environment, **additions}),
+            *process_actions(processes, options.namespace, {**context.environment, **additions}),
         ]
 
     return LaunchDescription(
         [
-            *(
-                DeclareLaunchArgument(
-                    setting.name,
-                    default_value=text_of(default_of(setting)),
-                    description=setting.metadata['help'],
-                    choices=choices_of(setting),
-                )
-                for setting in fields(kind)
-            ),
+            *map(argument, declared),
             OpaqueFunction(function=actions),
         ]
     )
@@ -79,25 +71,29 @@ def launch_description(
 
 def arm_preset(file: Path, robot: str) -> LaunchDescription:
     """The launch file of an arm with another default robot, whose driver a URDF alone has too."""
-    of = ArmOptions.__dataclass_fields__
+    of_robot = [option for option in walk(ArmOptions) if option.name in ('robot', 'topics_of')]
     return LaunchDescription(
         [
-            *(
-                DeclareLaunchArgument(
-                    name, default_value=robot, description=of[name].metadata['help']
-                )
-                for name in ('robot', 'topics_of')
-            ),
+            *(argument(replace(option, default=robot)) for option in of_robot),
             IncludeLaunchDescription(PythonLaunchDescriptionSource(str(file))),
         ]
     )
 
 
-def choices_of(setting: Field) -> list[str] | None:
-    """Every text that an argument can have; None: there is no such list."""
-    if isinstance(default_of(setting), bool):
-        return list(BOOLEANS)
-    return list(setting.metadata['choices']) or None
+def argument(option: Option) -> DeclareLaunchArgument:
+    """The launch argument of an option."""
+    choices = BOOLEANS if option.kind is bool else () if option.is_list else option.choices
+    return DeclareLaunchArgument(
+        option.name,
+        default_value=text_of(option.default),
+        description=_description(option) if not choices else option.text,  # launch appends them
+        choices=list(choices) or None,
+    )
+
+
+def _description(option: Option) -> str:
+    form = '; a YAML list' if option.is_list else '; a YAML mapping, or a file of one'
+    return described(option) + (form if option.is_list or option.is_mapping else '')
 
 
 def process_actions(

@@ -16,10 +16,10 @@ from frame_ros.bringup.arm_options import (
     OUTPUTS,
     ArmOptions,
 )
-from frame_ros.bringup.option_text import settings_from_text
 from frame_ros.bringup.process_table import arm_processes, demo_processes
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.core.errors import SetupError
+from frame_ros.core.option_texts import from_texts
 
 
 def parameters(processes):
@@ -159,10 +159,10 @@ def test_a_file_that_is_not_there_is_named():
 def test_mappings_come_from_yaml_or_from_a_file_of_it(write):
     path = write('url: ws://gpu:8000\ndeadline: 1.5\n')
     for text in (path, '{url: ws://gpu:8000, deadline: 1.5}'):
-        settings = settings_from_text(ArmOptions, {'policy': 'remote', 'policy_options': text})
+        settings = from_texts(ArmOptions, {'policy': 'remote', 'policy_options': text})
         assert settings.policy_options == {'url': 'ws://gpu:8000', 'deadline': 1.5}
     with pytest.raises(SetupError, match='policy_options must be a YAML mapping'):
-        settings_from_text(ArmOptions, {'policy_options': 'nowhere.yaml'})
+        from_texts(ArmOptions, {'policy_options': 'nowhere.yaml'})
 
 
 def test_what_every_node_logs_is_chosen_in_one_place():

@@ -32,7 +32,9 @@ def profile_with(tmp_path, **content):
 
 
 def test_the_demo_refuses_a_urdf_alone(tmp_path):
-    with pytest.raises(SetupError, match='has no simulation'):
+    with pytest.raises(
+        SetupError, match='robot is .*my_fr3.urdf.*or a profile that has a simulation'
+    ):
         DemoOptions(robot=urdf_of(tmp_path, 'fr3'))
 
 
@@ -62,7 +64,7 @@ def test_a_profile_keeps_its_own_topics_under_a_preset(tmp_path):
 )
 def test_a_port_asks_for_a_robot_of_lerobot(tmp_path, given, node, parameter):
     path = profile_with(tmp_path)
-    with pytest.raises(SetupError, match=f'has no LeRobot type.*{parameter} of the {node}'):
+    with pytest.raises(SetupError, match=f'unless params_file has {parameter} of the {node}'):
         ArmOptions(robot=path, **given)
     file = tmp_path / 'params.yaml'
     file.write_text(yaml.safe_dump({node: {'ros__parameters': {parameter: 'koch'}}}))

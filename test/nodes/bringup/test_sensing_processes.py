@@ -104,7 +104,7 @@ def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
         (
             ArmOptions,
             {'robot': 'fr3', 'contact_sources': ('wrench',)},
-            'wrench_topic of a force-torque sensor',
+            "wrench_topic is '.*'; it must be that of a force-torque sensor",
         ),
         (
             ArmOptions,
@@ -113,10 +113,18 @@ def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
                 'contact_sources': ('wrench',),
                 'wrench_topic': f'/arm/{FRANKA_WRENCH}',
             },
-            'wrench_topic of a force-torque sensor',
+            "wrench_topic is '.*'; it must be that of a force-torque sensor",
         ),
-        (ArmOptions, {'contact_sources': ('skin',)}, "no contact source 'skin'"),
-        (ArmOptions, {'contact_sources': ('joint_effort',)}, "needs this arm's own motors_file"),
+        (
+            ArmOptions,
+            {'contact_sources': ('skin',)},
+            "contact_sources is .*'skin'.*each wrench, joint_effort or robot",
+        ),
+        (
+            ArmOptions,
+            {'contact_sources': ('joint_effort',)},
+            "motors_file is ''; it must be a file of `frame-ros identify joints`",
+        ),
         (
             ArmOptions,
             {'proximity_cameras': ('front',), 'extrinsics': {'side': ['base_link', 0]}},
