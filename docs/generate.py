@@ -334,7 +334,7 @@ def launch_page() -> str:
     """The arguments of the launch files, from the declared options."""
     text = (
         '# Launch files\n\n`ros2 launch frame_ros FILE NAME:=VALUE ...`; all names are relative. '
-        'Lists and mappings are YAML, such as `"[front, wrist]"` and `"{url: ws://127.0.0.1}"`; for '
+        'Lists and mappings are YAML, such as `"[front, wrist]"` and `"{seed: 1}"`; for '
         'a mapping the name of a YAML file does too.\n'
     )
     files = {'demo': DemoOptions, 'arm': ArmOptions}
