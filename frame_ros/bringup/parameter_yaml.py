@@ -19,7 +19,7 @@ from frame_ros.core.shared_files import share_directory
 COMMENT = 36  # column at which the comments begin, where the values leave room
 CHANGES = {
     LIVE: 'live',
-    DOWNWARDS: 'live, downwards',
+    DOWNWARDS: 'live, up to its value at start',
     UNCONFIGURED: 'while unconfigured',
 }
 HEAD = """\

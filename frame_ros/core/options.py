@@ -29,6 +29,7 @@ import math
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
@@ -50,8 +51,8 @@ KINDS = {bool: 'true or false', int: 'a whole number', float: 'a number', str: '
 MANY = {bool: 'true or false', int: 'whole numbers', float: 'numbers', str: 'texts'}
 NONE = type(None)
 INT64 = range(-(2**63), 2**63)
-# When a value can be changed: by a restart only; at any time; to a lower value at any time; while
-# a managed node is not configured.
+# When a value can be changed: by a restart only; at any time; at any time, to at most the value the
+# node was started with; while a managed node is not configured.
 FIXED, LIVE, DOWNWARDS, UNCONFIGURED = '', 'live', 'downwards', 'unconfigured'
 
 
@@ -80,7 +81,8 @@ class Option:
         text: meaning, in one line.
         unit: SI symbol; '': none, or no number.
         above, at_least, below, at_most: range of the number, or of each number of a list.
-        besides: values outside the range that are allowed, with a meaning of their own.
+        besides: values outside the range that are allowed, with a meaning of their own; of a limit
+            that is live DOWNWARDS: none.
         choices: all values it can have; of a list: all that its elements can be.
         lengths: numbers of elements that a list can have; empty: any.
         is_finite: whether an infinite number is refused.
@@ -133,7 +135,8 @@ class Option:
             number = ' or '.join(map(str, self.lengths)) or 'a list of'
             single = self.lengths == (1,)
             kind = KINDS[self.item].partition(' ')[2] if single else MANY[self.item]
-            text = f'{number} {kind}' + (f', each {self.range}' if self.range else '')
+            each = ', or '.join([*besides, self.range]) if self.range else ''
+            return f'{number} {kind}' + (f', each {each}' if each else '')
         elif self.is_mapping:
             text = 'a mapping'
         else:
@@ -179,6 +182,15 @@ class Option:
         elif self._is_allowed(found := self._item(value)):
             return found
         raise OptionError(self.name, f'is {_written(value)}; it must be {self._kind_of(value)}')
+
+    def is_above(self, most: Any) -> bool:
+        """Returns whether the default, or one of a list, is above `most`, a value or a list."""
+        values, bounds = (v if self.is_list else (v,) for v in (self.default, most))
+        pairs = zip(range(max(len(values), len(bounds))), cycle(values), cycle(bounds))
+        return any(self._height(value) > self._height(bound) for _, value, bound in pairs)
+
+    def _height(self, value: float) -> float:
+        return math.inf if value in self.besides else value
 
     def _kind_of(self, value: Any) -> str:
         """Returns the requirement on the value, with its type if it has another."""

@@ -3,6 +3,7 @@
 """Everything that can happen to a command gate and its arm, in any order."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from gate_world import HOME, ROBOT, TOTALS, GateWorld, places
@@ -17,6 +18,7 @@ from frame_ros.gate.records import GateStatus, Moment, Reason
 from frame_ros.gate.watchdogs import Heartbeat
 
 gaps = st.sampled_from([0, 1, 5, 15, 20, 33, 33, 33, 50, 80, 99, 101, 150, 400])  # ms
+shares = st.lists(st.sampled_from([1.0, 0.5, 0.05]), min_size=6, max_size=6)
 subsets = st.sampled_from(
     [(0, 1, 2, 3, 4, 5)] * 4 + [(0, 1, 2, 3, 4), (5,), (0,), (5, 2, 0), (1, 2)]
 )
@@ -94,6 +96,40 @@ class GateMachine(GateWorld):
             if k % 8 == 0:
                 self.look()
             self.send(self.goal + 0.01 * np.array(to), range(6))
+
+    @rule(
+        shares=shares, strengths=shares, step=st.sampled_from([0.05, 0.1, math.inf]),
+        tick=st.sampled_from([0.02, 0.05, math.inf]), tip=st.sampled_from([0.0, 0.0, 0.3, 0.05]),
+        gap=gaps,
+    )  # fmt: skip
+    def limit_to(self, shares, strengths, step, tick, tip, gap):
+        """The user lowers limits, or raises them to what they were at the start."""
+        TOTALS.steps += 1
+        self.wait(gap)
+        TOTALS.add('limits set in motion', np.any(self.witness.speed))
+        limits = replace(
+            self.started,
+            velocity=self.started.velocity * np.array(shares),
+            acceleration=self.started.acceleration * np.array(strengths),
+            step=np.minimum(self.started.step, step),
+            tick=np.minimum(self.started.tick, tick),
+        )
+        self.limiter.limit_to(limits, tip)
+        self.witness.limit_to(limits)
+
+    @rule(
+        to=places, share=st.sampled_from([1.0, 0.3]), strength=st.sampled_from([1.0, 0.3, 0.05]),
+        count=st.integers(1, 20),
+    )  # fmt: skip
+    def limit_while_driving(self, to, share, strength, count):
+        """The user lowers the limits of a fast arm, whose policy goes on."""
+        self.drive(to, 4.0, [33] * 8, range(6))
+        self.limit_to([share] * 6, [strength] * 6, math.inf, math.inf, 0.0, 1)
+        TOTALS.add(
+            'acceleration lowered in motion',
+            (self.witness.strong > self.limits.acceleration * strength).any(),
+        )
+        self.drive(to, 4.0, [33] * count, range(6))
 
     @rule(kind=st.sampled_from(['nan', 'second', 'ahead', 'old', 'other']), gap=gaps)
     def bad_command(self, kind, gap):

@@ -88,14 +88,16 @@ class GateWorld(RuleBasedStateMachine):
         workspace = Workspace(ROBOT, BOX, floor=0.01) if chosen['box'] else None
         names = ('stop_behaviour', 'stream', 'stop_timeout', 'command_timeout')
         rest = {k: v for k, v in chosen.items() if k in names or k.startswith('on_')}
+        self.limiter = CommandLimiter(limits, workspace, chosen['jitter'], chosen['longest'])
         self.gate = CommandGate(
-            CommandLimiter(limits, workspace, chosen['jitter'], chosen['longest']),
+            self.limiter,
             ROBOT.joint_names,
             rules(rate=SECOND / PERIOD, **rest),
             InterventionLog(lambda _: None, lambda _: None),
             is_simulated=chosen['is_simulated'],
         )
         self.names, self.limits, self.chosen = limits.names, limits, chosen
+        self.started = limits
         self.witness = Witness(limits, chosen['jitter'])
         self.now = Moment(1000 * SECOND, 5000 * SECOND)
         self.gate.activate(self.now)
@@ -159,7 +161,8 @@ class GateWorld(RuleBasedStateMachine):
         TOTALS.outputs += 1
         TOTALS.add('holds' if output.is_hold else 'passed')
         i = [self.names.index(name) for name in output.names]
-        self.witness.see(i, output.positions, output.times, self.time, self.measured)
+        returns = self.chosen['stop_behaviour'] == 'hold'
+        self.witness.see(i, output.positions, output.times, self.time, self.measured, returns)
         if not self.chosen['box']:
             self.witness.check_near(i, self.measured, self.chosen['longest'])
         before = np.where(self.sent, self.goal, self.measured)

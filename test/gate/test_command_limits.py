@@ -486,6 +486,58 @@ def test_the_tip_is_no_faster_than_it_may_be():
     assert ('tip', 'm/s') in causes
 
 
+def test_a_lowered_velocity_limit_brakes_a_faster_joint():
+    made, slow = limiter(jitter=0.0), replace(LIMITS, velocity=LIMITS.velocity / 4.0)
+    places = [START[0]]
+    for k in range(24):
+        if k == 6:
+            made.limit_to(slow)
+        places.append(send(made, START - [5.0, 0, 0], SECOND + (k + 1) * PERIOD).positions[0])
+    speeds = np.abs(np.diff(places)) / (PERIOD / SECOND)
+    assert speeds[:6].max() == pytest.approx(2.0) and speeds[12:14] == pytest.approx(0.5)
+    gains = np.diff(speeds) / (PERIOD / SECOND)
+    assert np.abs(gains).max() <= 10.0 * (1 + 1e-9) and gains[5:9] == pytest.approx(-10.0)
+
+
+def test_a_lowered_acceleration_holds_once_a_joint_can_come_to_rest():
+    made, weak = limiter(jitter=0.0), replace(LIMITS, acceleration=LIMITS.acceleration / 10.0)
+    places, causes = [START[0]], []
+    for k in range(40):
+        if k == 6:
+            made.limit_to(weak)
+        found = send(made, START - [0.9, 0, 0], SECOND + (k + 1) * PERIOD)
+        places.append(found.positions[0])
+        causes.append([(excess.cause, excess.is_catching_up) for excess in found.excesses])
+    speeds = np.abs(np.diff(places)) / (PERIOD / SECOND)
+    gains = np.diff(speeds) / (PERIOD / SECOND)
+    rest = int(np.argmax(speeds[6:] < 1e-9)) + 6
+    assert gains[5 : rest - 2] == pytest.approx(-10.0) and (ACCELERATION, True) in causes[6]
+    assert np.abs(gains[rest:]).max() == pytest.approx(1.0) and places[-1] < places[rest] - 0.1
+    assert made.limits.acceleration.tolist() == weak.acceleration.tolist()
+
+
+def test_limits_are_never_above_those_at_the_start():
+    made = limiter()
+    made.limit_to(replace(LIMITS, velocity=LIMITS.velocity * 3, tick=np.full(3, 0.1)))
+    assert made.limits.velocity.tolist() == LIMITS.velocity.tolist()
+    assert made.limits.tick.tolist() == [0.1] * 3
+    made.limit_to(LIMITS)
+    assert made.limits.tick.tolist() == LIMITS.tick.tolist()
+
+
+def test_the_speed_of_the_tip_may_be_lowered_on_the_way():
+    made = CommandLimiter(ARM_LIMITS, Workspace(ROBOT), jitter=0.0)
+    made.begin(HOME, SECOND + PERIOD)
+    tips = [ROBOT.forward(HOME[:5])[0]]
+    for k in range(30):
+        if k == 4:
+            made.limit_to(ARM_LIMITS, 0.1)
+        found = send(made, HOME + [1.5, 0, 0, 0, 0, 0], SECOND + (k + 1) * PERIOD, np.arange(6))
+        tips.append(ROBOT.forward(found.positions[:5])[0])
+    speeds = np.linalg.norm(np.diff(tips, axis=0), axis=1) / (PERIOD / SECOND)
+    assert speeds[:4].max() > 0.3 and 0.09 < speeds[8:20].max() <= 0.1 * (1 + 1e-6)
+
+
 # Where limits come from.
 
 

@@ -21,6 +21,7 @@ from frame_ros.gate.limits.command_limits import (
 from frame_ros.gate.limits.command_step import Step
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 ROUNDING = 1e-9  # of a limit, by which a value may exceed it in floating point
 
 
@@ -63,11 +64,10 @@ def far_from_measured(limits: JointLimits, step: Step) -> Excess | None:
     return _worst(limits, STEP, step, distance, room, distance - room)
 
 
-def behind(limits: JointLimits, step: Step, cause: str) -> Excess:
-    """Reports that the arm lags because an earlier command exceeded a limit for `cause`."""
-    lags = np.where(np.isfinite(step.q), np.abs(step.q - step.p), 0.0)
+def lagging(limits: JointLimits, indices: Indices, lags: Array, cause: str) -> Excess:
+    """Reports that joints lag, by (K,) rad or m, after an earlier command or a lowered limit."""
     worst = int(np.argmax(lags))
-    joint = step.i[worst]
+    joint = int(indices[worst])
     name, unit = limits.names[joint], limits.units[joint]
     return Excess(cause, name, float(lags[worst]), 0.0, unit, is_catching_up=True)
 

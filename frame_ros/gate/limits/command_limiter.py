@@ -19,19 +19,24 @@ In the workspace the way to rest must be known as a whole. All joints of the arm
 proportion, which is a straight way in joint space but for joints that their limits stop earlier,
 and a command is accepted if that way stays inside; if not, the largest part of it beyond braking
 that does. A moving joint of the arm that a command leaves out brakes along with it.
+
+Limits may be lowered while the joints move. A joint faster than its velocity limit brakes. With a
+lower acceleration it might not stop before its position limit, or in the workspace; so it brakes
+at the former one until the lower suffices to come to rest within the next step.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
 from frame_ros.gate.limits import joint_step
-from frame_ros.gate.limits.command_excess import ROUNDING, behind, excesses, far_from_measured
+from frame_ros.gate.limits.command_excess import ROUNDING, excesses, far_from_measured, lagging
 from frame_ros.gate.limits.command_limits import ACCELERATION, Excess, JointLimits
 from frame_ros.gate.limits.command_step import Proposal, Step
 from frame_ros.gate.limits.workspace import Workspace
@@ -70,10 +75,9 @@ class CommandLimiter:
         jitter: float = 0.02,
         longest: float = 0.1,
     ) -> None:
-        self.limits = limits
-        is_limited = workspace is not None and workspace.is_limited
-        made = WorkspaceCheck(workspace, limits, jitter) if workspace and is_limited else None
-        self._check = made
+        self.limits = self._started = self._wanted = limits
+        self._workspace = workspace
+        self._whole_check = WorkspaceCheck(workspace, limits, jitter) if workspace else None
         self._jitter, self._slot = jitter, round(jitter * SECOND)
         self.longest, self._start = round(longest * SECOND), round(START * SECOND)
         size = len(limits.names)
@@ -86,7 +90,35 @@ class CommandLimiter:
         self._asked: Array = np.zeros(size)
         self._cause: str = ACCELERATION
         self._is_sent = np.zeros(size, dtype=bool)
+        self._gaps: deque[int] = deque(maxlen=REMEMBERED)
+        self._last = 0
+        self._use_wanted(0)
+
+    def limit_to(self, limits: JointLimits, tip_speed: float = 0.0) -> None:
+        """Takes other rates and distances, each at most the one at the start.
+
+        tip_speed: m/s, of a workspace that has none or a higher one; 0: any.
+        """
+        self._wanted = limits.at_most(self._started)
+        if self._workspace is not None:
+            self._workspace.speed = tip_speed
+        self._use_wanted(self.times)
+
+    def _use_wanted(self, time: int | Times) -> None:
+        """Takes the wanted limits into force for commands at `time` (ns), a lower acceleration only
+        for joints that can come to rest with it at once.
+        """
+        wanted, before = self._wanted, self.limits.acceleration
+        is_fast = np.abs(self.velocities) > wanted.acceleration * (time - self.times) / SECOND
+        self._waits = is_fast & (wanted.acceleration < before)
+        strength = np.where(self._waits, before, wanted.acceleration)
+        self.limits = limits = replace(wanted, acceleration=strength)
+        is_limited = self._workspace is not None and self._workspace.is_limited
+        self._check = self._whole_check if is_limited else None
+        if self._check is not None:
+            self._check.limits = limits
         # Speeds from which a joint that gets no more commands may stop abruptly, wherever it is.
+        longest = self.longest / SECOND
         self._gentle = np.minimum(
             longest * limits.acceleration, 2.0 * np.sqrt(limits.acceleration * limits.tick)
         )
@@ -95,8 +127,6 @@ class CommandLimiter:
         columns = (limits.lower + stopping, limits.upper - stopping, limits.velocity)
         others = (limits.acceleration, limits.tick, limits.step)
         self._simple = list(zip(*(c.tolist() for c in (*columns, *others)), strict=True))
-        self._gaps: deque[int] = deque(maxlen=REMEMBERED)
-        self._last = 0
 
     def begin(self, positions: Array, time: int) -> None:
         """Starts joints that were never commanded at rest at these positions (D,), in range or not.
@@ -171,6 +201,19 @@ class CommandLimiter:
         joint without a command yet begins at this one. measured: (D,) positions, NaN where not
         measured; None: no step limit.
         """
+        if self._waits.any():
+            self._use_wanted(time)
+        waits = self._waits[indices]
+        if not waits.any():
+            return self._proposal(indices, requested, time, measured)
+        found = self._proposal(indices, np.where(waits, math.nan, requested), time, measured)
+        lags = np.where(waits, np.abs(requested - self.positions[indices]), 0.0)
+        excess = lagging(self.limits, indices, lags, ACCELERATION)
+        return replace(found, excesses=(*found.excesses, excess))
+
+    def _proposal(
+        self, indices: Indices, requested: Array, time: int, measured: Array | None
+    ) -> Proposal:
         indices, requested = self._with_moving(indices, requested)
         harmless = self._harmless(indices, requested, time, measured)
         if harmless is not None and self._is_clear(harmless):
@@ -219,6 +262,8 @@ class CommandLimiter:
         i = np.flatnonzero(which & self._is_sent)
         if not i.size:
             return None
+        if self._waits.any():
+            self._use_wanted(time)
         step = self._next_step(i, self.base[i], time, None)
         found = self._limited(step, step.available, time)
         self.positions[i], self.velocities[i] = found.positions, found.velocities
@@ -331,7 +376,8 @@ class CommandLimiter:
             )
         positions = np.where(can, np.clip(positions, step.lower, step.upper), p)
         if (positions != q)[goes].any() and not found:
-            found = (behind(self.limits, step, self._cause),)
+            lags = np.where(goes, np.abs(q - p), 0.0)
+            found = (lagging(self.limits, i, lags, self._cause),)
         if (positions == q)[goes].all():
             far = far_from_measured(self.limits, step)
             found = () if far is None else (far,)

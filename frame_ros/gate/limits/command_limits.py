@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +88,13 @@ class JointLimits:
             )
         if not np.isfinite(self.acceleration).all() or not np.isfinite(self.velocity).all():
             raise ValueRangeError('every joint needs a finite velocity and acceleration limit')
+
+    def at_most(self, other: JointLimits) -> JointLimits:
+        """Returns these rates and distances where they are lower, and else those of `other`."""
+        names = ('velocity', 'acceleration', 'step', 'tick')
+        return replace(
+            other, **{name: np.minimum(getattr(self, name), getattr(other, name)) for name in names}
+        )
 
 
 def limits_of(

@@ -39,10 +39,13 @@ def ends(limits: JointLimits, step: Step, slot: float) -> tuple[Array, Array]:
 def bounds(limits: JointLimits, step: Step, slot: float) -> tuple[Array, Array]:
     """Returns the least and largest velocity of a step; there is none if the least is the larger.
 
+    A joint that is faster than its limit, because that was lowered, brakes.
+
     slot: s, the shortest steps in which a joint brakes.
     """
     i, p, v, h = step.i, step.p, step.v, step.h
-    a, fastest = limits.acceleration[i], limits.velocity[i]
+    a = limits.acceleration[i]
+    fastest = np.maximum(limits.velocity[i], np.abs(v) - a * h)
     low = np.maximum(v - a * h, np.maximum(-fastest, -reach(p - step.lower, a, h, slot)))
     high = np.minimum(v + a * h, np.minimum(fastest, reach(step.upper - p, a, h, slot)))
     # The tick limit gives way where no braking would keep to it.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from frame_ros.core.options import option, options, rule
+from frame_ros.core.options import DOWNWARDS, option, options, rule
 from frame_ros.gate.limits.command_limits import JointLimits, limits_of
 from frame_ros.gate.limits.workspace import UNBOUNDED, Workspace
 from frame_ros.robots.robot import Robot
@@ -27,29 +27,51 @@ class LimitOptions:
         below=math.pi,
     )
     velocity: tuple[float, ...] = option(
-        (0.0,), f'velocity limits (m/s for a finger), {KNOWN}', unit='rad/s', at_least=0.0
+        (0.0,),
+        f'velocity limits (m/s for a finger), {KNOWN}',
+        unit='rad/s',
+        above=0.0,
+        besides=(0.0,),
+        live=DOWNWARDS,
     )
     velocity_scale: float = option(
-        1.0, 'share of the velocity limits that is allowed', above=0.0, at_most=1.0
+        1.0,
+        'share of the velocity limits that is allowed',
+        above=0.0,
+        at_most=1.0,
+        live=DOWNWARDS,
     )
     acceleration: tuple[float, ...] = option(
-        (0.0,), f'acceleration limits (m/s^2 for a finger), {KNOWN}', unit='rad/s^2', at_least=0.0
+        (0.0,),
+        f'acceleration limits (m/s^2 for a finger), {KNOWN}',
+        unit='rad/s^2',
+        above=0.0,
+        besides=(0.0,),
+        live=DOWNWARDS,
     )
     acceleration_scale: float = option(
-        1.0, 'share of the acceleration limits that is allowed', above=0.0, at_most=1.0
+        1.0,
+        'share of the acceleration limits that is allowed',
+        above=0.0,
+        at_most=1.0,
+        live=DOWNWARDS,
     )
     step: float = option(
         0.35,
         'largest distance of a command from the measured position, of the joints of the arm; '
         '0: any',
         unit='rad',
-        at_least=0.0,
+        above=0.0,
+        besides=(0.0,),
+        live=DOWNWARDS,
     )
     tick: float = option(
         0.2,
         'largest distance from one command to the next, of the joints of the arm; 0: any',
         unit='rad',
-        at_least=0.0,
+        above=0.0,
+        besides=(0.0,),
+        live=DOWNWARDS,
     )
     jitter: float = option(
         0.02,
@@ -111,7 +133,14 @@ class WorkspaceOptions(BoxOptions):
         'points that must be in the box: the tip, or the origins of all moving links',
         choices=('tip', 'all'),
     )
-    speed: float = option(0.0, 'largest speed of the tip; 0: any', unit='m/s', at_least=0.0)
+    speed: float = option(
+        0.0,
+        'largest speed of the tip; 0: any',
+        unit='m/s',
+        above=0.0,
+        besides=(0.0,),
+        live=DOWNWARDS,
+    )
 
     def of(self, robot: Robot) -> Workspace:
         """The workspace of a robot.

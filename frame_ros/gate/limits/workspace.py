@@ -50,6 +50,7 @@ class Workspace:
 
     Attributes:
         levers: (N,) m that a point of the arm moves at most per rad (or m) of each joint.
+        speed: as above; it may be set.
 
     Raises:
         ValueRangeError: the box is empty or does not have six numbers, or the speed is negative.
@@ -78,7 +79,6 @@ class Workspace:
         has_box = bool((np.abs(bounds) < UNBOUNDED).any())
         has_floor = floor > -UNBOUNDED
         self.is_bounded = has_box or has_floor
-        self.is_limited = self.is_bounded or speed > 0.0
         self._tip_lower, self._tip_upper = self._narrowed(has_box, has_floor)
         self._link_lower, self._link_upper = self._narrowed(has_box and has_all_links, has_floor)
         self.levers = _levers(robot)
@@ -94,6 +94,11 @@ class Workspace:
             lower = lower.copy()
             lower[2] = max(lower[2], self.floor + MARGIN)
         return lower, upper
+
+    @property
+    def is_limited(self) -> bool:
+        """True if there is a bound, or a speed."""
+        return self.is_bounded or self.speed > 0.0
 
     def tip(self, q: Array) -> Array:
         """Returns the tip (3,), m, at positions q in the order of `robot.joint_names`."""

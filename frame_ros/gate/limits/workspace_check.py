@@ -27,11 +27,14 @@ class WorkspaceCheck:
 
     Args:
         slot: s, the shortest steps in which the arm brakes.
+
+    Attributes:
         arm: (N,) indices of its joints.
+        limits: as above; they may be set.
     """
 
     def __init__(self, workspace: Workspace, limits: JointLimits, slot: float) -> None:
-        self._workspace, self._limits, self._slot = workspace, limits, slot
+        self._workspace, self.limits, self._slot = workspace, limits, slot
         names = workspace.robot.joint_names
         self.arm: Indices = np.array([limits.names.index(n) for n in names], dtype=np.intp)
         self._levers = dict(zip(self.arm.tolist(), workspace.levers.tolist(), strict=True))
@@ -61,7 +64,7 @@ class WorkspaceCheck:
             return False
         if not self._workspace.is_bounded:
             return True
-        strengths = self._limits.acceleration.tolist()
+        strengths = self.limits.acceleration.tolist()
         braking = max(abs(v) / a for v, a in zip(speeds, strengths, strict=True))
         left = self._clearance
         for i, place in self._looked_at.items():
@@ -113,7 +116,7 @@ class WorkspaceCheck:
         fast. now: (D,) the last commands.
         """
         is_braking = is_braking or not np.isfinite(step.q).any()
-        workspace, limits, arm = self._workspace, self._limits, self.arm
+        workspace, limits, arm = self._workspace, self.limits, self.arm
         if not np.isin(step.i, arm).any():
             return None
         before, following, velocities = now.copy(), now.copy(), step.others.copy()
@@ -167,12 +170,10 @@ class WorkspaceCheck:
         A step as long as the slot, or longer, needs no check: its way is part of the one checked
         before.
         """
-        duration = float(
-            np.max(np.abs(step.others[self.arm]) / self._limits.acceleration[self.arm])
-        )
+        duration = float(np.max(np.abs(step.others[self.arm]) / self.limits.acceleration[self.arm]))
         is_moving = (step.v != 0.0) & np.isin(step.i, self.arm)
         h = float(np.min(step.h, where=is_moving, initial=math.inf))
         part = max(0.0, 1.0 - h / duration) if duration > 0.0 else 0.0
-        low, high = bounds(self._limits, step, self._slot)
+        low, high = bounds(self.limits, step, self._slot)
         w: Array = np.clip(step.v * part, low, np.maximum(low, high))
         return w

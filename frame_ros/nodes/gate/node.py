@@ -36,11 +36,12 @@ from frame_ros.gate.command_gate import (
     CommandGate,
 )
 from frame_ros.gate.episode import END, START
+from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.records import GateStatus, InterventionLog, Moment, Output, Reason
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.gate.event_intake import HeardEvent
 from frame_ros.nodes.gate.inputs import COMMAND_TOPICS, GateInputs
-from frame_ros.nodes.gate.options import GateOptions
+from frame_ros.nodes.gate.options import GateOptions, limit_changes
 from frame_ros.nodes.gate.outputs import GateOutputs
 from frame_ros.nodes.gate.topics import JOINT_COMMANDS, RESET, STOP
 from frame_ros.nodes.runtime.endpoints import endpoint
@@ -48,6 +49,7 @@ from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.polled_service import PolledService
 from frame_ros.nodes.runtime.publisher_identity import Publishers
+from frame_ros.robots import Robot
 
 SWITCH_INTERVAL = 0.0005  # s that another thread may keep the interpreter's lock
 SHORTEST_WAIT = 0.0005  # s
@@ -67,7 +69,10 @@ class GateNode(ManagedNode):
     def __init__(self, **options: Any) -> None:
         """Raises FrameRosError for a robot, a limit or another parameter that cannot be used."""
         super().__init__('gate', **options)
-        self.options = declare_options(self, GateOptions, self._change)
+        self.options = declare_options(self, GateOptions, self._change, self._check)
+        self._started = self.options
+        self._robot: Robot | None = None
+        self._limiter: CommandLimiter | None = None  # one for all activations
         self.gate: CommandGate | None = None
         self._outputs: GateOutputs | None = None
         self._inputs: GateInputs | None = None
@@ -85,18 +90,38 @@ class GateNode(ManagedNode):
         )
         self.autostart(self.options.autostart)
 
+    def _check(self, options: GateOptions) -> None:
+        """Refuses limits for another number of joints."""
+        if self._robot is not None:
+            options.limits.of(self._robot)
+
     def _change(self, options: GateOptions) -> None:
-        self.options = options
+        before, self.options = self.options, options
         if self._outputs is not None:
             self._outputs.set_state_rate(options.state_rate)
+        text = limit_changes(before, options)
+        if text and self._robot is not None:
+            self._limit(self._robot, text)
+
+    def _limit(self, robot: Robot, text: str) -> None:
+        """Takes the limits of the options into force, and logs and publishes the change."""
+        options, outputs = self.options, self._outputs
+        assert self._limiter is not None and outputs is not None
+        limits = options.limits.of(robot)
+        with self._lock:
+            self._limiter.limit_to(limits, options.workspace.speed)
+            if self.gate is not None:
+                outputs.note_limits(text, self._moment(), self.gate.episode.episode_id)
+        self.get_logger().warning(f'the limits are changed: {text}')
 
     def _configure(self) -> None:
         options = self.options
         robot = options.load_robot()
         self.readiness.hardware_id = robot.name
-        limiter = options.make_limiter(robot)
-        self._outputs = outputs = GateOutputs(self, options, robot, limiter.limits.names)
-        # One limiter for all activations: it knows where the arm was sent.
+        self._robot, self._limiter = robot, self._started.make_limiter(robot)
+        self._limiter.limit_to(options.limits.of(robot), options.workspace.speed)
+        limiter, limits = self._limiter, self._limiter.limits
+        self._outputs = outputs = GateOutputs(self, options, robot, limits.names)
         self._make_gate = lambda: CommandGate(
             limiter,
             robot.joint_names,
@@ -105,8 +130,7 @@ class GateNode(ManagedNode):
             self._announce,
             self._is_simulated,
         )
-        self._make_gate()  # what is wrong with it is said now
-        limits = limiter.limits
+        self._make_gate()  # reports what is wrong with it now
         self.get_logger().info(
             f'{robot.name}: at most '
             + ', '.join(
@@ -156,6 +180,7 @@ class GateNode(ManagedNode):
             service.set_polled(is_served)
 
     def _release(self) -> None:
+        self._robot = self._limiter = None
         if self._outputs is not None:
             self._outputs.close()
             self._outputs = None
@@ -334,7 +359,8 @@ class GateNode(ManagedNode):
     # What the executor's thread does, the services only while the gate's thread does not.
 
     def health(self) -> Iterator[Status]:
-        """Yields whether several publish where only one may."""
+        """Yields the limits that were lowered, and whether several publish where only one may."""
+        yield Status('limits', Level.OK, limit_changes(self._started, self.options) or 'as started')
         for topic in (each.name for each in (*COMMAND_TOPICS.values(), JOINT_COMMANDS)):
             names = sorted(
                 f'{info.node_namespace.rstrip("/")}/{info.node_name}'

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from frame_ros.core.options import group, option, options
+from frame_ros.core.option_texts import text_of
+from frame_ros.core.options import flatten, group, option, options
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.options import LimitOptions, WorkspaceOptions
 from frame_ros.gate.options import GateRules
@@ -65,3 +66,13 @@ class GateOptions(GateRules, TipOptions, ManagedOptions):
         return CommandLimiter(
             limits.of(robot), self.workspace.of(robot), limits.jitter, limits.longest_period
         )
+
+
+def limit_changes(before: GateOptions, after: GateOptions) -> str:
+    """The limits that differ, as in 'limits.step from 0.35 to 0.1'; '': none do."""
+    old = flatten(before)
+    return ', '.join(
+        f'{name} from {text_of(old[name])} to {text_of(value)}'
+        for name, value in flatten(after).items()
+        if name.startswith(('limits.', 'workspace.')) and value != old[name]
+    )

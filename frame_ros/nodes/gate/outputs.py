@@ -21,6 +21,7 @@ from sensor_msgs.msg import JointState
 from frame_ros.core.errors import RobotError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.time import SECOND
+from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_gate import CommandGate
 from frame_ros.gate.full_command import FullCommand
 from frame_ros.gate.records import Act, Intervention, Moment, Output, Reason
@@ -169,6 +170,14 @@ class GateOutputs:
                 ),
             )
         )
+
+    def note_limits(self, text: str, moment: Moment, episode_id: str) -> None:
+        """Marks the episode with a change of limits."""
+        event = event_message(
+            EpisodeEvent.NOTE, episode_id, moment.clock, f'gate limits: {text}', 'limits',
+            Cause.OPERATOR,
+        )  # fmt: skip
+        self._waiting.append((self._events, event))
 
     def announce(self, kind: str, reason: Reason, moment: Moment, episode_id: str) -> None:
         """A stop, or the begin or end of a takeover, as an event."""

@@ -28,7 +28,8 @@ from frame_ros.bringup.declared_nodes import (
     users_of_names,
 )
 from frame_ros.bringup.parameter_comments import meanings
-from frame_ros.core.errors import SetupError
+from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.option_texts import text_of
 from frame_ros.core.options import (
     DOWNWARDS,
     FIXED,
@@ -38,6 +39,7 @@ from frame_ros.core.options import (
     OptionError,
     changed,
     check_names,
+    flatten,
     from_values,
     walk,
 )
@@ -46,11 +48,17 @@ Made = TypeVar('Made')
 
 
 def declare_options(
-    node: Node, kind: type[Made], on_change: Callable[[Made], None] = lambda options: None
+    node: Node,
+    kind: type[Made],
+    on_change: Callable[[Made], None] = lambda options: None,
+    check: Callable[[Made], None] = lambda options: None,
 ) -> Made:
     """Declares the parameters of a node, with descriptions and ranges, and returns its options.
 
-    on_change: gets the options whenever live ones were set. They are checked as a whole before.
+    Args:
+        on_change: gets the options whenever live ones were set.
+        check: of the options that would then hold, after their own; raises FrameRosError to refuse
+            them.
 
     Raises:
         OptionError: a value is of another type or out of range, or a parameter has a name that no
@@ -66,7 +74,7 @@ def declare_options(
             raise OptionError(option.name, f'is empty; it must be {option.expected}')
         node.declare_parameter(option.name, value, descriptor_of(option), ignore_override=True)
     if any(option.live != FIXED for option in declared.values()):
-        _Live(node, made, declared, on_change)
+        _Live(node, made, declared, on_change, check)
     return made
 
 
@@ -106,15 +114,18 @@ class _Live:
         made: Any,
         declared: Mapping[str, Option],
         on_change: Callable[[Any], None],
+        check: Callable[[Any], None],
     ) -> None:
-        self._options, self._declared, self._on_change = made, declared, on_change
+        self._options, self._declared = made, declared
+        self._on_change, self._check_more = on_change, check
+        self._started = flatten(made)
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._take)
 
     def _check(self, parameters: list[Parameter]) -> SetParametersResult:
         try:
-            self._changed(parameters)
-        except OptionError as error:
+            self._check_more(self._changed(parameters))
+        except FrameRosError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
 
@@ -127,13 +138,13 @@ class _Live:
     def _changed(self, parameters: list[Parameter]) -> Any:
         values = {p.name: _value(p) for p in parameters if p.name in self._declared}
         options = changed(self._options, values)
-        before = {option.name: option.default for option in walk(self._options)}
         for option in walk(options):
-            if option.live == DOWNWARDS and option.default > before[option.name]:
+            started = self._started[option.name]
+            if option.live == DOWNWARDS and option.is_above(started):
                 raise OptionError(
                     option.name,
-                    f'is {option.default!r}; while the node runs it must be at most '
-                    f'{before[option.name]!r}',
+                    f'is {text_of(option.default)}; while the node runs it must be at most '
+                    f'{text_of(started)}, as it was started',
                 )
         return options
 

@@ -72,6 +72,36 @@ def test_what_is_refused_is_published_and_marks_the_episode(bench):
     assert {item.key: item.value for item in note.attributes}['cause'] == 'not_finite'
 
 
+def test_limits_may_be_lowered_while_the_arm_moves(bench):
+    node = bench.gate(**{'limits.velocity_scale': 0.5})
+    bench.cell.event(EpisodeEvent.START)
+    bench.cell.drive(0.3)
+
+    def put(name, value):
+        (result,) = node.set_parameters([Parameter(f'limits.{name}', value=value)])
+        return result.successful or result.reason
+
+    assert 'is 0.6; while the node runs it must be at most 0.5, ' in put('velocity_scale', 0.6)
+    assert 'it must have one for all joints, or 6' in put('velocity', [0.1, 0.2])
+    assert put('velocity', [0.04]) is True
+    bench.wait(lambda: any('gate limits' in event.text for event in bench.cell.events))
+    note = next(event for event in bench.cell.events if 'gate limits' in event.text)
+    assert note.type == EpisodeEvent.NOTE and note.episode_id == 'e1'
+    assert note.text == 'gate limits: limits.velocity from [0.0] to [0.04]'
+    (status,) = [status for status in node.health() if status.name == 'limits']
+    assert status.message == 'limits.velocity from [0.0] to [0.04]'
+    place, sent = list(bench.cell.positions), len(bench.cell.commands)
+    for _ in range(20):  # 0.03 s and 0.01 rad apart: 0.33 rad/s, where 0.02 are allowed
+        place[0] += 0.01
+        bench.cell.command(place)
+        time.sleep(0.03)
+    bench.wait(lambda: any(m.cause == 'velocity_limit' for m in bench.cell.interventions))
+    first = [message.position[0] for _, message in bench.cell.commands[sent:]]
+    assert 0.0 < first[-1] - first[0] < 0.1
+    assert put('velocity', [0.0]) is True
+    assert next(iter(node.health())).message == 'as started'
+
+
 def test_a_stop_is_latched_announced_and_reset(bench):
     bench.gate()
     bench.cell.event(EpisodeEvent.START)
@@ -346,7 +376,7 @@ def test_a_controller_that_wants_all_joints_gets_them_with_a_command_of_one(benc
         ({'limits.velocity': [1.0, 2.0]}, 'has 2 values'),
         (
             {'limits.velocity': [math.nan]},
-            'limits.velocity is .nan.; it must be a list of numbers, each at least 0',
+            'limits.velocity is .nan.; it must be a list of numbers, each 0, or above 0',
         ),
         ({'limits.step': -1.0}, 'limits.step is -1.0'),
         ({'output': 'ros1'}, "output is 'ros1'"),

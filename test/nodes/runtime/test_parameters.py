@@ -175,6 +175,9 @@ class ProbeLimits:
 
     share: float = option(1.0, 'share', above=0.0, at_most=1.0, live='downwards')
     threshold: float = option(2.0, 'force', unit='N', above=0.0, live=True)
+    scales: tuple[float, ...] = option(
+        (0.0, 2.0), '0: any', above=0.0, besides=(0.0,), live='downwards'
+    )
 
 
 @options
@@ -294,7 +297,7 @@ def test_options_that_cannot_be_imported_are_no_node_without_options(tmp_path, m
 
 
 def test_live_options_are_checked_as_a_whole_and_handed_on(node_with):
-    node, changes = node_with(), []
+    node, changes = node_with(**{'limits.share': 0.9}), []
     declare_options(node, ProbeOptions, changes.append)
 
     def put(**values):
@@ -305,11 +308,28 @@ def test_live_options_are_checked_as_a_whole_and_handed_on(node_with):
     assert put(threshold=5.0) is True and changes[-1].limits.threshold == 5.0
     assert put(threshold=60.0) == 'limits.threshold is 60.0; it must be at most the rate'
     assert put(share=0.5) is True and changes[-1].limits == ProbeLimits(0.5, 5.0)
-    assert put(share=0.75) == 'limits.share is 0.75; while the node runs it must be at most 0.5'
-    assert node.get_parameter('limits.share').value == 0.5 and len(changes) == 2
+    refused = 'limits.share is 0.95; while the node runs it must be at most 0.9, as it was started'
+    assert put(share=0.95) == refused
+    assert put(share=0.75) is True and put(share=0.9) is True and len(changes) == 4
+    assert put(scales=[2.0, 0.5]) is True and put(scales=[1.0]) is True
+    refused = 'must be at most [0.0, 2.0], as it was started'
+    assert refused in put(scales=[1.0, 3.0]) and refused in put(scales=[0.0])
+    assert changes[-1].limits.scales == (1.0,) and len(changes) == 6
     fixed = node.set_parameters([Parameter('rate', value=60.0)])[0]
     assert not fixed.successful and 'read-only' in fixed.reason
-    assert put(threshold=5.0) is True and len(changes) == 2  # nothing has changed
+    assert put(threshold=5.0) is True and len(changes) == 6  # nothing has changed
+
+
+def test_a_node_may_refuse_live_options_for_reasons_of_its_own(node_with):
+    node, changes = node_with(), []
+
+    def check(options):
+        if len(options.limits.scales) != 1:
+            raise SetupError('one scale, please')
+
+    declare_options(node, ProbeOptions, changes.append, check)
+    (result,) = node.set_parameters([Parameter('limits.scales', value=[0.5, 0.5])])
+    assert (result.successful, result.reason) == (False, 'one scale, please') and not changes
 
 
 DECLARED = [node for node in node_names() if options_of(node) is not None]
