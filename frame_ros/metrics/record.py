@@ -52,16 +52,20 @@ class Lack:
     STEP = 'step'
     SAMPLES = 'samples'
     POSE = 'pose'
+    POSES = 'poses'
     REFERENCE = 'reference'
     CONTACT = 'contact'
     DISTANCE = 'distance'
     INFERENCE = 'inference'
     TOKENS = 'tokens'
+    CHOSEN_TOKENS = 'chosen tokens'
     TASK = 'task'
+    TARGET = 'target'
 
 
 NO_STEP = Reason('the episode has no control step (no joint_commands)', Lack.STEP)
 NO_POSE = Reason('no end-effector pose at the last step', Lack.POSE)
+NO_POSES = Reason('no end-effector pose in this episode', Lack.POSES)
 TOO_FEW_STEPS = Reason('too few steps since the beginning or a gap', Lack.SAMPLES)
 NO_PATH = Reason('the path has no length')
 NO_REFERENCE = Reason('no reference trajectory is given', Lack.REFERENCE)
@@ -264,7 +268,7 @@ class Metric:
     @property
     def unavailable(self) -> str:
         """All reasons for NaN, in words."""
-        return ', or '.join(reason.text for reason in self.reasons)
+        return ', or '.join(dict.fromkeys(reason.text for reason in self._all_reasons()))
 
     def reason(self, lacks: Collection[str], kind: str = '') -> str:
         """Returns why it is NaN in an episode.
@@ -273,11 +277,14 @@ class Metric:
             lacks: what the episode lacks, values of `Lack`.
             kind: of the message that carries it; '' for its first.
         """
-        needed = _NEEDED.get(kind or self.message)
-        for reason in (*([needed] if needed else []), *self.reasons):
+        for reason in self._all_reasons(kind):
             if not reason.lack or reason.lack in lacks:
                 return reason.text
         return self.reasons[-1].text
+
+    def _all_reasons(self, kind: str = '') -> tuple[Reason, ...]:
+        needed = _NEEDED.get(kind or self.message)
+        return (needed, *self.reasons) if needed else self.reasons
 
 
 # A metric of each kind of message.

@@ -75,6 +75,24 @@ def test_the_first_reason_that_applies_is_given():
     assert 'no control step' in overlap.reason({Lack.STEP}, 'efficiency')
 
 
+@pytest.mark.parametrize(
+    ('id', 'inputs'),
+    [
+        ('a_pi', 'no control step'), ('a_vi', 'no control step'), ('a_ai', 'no control step'),
+        ('rte', 'no reference|no end-effector pose|too few poses'),
+        ('confidence_calibrated', 'no inference|no tokens|chosen tokens|no recalibrator'),
+        ('ot', 'no task|no end-effector pose|object, goal or state of the gripper'),
+        ('cr_per_metre', 'no contact|no end-effector pose|no length'),
+        ('moving_distance', 'no distance|no end-effector pose|while the TCP moved'),
+        ('time_to_collision', 'no distance|never closed in|fewer than two distances'),
+    ],
+)  # fmt: skip
+def test_every_input_that_can_be_missing_is_named(id, inputs):
+    said = REGISTRY[id].unavailable
+    assert all(text in said for text in inputs.split('|')), said
+    assert len(said.split(', or ')) == len(set(said.split(', or ')))
+
+
 def test_every_record_of_a_family_is_in_the_registry_and_none_is_exported():
     found = pkgutil.iter_modules(families.__path__, f'{families.__name__}.')
     modules = [importlib.import_module(module.name) for module in found]

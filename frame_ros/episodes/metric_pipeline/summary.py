@@ -20,6 +20,7 @@ from frame_ros.metrics.registry import metric_of_field
 
 NAN = math.nan
 SIDES = ('steps', 'ticks')
+POSE_AGE = FIELDS['quality'].index('pose_age')
 
 
 @dataclass
@@ -28,6 +29,7 @@ class _Record:
     counts: dict[str, int]
     success: Event | None = None
     steps: int = 0
+    has_pose: bool = False
     last: dict[str, tuple] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     has_references: bool = False
@@ -81,6 +83,7 @@ class EpisodeSummaries:
         record = self._current['steps']
         if record is not None:
             record.steps += 1
+            record.has_pose |= not math.isnan(quality[POSE_AGE])
             record.last['quality'] = quality
 
     def confidence(self, row: tuple) -> None:
@@ -132,7 +135,7 @@ class EpisodeSummaries:
             record.steps,
             bool(nested['quality'].get('is_static', True)),
             *(nested[kind] for kind in ('quality', 'safety', 'confidence', 'efficiency')),
-            unavailable(nested, record.steps, record.reasons, record.has_references),
+            _unavailable(nested, record),
             {name: n for name, n in counts.items() if n > 0},
         )
         return MetricSample('summary', end.stamp, start.episode_id, FIELDS['summary'], row)
@@ -145,36 +148,34 @@ def _last_values(kind: str, row: tuple | None) -> dict[str, Any]:
     return dict.fromkeys(FIELDS[kind], NAN) | FACTS[kind]
 
 
-def unavailable(
-    nested: dict[str, dict], steps: int, known: Mapping[str, str], has_references: bool
-) -> list[str]:
-    """One 'field: reason' for each field of a metric of a finished episode that is NaN.
-
-    known: reasons that whoever computed a metric gave, by its id; '' for none.
-    """
-    lacks = _lacks(nested, steps, has_references)
+def _unavailable(nested: dict[str, dict], record: _Record) -> list[str]:
+    """One 'field: reason' for each field of a metric of a finished episode that is NaN."""
+    lacks = _lacks(nested, record)
     lines = []
     for kind, values in nested.items():
         for name, value in values.items():
             entry = metric_of_field(kind, name)
             if entry is not None and value != value:
-                is_short = steps < entry.minimum_samples
-                own = '' if Lack.STEP in lacks and kind != 'confidence' else known.get(entry.id)
+                is_short = record.steps < entry.minimum_samples
+                has_own = Lack.STEP not in lacks or kind == 'confidence'
+                own = record.reasons.get(entry.id) if has_own else ''
                 reason = own or entry.reason(lacks | {Lack.SAMPLES} if is_short else lacks, kind)
                 lines.append(f'{name}: {reason}')
     return lines
 
 
-def _lacks(nested: dict[str, dict], steps: int, has_references: bool) -> set[str]:
+def _lacks(nested: dict[str, dict], record: _Record) -> set[str]:
     """Returns what the episode lacks, by what its last rows say."""
     quality, safety, confidence = (nested[k] for k in ('quality', 'safety', 'confidence'))
     found = {
-        Lack.STEP: steps == 0,
+        Lack.STEP: record.steps == 0,
         Lack.POSE: math.isnan(quality['pose_age']),
-        Lack.REFERENCE: not has_references,
+        Lack.POSES: not record.has_pose,
+        Lack.REFERENCE: not record.has_references,
         Lack.CONTACT: math.isnan(safety['cr']),
         Lack.DISTANCE: math.isnan(safety['op']),
         Lack.INFERENCE: math.isnan(confidence['time']) and not nested['efficiency']['inferences'],
         Lack.TOKENS: not confidence['token_count'],
+        Lack.CHOSEN_TOKENS: math.isnan(confidence['confidence']),
     }
     return {lack for lack, is_lacking in found.items() if is_lacking}

@@ -136,7 +136,7 @@ COLLISIONS_PER_SECOND = _collisions(
 
 COLLISIONS_PER_METRE = _collisions(
     id='cr_per_metre', name='collisions per metre of TCP path', unit='1/m', minimum_samples=2,
-    reasons=(record.NO_CONTACT, record.NO_PATH),
+    reasons=(record.NO_CONTACT, record.NO_POSES, record.NO_PATH),
     options=('max_contact_age', 'low_pass_cutoff', 'max_pose_age', 'gap'),
     formula='collisions / PL',
     shows='Collisions per metre of end-effector path: comparable between fast and slow policies.',

@@ -230,7 +230,8 @@ class EpisodeConfidence:
 
 NO_CHOSEN_TOKENS = record.Reason(
     'the probabilities of the chosen tokens are not known '
-    '(or, for dimension_mean, their action dimensions)'
+    '(or, for dimension_mean, their action dimensions)',
+    record.Lack.CHOSEN_TOKENS,
 )
 
 _confidence = partial(
@@ -251,7 +252,8 @@ CONFIDENCE = _confidence(
 
 CALIBRATED_CONFIDENCE = _confidence(
     id='confidence_calibrated', name='calibrated confidence', source='VLA calibration, section 3.6',
-    reasons=(record.Reason('no recalibrator is loaded'),), of_moments=record.MEAN,
+    reasons=(record.NO_TOKENS, NO_CHOSEN_TOKENS, record.Reason('no recalibrator is loaded')),
+    of_moments=record.MEAN,
     formula='g(cₜ)                          g: recalibrator fitted on earlier episodes',
     shows='Confidence on the scale of success: of episodes at 0.8, about 80 % should succeed.',
     misleads='It holds for the task, robot and scenes that g was fitted on; elsewhere it is again '

@@ -236,7 +236,10 @@ CLOSING_SPEED = record.safety_metric(
 TIME_TO_COLLISION = record.safety_metric(
     id='time_to_collision', name='time to collision', unit='s', higher_is_better=True,
     minimum_samples=2,
-    reasons=(record.NO_DISTANCE, record.Reason('the robot is not closing in on anything')),
+    reasons=(
+        record.NO_DISTANCE,
+        record.Reason('the robot never closed in, or fewer than two distances in a row'),
+    ),
     of_moments=record.SMALLEST, options=('max_distance_age',),
     formula='dₜ / closing speed            while closing in',
     shows='How long until contact if nothing changes: the smallest value of the episode is '
@@ -247,7 +250,10 @@ TIME_TO_COLLISION = record.safety_metric(
 
 MOVING_DISTANCE = record.safety_metric(
     id='moving_distance', name='least distance while moving', unit='m', higher_is_better=True,
-    reasons=(record.NO_DISTANCE, record.Reason('no distance was measured while the TCP moved')),
+    reasons=(
+        record.NO_DISTANCE, record.NO_POSES,
+        record.Reason('no distance was measured while the TCP moved'),
+    ),
     options=('moving_speed', 'max_distance_age', 'low_pass_cutoff', 'max_pose_age', 'gap'),
     formula='min dₜ over steps with TCP speed of at least 10 mm/s',
     shows='The closest approach while the end effector was moving: being near at rest is left out.',

@@ -166,12 +166,16 @@ class OptimalTrajectoryDifference(StepValue):
 
 
 NO_TASK = record.Reason('no task is set (ot_task)', record.Lack.TASK)
+NO_TARGET = record.Reason(
+    'object, goal or state of the gripper was not received, or is too old', record.Lack.TARGET
+)
 
 OPTIMAL_TRAJECTORY = record.quality_metric(
     id='ot', name='optimal trajectory difference', unit='1', higher_is_better=False,
     minimum_samples=2, source='VLA-UQ eq. 29',
     reasons=(
-        NO_TASK, record.Reason('fewer than two steps with a new pose, or an initial distance of 0'),
+        NO_TASK, record.NO_POSE, NO_TARGET,
+        record.Reason('fewer than two steps with a new pose, or an initial distance of 0'),
     ),
     batch=optimal_trajectory_difference, streaming=OptimalTrajectoryDifference,
     torch='OptimalTrajectoryDifference',

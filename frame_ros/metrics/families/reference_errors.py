@@ -305,7 +305,7 @@ _reference_error = partial(record.quality_metric, unit='m', higher_is_better=Fal
 
 ABSOLUTE_ERROR = _reference_error(
     id='ate', name='absolute trajectory error', source='FRAME eq. 9',
-    reasons=(record.NO_REFERENCE, record.Reason('no end-effector pose in this episode')),
+    reasons=(record.NO_REFERENCE, record.NO_POSES),
     batch=absolute_trajectory_error, streaming=AbsoluteTrajectoryError,
     torch='AbsoluteTrajectoryError',
     torch_form=record.TorchForm(
@@ -328,7 +328,9 @@ ABSOLUTE_ERROR = _reference_error(
 
 RELATIVE_ERROR = _reference_error(
     id='rte', name='relative trajectory error', minimum_samples=2, source='FRAME eq. 10',
-    reasons=(record.NO_REFERENCE, record.Reason('too few poses of the TCP in a row')),
+    reasons=(
+        record.NO_REFERENCE, record.NO_POSES, record.Reason('too few poses of the TCP in a row'),
+    ),
     batch=relative_trajectory_error, streaming=RelativeTrajectoryError,
     torch='RelativeTrajectoryError', sampled_at=record.CONTROL_STEPS,
     options=('references', 'reference_match', 'rte_delta', 'max_pose_age', 'gap'), axis=6,
@@ -348,8 +350,7 @@ DTW_DISTANCE = record.Metric(
     id='dtw', name='DTW distance to the nearest reference', unit='m', higher_is_better=False,
     category='trajectory',
     reasons=(
-        record.NO_REFERENCE, record.Reason('no end-effector pose in this episode'),
-        record.Reason('dtaidistance is not installed'),
+        record.NO_REFERENCE, record.NO_POSES, record.Reason('dtaidistance is not installed'),
     ),
     batch=dtw_distance, torch='DTWDistance',
     formula='DTW = min over warpings w of Σ_(i,j)∈w ‖pᵢ − pⱼ*‖',

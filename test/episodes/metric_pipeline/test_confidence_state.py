@@ -359,12 +359,14 @@ def test_the_summary_says_why_a_value_is_missing():
     assert 'no token probabilities' in reasons['tb_tp_step']
     assert reasons['ev'] == 'one chunk per inference, no samples'
     assert 'no token probabilities' in reasons['confidence']
-    assert reasons['confidence_calibrated'] == 'no recalibrator is loaded'
+    assert 'no token probabilities' in reasons['confidence_calibrated']
     assert 'time' not in reasons
     reasons, summary = unavailable(inference(T0, tokens=1, samples=1))
     assert not {'tb_tp', 'tb_e_mean', 'ev', 'ev_step'} & set(reasons)
+    assert reasons['confidence_calibrated'] == 'no recalibrator is loaded'
     reasons, _ = unavailable(inference(T0, tokens=1, chosen=False))
     assert 'chosen tokens are not known' in reasons['confidence_episode']
+    assert reasons['confidence_calibrated'] == reasons['confidence_episode']
     assert reasons['ensemble_mean'] == 'no rephrasings of the instruction'
     bad = inference(T0, tokens=1, samples=1)
     object.__setattr__(bad, 'sample_count', 5)

@@ -356,6 +356,16 @@ def test_without_contacts_distances_and_poses_they_are_unavailable_not_zero():
     assert reasons['il'] == 'no inference in this episode'
 
 
+def test_without_poses_what_is_of_the_path_names_them():
+    run = [s for s in make_run(seed=12) if s[0] != 'pose']
+    out, _ = process(make_events(0.1, 1.8) + run)
+    (summary,) = [s for s in out if s.kind == 'summary']
+    reasons = dict(line.split(': ', 1) for line in summary.values['unavailable'])
+    assert not {'cr', 'op'} & set(reasons)
+    for name in ('cr_per_metre', 'moving_distance'):
+        assert reasons[name] == 'no end-effector pose in this episode'
+
+
 def test_settings_survive_json_and_are_checked():
     assert PipelineOptions.from_json(CONFIG.to_json()) == CONFIG
     assert PipelineOptions.from_json('{"hold": 0.1, "of_a_later_version": 1}').hold == 0.1

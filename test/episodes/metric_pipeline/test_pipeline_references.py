@@ -84,10 +84,11 @@ def test_outside_an_episode_there_is_no_reference():
     assert {v['ate_reference'] for v in quality} == {-1}
 
 
-def test_without_a_pose_the_reason_of_ate_is_the_pose():
+def test_without_a_pose_the_reason_of_the_errors_is_the_pose():
     samples = Run().samples(without=('pose',))
     out, _ = process(episode(samples), PipelineOptions(references=references(1)))
-    assert reasons_of(out)['ate'] == 'no end-effector pose in this episode'
+    reasons = reasons_of(out)
+    assert reasons['ate'] == reasons['rte'] == 'no end-effector pose in this episode'
     (summary,) = [s for s in out if s.kind == 'summary']
     assert summary.values['quality']['ate_reference'] == -1
 
