@@ -14,16 +14,19 @@ import inspect
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from frame_ros.core.errors import PolicyError
+import frame_ros
+from frame_ros.core.errors import FrameRosError, PolicyError
 
 if TYPE_CHECKING:
     from frame_ros.policies.base import Policy
 
+Builder: TypeAlias = 'Callable[..., Policy]'
 METHODS = ('reset', 'infer')
 ATTRIBUTES = ('name', 'checkpoint', 'cameras', 'poses')
 PROTOCOL = (
@@ -65,33 +68,80 @@ def check_form(spec: str) -> None:
         )
 
 
-def load_own_policy(spec: str) -> Callable[..., Policy]:
+def load_own_policy(spec: str) -> Builder:
     """Imports the module or file and returns the class, or the function that makes the policy.
 
     Raises:
         PolicyError: there is no such file, module or class, the import fails, or the class lacks
         a method of the protocol.
     """
-    from frame_ros.policies.base import Policy
-
     check_form(spec)
     place, _, name = spec.rpartition(':')
-    module = _import_file(Path(place).expanduser(), spec) if is_file(place) else _find(place, spec)
-    builder: Callable[..., Policy] | None = getattr(module, name, None)
+    if is_file(place):
+        return builder_in(_import_file(Path(place).expanduser(), spec), name, spec)
+    _extend_path(Path.cwd())  # as `python -m` does
+    hint = f', nor in {Path.cwd()}; a file is named as FILE.py:CLASS'
+    return builder_in(import_module(place, hint), name, spec)
+
+
+def import_module(name: str, hint: str = '') -> ModuleType:
+    """Imports a module of the user's. hint: what to say of one that is not found.
+
+    Raises:
+        PolicyError: there is none, or its code fails.
+    """
+    try:
+        with reported(f'importing {name}'):
+            return importlib.import_module(name)
+    except PolicyError as error:
+        lacking = getattr(error.__cause__, 'name', None)
+        if lacking and f'{name}.'.startswith(f'{lacking}.'):
+            raise PolicyError(
+                f'there is no module {lacking!r} where {sys.executable} finds its packages{hint}'
+            ) from error
+        raise
+
+
+def builder_in(module: ModuleType, name: str, spec: str) -> Builder:
+    """Returns the class of that name in a module, or the function that makes the policy.
+
+    Raises:
+        PolicyError: there is none, or it is neither, or the class lacks a method of the protocol.
+    """
+    builder: Builder | None = getattr(module, name, None)
     if builder is None:
-        raise PolicyError(f'{place} has no {name!r}; {_offers(module)}')
+        raise PolicyError(f'{module.__name__} has no {name!r}; {_offers(module)}')
     if not callable(builder):
         raise PolicyError(
             f'{spec} is a {type(builder).__name__}; it must be the class of a policy, or a '
             'function that makes one'
         )
-    if inspect.isclass(builder):
-        lacking = [
-            method for method in METHODS if getattr(builder, method, None) in (None, Policy.infer)
-        ]
-        if lacking:
-            raise PolicyError(f'the class {spec} has no {" and no ".join(lacking)}(); {PROTOCOL}')
+    if inspect.isclass(builder) and (lacking := _lacking_methods(builder)):
+        raise PolicyError(f'the class {spec} has no {" and no ".join(lacking)}(); {PROTOCOL}')
     return builder
+
+
+def _lacking_methods(policy: object) -> list[str]:
+    """The methods of the protocol that a class or an object has not, or that are no functions."""
+    from frame_ros.policies.base import Policy
+
+    found = {name: getattr(policy, name, None) for name in METHODS}
+    return [
+        name
+        for name, method in found.items()
+        if not callable(method) or getattr(method, '__func__', method) is Policy.infer
+    ]
+
+
+@contextmanager
+def reported(doing: str) -> Iterator[None]:
+    """Makes a PolicyError of whatever the user's code raises, with its place."""
+    try:
+        yield
+    except FrameRosError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PolicyError(f'{doing} {raised_text(error)}') from error
 
 
 def check_members(policy: object, spec: str) -> None:
@@ -100,7 +150,8 @@ def check_members(policy: object, spec: str) -> None:
     Raises:
         PolicyError: some are missing; all are named.
     """
-    if lacking := [name for name in (*ATTRIBUTES, *METHODS) if not hasattr(policy, name)]:
+    lacking = [name for name in ATTRIBUTES if not hasattr(policy, name)]
+    if lacking := [*lacking, *(f'{name}()' for name in _lacking_methods(policy))]:
         raise PolicyError(f'the policy {spec} has no {" and no ".join(lacking)}; {PROTOCOL}')
     for name in ('cameras', 'poses'):
         value = getattr(policy, name)
@@ -117,26 +168,11 @@ def raised_text(error: BaseException) -> str:
         return f'raised SyntaxError in {Path(error.filename).name}:{error.lineno}: {error.msg}'
     frames = traceback.extract_tb(error.__traceback__)
     paths = sysconfig.get_paths()
-    libraries = tuple({paths[name] for name in ('stdlib', 'platstdlib', 'purelib', 'platlib')})
-    own = [f for f in frames if not f.filename.startswith(('<', *libraries))]
+    libraries = {paths[name] for name in ('stdlib', 'platstdlib', 'purelib', 'platlib')}
+    left_out = ('<', str(Path(frame_ros.__file__).parent), *libraries)
+    own = [f for f in frames if not f.filename.startswith(left_out)]
     at = (own or frames)[-1]
     return f'raised {type(error).__name__} in {Path(at.filename).name}:{at.lineno}: {error}'
-
-
-def _find(name: str, spec: str) -> ModuleType:
-    """Returns the module of that name, also from the current folder, as `python -m` finds it."""
-    _extend_path(Path.cwd())
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name and (name == error.name or name.startswith(f'{error.name}.')):
-            raise PolicyError(
-                f'there is no module {error.name!r} (policy {spec!r}), neither in {Path.cwd()} nor '
-                f'where {sys.executable} finds its packages; a file is named as FILE.py:CLASS'
-            ) from error
-        raise PolicyError(f'importing {name} {raised_text(error)}') from error
-    except (Exception, SystemExit) as error:  # whatever the user's code raises
-        raise PolicyError(f'importing {name} {raised_text(error)}') from error
 
 
 def _import_file(path: Path, spec: str) -> ModuleType:
@@ -153,10 +189,11 @@ def _import_file(path: Path, spec: str) -> ModuleType:
     module = importlib.util.module_from_spec(description)
     sys.modules[name] = module
     try:
-        description.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # whatever the user's code raises
+        with reported(f'importing {path.name}'):
+            description.loader.exec_module(module)
+    except FrameRosError:
         del sys.modules[name]
-        raise PolicyError(f'importing {path.name} {raised_text(error)}') from error
+        raise
     return module
 
 
@@ -168,10 +205,11 @@ def _extend_path(folder: Path) -> None:
 
 def _offers(module: ModuleType) -> str:
     """Returns the policies in the module, for a misspelt name."""
-    names = [
+    own = [
         name
         for name, value in vars(module).items()
-        if inspect.isclass(value) and all(hasattr(value, method) for method in METHODS)
+        if inspect.isclass(value)
+        and value.__module__ == module.__name__
+        and not _lacking_methods(value)
     ]
-    own = [name for name in names if vars(module)[name].__module__ == module.__name__]
     return f'its policies: {", ".join(own)}' if own else f'it defines no policy: {PROTOCOL}'

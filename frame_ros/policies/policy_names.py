@@ -3,17 +3,24 @@
 """Names of policies: ours, and those that other installed packages register.
 
 A package registers a policy by an entry point: `[project.entry-points."frame_ros.policies"]` with
-`wave = "my_package.wave:Wave"`, the class of a `Policy`.
+`wave = "my_package.wave:Wave"`, the class of a `Policy`. It is imported when its policy is asked
+for.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from frame_ros.core.errors import PolicyError
-from frame_ros.policies.own_policy import check_form, is_own_policy
+from frame_ros.policies.own_policy import (
+    Builder,
+    builder_in,
+    check_form,
+    import_module,
+    is_own_policy,
+)
 
 GROUP = 'frame_ros.policies'
 # Name -> module and class. The module is imported when the policy is asked for.
@@ -30,9 +37,43 @@ FURTHER = 'a checkpoint folder, or your own as module:Class or file.py:Class'
 
 
 @cache
-def policies() -> dict[str, str]:
-    """Name -> module and class, of every policy that can be named; ours take precedence."""
-    return {**{entry.name: entry.value for entry in entry_points(group=GROUP)}, **OURS}
+def installed() -> dict[str, list[EntryPoint]]:
+    """Name -> the entry points that other packages register by it; names of ours stay ours."""
+    found: dict[str, list[EntryPoint]] = {}
+    for entry in entry_points(group=GROUP):
+        if entry.name not in OURS:
+            found.setdefault(entry.name, []).append(entry)
+    return found
+
+
+def policies() -> tuple[str, ...]:
+    """Every policy that can be named."""
+    return (*OURS, *installed())
+
+
+def load_installed(name: str) -> Builder:
+    """Imports the policy that another package registers by `name`.
+
+    Raises:
+        PolicyError: several register it, or it cannot be imported, or is no policy.
+    """
+    entries = installed()[name]
+    called = sorted(
+        f'{entry.dist.name if entry.dist else "?"} ({entry.value})' for entry in entries
+    )
+    if len(entries) > 1:
+        raise PolicyError(
+            f'policy {name!r} is registered by {" and by ".join(called)}; uninstall all but one'
+        )
+    place, _, attribute = entries[0].value.partition(':')
+    try:
+        if not attribute.strip().isidentifier():
+            raise PolicyError('an entry point must be of the form package.module:Class')
+        return builder_in(import_module(place.strip()), attribute.strip(), entries[0].value)
+    except PolicyError as error:
+        raise PolicyError(
+            f'policy {name!r}, registered in {GROUP} by the package {called[0]}: {error}'
+        ) from error
 
 
 def is_checkpoint(spec: str) -> bool:

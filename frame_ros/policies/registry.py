@@ -8,10 +8,17 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from frame_ros.core.errors import PolicyError, SetupError
+from frame_ros.core.errors import SetupError
 from frame_ros.policies.base import Policy
 from frame_ros.policies.own_policy import is_own_policy, load_own_policy
-from frame_ros.policies.policy_names import OURS, is_checkpoint, no_policy, policies
+from frame_ros.policies.policy_names import (
+    OURS,
+    installed,
+    is_checkpoint,
+    load_installed,
+    no_policy,
+    policies,
+)
 from frame_ros.policies.source import Source, source_of
 from frame_ros.policies.trial import try_own_policy
 
@@ -23,14 +30,11 @@ def find_source(spec: str) -> Source:
     Raises:
         PolicyError: `spec` is neither, or the class cannot be imported.
     """
-    if place := policies().get(spec):
+    if place := OURS.get(spec):
         module, _, name = place.partition(':')
-        try:
-            return source_of(spec, getattr(import_module(module), name))
-        except (ImportError, AttributeError) as error:
-            if spec in OURS:
-                raise
-            raise PolicyError(f'policy {spec!r} is registered as {place}: {error}') from error
+        return source_of(spec, getattr(import_module(module), name))
+    if spec in installed():
+        return source_of(spec, load_installed(spec))
     if is_own_policy(spec):
         return source_of(spec, load_own_policy(spec))
     raise no_policy(spec)

@@ -11,10 +11,10 @@ from typing import Any
 
 import attrs
 
-from frame_ros.core.errors import FrameRosError, PolicyError, SetupError
+from frame_ros.core.errors import PolicyError, SetupError
 from frame_ros.core.options import nearest
 from frame_ros.policies.base import NoOptions, Policy
-from frame_ros.policies.own_policy import check_members, raised_text
+from frame_ros.policies.own_policy import check_members, reported
 
 CALLED = {'folder': 'checkpoint'}  # option -> what users call it
 
@@ -62,8 +62,14 @@ class Source:
         """Makes the policy from what `arguments` returned.
 
         Raises:
-            FrameRosError: it cannot be made.
+            FrameRosError: it cannot be made, or lacks a member of the protocol.
         """
+        with reported(f'making the policy {self.name}'):
+            made = self._make(values)
+        check_members(made, self.name)
+        return made if isinstance(made, Policy) else OwnPolicy(made)
+
+    def _make(self, values: Mapping[str, Any]) -> object:
         raise NotImplementedError
 
     def _accepts(self, name: str) -> bool:
@@ -85,10 +91,10 @@ class DeclaredSource(Source):
 
     def check(self, values: Mapping[str, Any]) -> None:
         """As of Source."""
-        self.kind.check(self._options(values))
+        with reported(f'checking the policy {self.name}'):
+            self.kind.check(self._options(values))
 
-    def make(self, values: Mapping[str, Any]) -> Policy:
-        """As of Source."""
+    def _make(self, values: Mapping[str, Any]) -> object:
         return self.kind.make(self._options(values))
 
     def _options(self, values: Mapping[str, Any]) -> Any:
@@ -102,19 +108,13 @@ class BuilderSource(Source):
 
     builder: Callable[..., object]
 
-    def make(self, values: Mapping[str, Any]) -> Policy:
-        """As of Source."""
+    def _make(self, values: Mapping[str, Any]) -> object:
         try:
             inspect.signature(self.builder).bind(**values)
         except TypeError as error:
             takes = ', '.join(self.takes)
             raise PolicyError(f'policy {self.name!r}: {error}; it takes: {takes}') from error
-        try:
-            return as_policy(self.builder(**values), self.name)
-        except FrameRosError:
-            raise
-        except (Exception, SystemExit) as error:  # whatever the user's code raises
-            raise PolicyError(f'making the policy {self.name} {raised_text(error)}') from error
+        return self.builder(**values)
 
     def _accepts(self, name: str) -> bool:
         kinds = [p.kind for p in inspect.signature(self.builder).parameters.values()]
@@ -122,9 +122,18 @@ class BuilderSource(Source):
 
 
 def source_of(name: str, builder: Callable[..., object]) -> Source:
-    """The source of a class of policies with Options, or of any other class or function."""
+    """The source of a class of policies with Options, or of any other class or function.
+
+    Raises:
+        PolicyError: its Options are not declared.
+    """
     kind = builder if isinstance(builder, type) and issubclass(builder, Policy) else None
     if kind is not None and kind.Options is not NoOptions:
+        if not attrs.has(kind.Options):
+            raise PolicyError(
+                f'Options of the policy {name} is {kind.Options!r}; it must be a class made by '
+                'frame_ros.core.options.options'
+            )
         return DeclaredSource(name, tuple(f.name for f in attrs.fields(kind.Options)), kind)
     return BuilderSource(name, tuple(inspect.signature(builder).parameters), builder)
 
@@ -144,13 +153,3 @@ class OwnPolicy(Policy):
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(object.__getattribute__(self, '_own'), name, value)
-
-
-def as_policy(made: object, spec: str) -> Policy:
-    """Returns what the user's class or function made, as a Policy.
-
-    Raises:
-        PolicyError: it lacks a member of the protocol.
-    """
-    check_members(made, spec)
-    return made if isinstance(made, Policy) else OwnPolicy(made)

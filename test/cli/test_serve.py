@@ -100,7 +100,7 @@ from frame_ros.policies import hold, policy_names
 class Slow(hold.HoldPolicy):
     def infer(self, observation):
         time.sleep(60.0)
-policy_names.policies()['slow'] = '__main__:Slow'
+policy_names.OURS['slow'] = '__main__:Slow'
 from frame_ros.cli import main, serve
 serve.GRACE = 0.2
 import sys

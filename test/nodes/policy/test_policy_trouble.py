@@ -21,7 +21,7 @@ from frame_ros.msg import EpisodeEvent  # noqa: E402
 from frame_ros.nodes.policy import inference as policy_inference  # noqa: E402
 from frame_ros.nodes.policy.node import PolicyNode  # noqa: E402
 from frame_ros.policies.execution.action_spaces import ActionConverter  # noqa: E402
-from frame_ros.policies.policy_names import policies  # noqa: E402
+from frame_ros.policies.policy_names import OURS  # noqa: E402
 from frame_ros.policies.protocol import Inference  # noqa: E402
 
 OBSERVED = 0.1 * np.arange(6)  # what the robot's joints say
@@ -183,7 +183,7 @@ class Unstartable(CountingPolicy):
 
 
 def test_a_policy_that_cannot_start_is_let_go_of(ros_context, monkeypatch, capfd):
-    monkeypatch.setitem(policies(), 'unstartable', f'{__name__}:Unstartable')
+    monkeypatch.setitem(OURS, 'unstartable', f'{__name__}:Unstartable')
     overrides = [rclpy.parameter.Parameter('policy', value='unstartable')]
     with pytest.raises(SetupError, match='fails on a test image: parts that do not fit'):
         PolicyNode(parameter_overrides=overrides)
