@@ -137,7 +137,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         make_act_checkpoint(folder, image_size=SIZE, chunk_size=100)
         settings = PolicyOptions(policy='lerobot', checkpoint=folder, units='rad')
-        policy = make_policy_of(settings, load_robot('so101').joint_limits)
+        policy = make_policy_of(settings, load_robot('so101'))
         report('act', measure(policy, options.seconds, options.rate), bars)
     return bars.exit_status()
 

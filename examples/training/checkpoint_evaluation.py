@@ -35,11 +35,11 @@ class Evaluation:
 
     def __call__(self, folder: Path) -> RolloutSummary:
         """Loads a checkpoint from its folder, as a robot would, and runs it."""
-        limits = load_robot('so101').joint_limits
+        robot = load_robot('so101')
         policy = load_lerobot_policy(
             folder,
-            list(limits),
-            gripper_limits={name: pair for name, pair in limits.items() if 'gripper' in name},
+            list(robot.joint_limits),
+            gripper_limits=robot.grippers,
             action_rate=self.rollouts.rate,
         )
         episodes = self.rollouts.run_many(policy, self.seeds, self.references)

@@ -33,8 +33,9 @@ def record_demonstrations(
         qualities: of the scripted policy, taken in turn.
         poses, cameras: what the policy to be trained will see in addition to the joints.
     """
+    robot = load_robot('so101')
     dataset = DemonstrationDataset(
-        folder, load_robot('so101').joint_limits, round(rollouts.rate), poses, cameras
+        folder, tuple(robot.joint_limits), robot.grippers, round(rollouts.rate), poses, cameras
     )
     policies = [
         ScriptedPickPlace(ScriptedOptions(quality=quality, dt=1 / rollouts.rate))

@@ -44,7 +44,7 @@ def _check_policy(parameters: Parameters) -> None:
     chosen = from_values(
         options_of('policy'), {name: from_parameter(parameters[name]) for name in names}
     )
-    offered = offered_of(chosen, load_robot(chosen.robot).joint_limits)
+    offered = offered_of(chosen, load_robot(chosen.robot))
     check_policy(chosen.policy, offered, required_of(chosen), options)
     if file := parameters.get('rephrasings_file'):
         from frame_ros.policies.rephrasing.rephrasings import load_rephrasings

@@ -8,7 +8,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from frame_ros.cli.arguments import given, names, namespace, output_folder, positive, robot, whole
 from frame_ros.cli.progress import progress_bar
@@ -127,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
         cameras = ()
     keep = 'policy' if args.exclude_interventions else 'all'
     options = ExportOptions(
-        joint_limits=_joint_limits(args),
+        **_joints(args),
         fps=args.fps,
         robot_type=Path(args.robot).stem,
         repo_id=args.repo_id,
@@ -161,22 +161,21 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(filter(None, map(str.strip, text.split(','))))
 
 
-def _joint_limits(args: argparse.Namespace) -> dict[str, tuple[float, float]]:
-    """The joints of the data set, in order -> limits, rad.
+def _joints(args: argparse.Namespace) -> dict[str, Any]:
+    """The joints of the data set, in order, and the robot's grippers.
 
     Raises:
         ValueRangeError: a joint that the robot does not have.
     """
     from frame_ros.robots import load_robot
 
-    limits = load_robot(args.robot).joint_limits
-    if not args.joints:
-        return limits
-    if unknown := [name for name in args.joints if name not in limits]:
+    robot = load_robot(args.robot)
+    limits = robot.joint_limits
+    if unknown := [name for name in args.joints or () if name not in limits]:
         raise ValueRangeError(
             f'--joints {", ".join(unknown)}: the robot {args.robot} has {", ".join(limits)}'
         )
-    return {name: limits[name] for name in args.joints}
+    return {'joints': tuple(args.joints or limits), 'grippers': robot.grippers}
 
 
 def _tell(report: ExportReport, args: argparse.Namespace) -> None:

@@ -138,13 +138,12 @@ def run(args: argparse.Namespace) -> int:
     ]
     args.robot = args.robot or _recorded_robot(episodes[0])
     robot = load_robot(args.robot)
-    limits = robot.joint_limits
     if args.recorded:
         name, results = 'recorded chunks', recorded_errors(episodes, args)
     else:
-        policy = make_open_loop_policy(args, limits, episodes[0])
+        policy = make_open_loop_policy(args, robot, episodes[0])
         name, results = policy.name, policy_errors(policy, robot, episodes, args)
-    summary = summarise_errors(results, limits, args.seed)
+    summary = summarise_errors(results, robot.joint_limits, args.seed)
     known = [problem for episode in episodes for problem in problems_of_recording(episode)]
     summary = replace(summary, notes=(*summary.notes, *known))
     if args.json:
@@ -188,13 +187,12 @@ def check_policy(args: argparse.Namespace) -> None:
         registry.check_policy(args.policy, offered, required, options, is_tried=False)
 
 
-def make_open_loop_policy(
-    args: argparse.Namespace, limits: dict[str, tuple[float, float]], episode: Episode
-) -> Policy:
+def make_open_loop_policy(args: argparse.Namespace, robot: Robot, episode: Episode) -> Policy:
     """The policy that the arguments name. Chunks of a policy that has no rate of its own are at the
     rate of the episode's actions.
     """
     from frame_ros.episodes.recorded_actions import actions_of
+    from frame_ros.policies.choices import offered_joints
     from frame_ros.policies.registry import make_policy
     from frame_ros.policies.replay import action_times
 
@@ -205,9 +203,7 @@ def make_open_loop_policy(
         options = {'start': 'at_once', 'namespace': args.namespace, **options}
     offered: dict[str, Any] = {
         'robot': args.robot,
-        'robot_joint_names': tuple(limits),
-        'joint_limits': limits,
-        'gripper_limits': {name: pair for name, pair in limits.items() if 'gripper' in name},
+        **offered_joints(robot.joint_limits, robot.profile.gripper),
         'device': args.device,
         'units': args.units,
         'action_rate': 1 / dt,

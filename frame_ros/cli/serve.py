@@ -179,15 +179,15 @@ def make_server(args: argparse.Namespace) -> tuple[PolicyServer, Policy]:
     from frame_ros.policies.remote.service import InferenceService
 
     check_address(args.host, args.port)
-    limits = joint_limits(args.robot, args.joint_names)
+    joints = offered_joints_of(args.robot, args.joint_names)
     key = _api_key(args.api_key_file)
-    convention = _convention(args, limits)
-    policy = make_policy(args.policy, _offered(args, limits), **parse_options(args.option))
+    convention = _convention(args, joints)
+    policy = make_policy(args.policy, _offered(args, joints), **parse_options(args.option))
     for note in policy.notes:
         logger.warning('%s', note)
     policy.warm_up()
     size = int(args.max_message_size * MEGABYTE)
-    service = InferenceService(policy, convention, tuple(limits), size)
+    service = InferenceService(policy, convention, joints['robot_joint_names'], size)
     place = args.host, args.port
     server = PolicyServer(service, *place, args.shared, key, size, args.client_timeout)
     if not is_loopback(args.host):
@@ -212,32 +212,28 @@ def check_address(host: str, port: int) -> None:
         raise SetupError(f'--host {host} --port {port} cannot be listened on: {error}') from error
 
 
-def joint_limits(robot: str, names: Sequence[str] | None) -> dict[str, tuple[float, float]]:
-    """Joint -> lower and upper limit (rad or m), from the robot's URDF alone; of `names`,
-    in their order, if they are given.
+def offered_joints_of(robot: str, names: Sequence[str] | None) -> dict[str, Any]:
+    """Options about the robot's joints that every policy is offered, from its profile and URDF
+    without pinocchio; of `names`, in their order, if they are given.
 
     Raises:
         RobotError: there is no such robot. SetupError: it has no such joint.
     """
-    from frame_ros.robots.catalogue import find_urdf
+    from frame_ros.policies.choices import offered_joints
     from frame_ros.robots.description import parse_urdf
+    from frame_ros.robots.profiles import find_profile
 
-    limits = {
-        joint.name: (joint.lower, joint.upper)
-        for joint in parse_urdf(read_text(find_urdf(robot))).joints
-        if joint.is_moving and not joint.mimic
-    }
+    profile = find_profile(robot)
+    limits = parse_urdf(read_text(profile.path(profile.urdf))).joint_limits
     if names is None:
-        return limits
+        return offered_joints(limits, profile.gripper)
     if unknown := [name for name in names if name not in limits]:
         raise SetupError(f'--joint-names has {unknown}; {robot} has {list(limits)}')
-    return {name: limits[name] for name in names}
+    return offered_joints({name: limits[name] for name in names}, profile.gripper)
 
 
-def _offered(args: argparse.Namespace, limits: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
+def _offered(args: argparse.Namespace, joints: Mapping[str, Any]) -> dict[str, Any]:
     """Returns arguments offered to every policy, see `make_policy`."""
-    from frame_ros.robots.grippers import gripper_joints
-
     try:
         temperatures = tuple(float(t) for t in args.temperatures.split(',') if t.strip())
     except ValueError:
@@ -246,9 +242,7 @@ def _offered(args: argparse.Namespace, limits: Mapping[str, tuple[float, float]]
         raise SetupError(f'--temperatures is {args.temperatures!r}; positive numbers are expected')
     offered = {
         'robot': args.robot,
-        'robot_joint_names': tuple(limits),
-        'joint_limits': dict(limits),
-        'gripper_limits': {name: limits[name] for name in gripper_joints(limits)},
+        **joints,
         'device': args.device,
         'units': args.units,
         'action_rate': args.action_rate,
@@ -263,13 +257,10 @@ def _offered(args: argparse.Namespace, limits: Mapping[str, tuple[float, float]]
     return offered
 
 
-def _convention(
-    args: argparse.Namespace, limits: Mapping[str, tuple[float, float]]
-) -> Convention | None:
+def _convention(args: argparse.Namespace, joints: Mapping[str, Any]) -> Convention | None:
     """Returns the convention of foreign clients; None: our own format."""
     from frame_ros.policies.remote.convention import Convention
     from frame_ros.policies.remote.presets import make_preset
-    from frame_ros.robots.grippers import gripper_joints
 
     preset = make_preset(args.preset, _pairs('--observation-key', args.observation_key))
     if not preset.keys:
@@ -279,7 +270,7 @@ def _convention(
             f'clients of the preset {preset.name!r} send no joint positions, without which no '
             'policy here can act'
         )
-    return Convention(preset, tuple(limits), {n: limits[n] for n in gripper_joints(limits)})
+    return Convention(preset, joints['robot_joint_names'], joints['gripper_limits'])
 
 
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:

@@ -130,39 +130,41 @@ def _converted(stream: Stream, recorded: RecordedUnits, robot: Robot | None) -> 
 
 def _map_of(name: str, recorded: RecordedUnits, robot: Robot | None) -> tuple[float, float]:
     """Returns scale and offset: recorded = rad * scale + offset."""
+    from frame_ros.robots.grippers import gripper_joints
     from frame_ros.robots.joint_units import approximate_ranges, calibrated_ranges, joint_units
 
     calibration = recorded.calibration
     limits = robot.joint_limits if robot is not None else {}
+    grippers = robot.grippers if robot is not None else {}
     if calibration is not None and name not in calibration and recorded.units != DEGREES:
         raise ValueRangeError(f'the calibration has no {name}; it has {", ".join(calibration)}')
     if recorded.units == TICKS:
         entry = (calibration or {}).get(name, {})
-        if 'gripper' in name and name in limits and {'range_min', 'range_max'} <= set(entry):
-            return _gripper_ticks(entry, *limits[name])
+        if name in grippers and {'range_min', 'range_max'} <= set(entry):
+            return _gripper_ticks(entry, *grippers[name])
         middle = (entry.get('range_min', 0) + entry.get('range_max', RESOLUTION)) / 2
         sign = -1 if entry.get('drive_mode') else 1
         return sign * RESOLUTION / (2 * math.pi), middle
-    is_gripper = 'gripper' in name
-    if name not in limits and (is_gripper or (recorded.units == PERCENT and calibration is None)):
+    is_unknown = bool(gripper_joints([name]))
+    if name not in limits and (is_unknown or (recorded.units == PERCENT and calibration is None)):
         raise ValueRangeError(
             f'{recorded.units} of {name} need its limits: name the robot that has it (--robot)'
         )
     ranges = calibrated_ranges(calibration) if calibration else approximate_ranges(limits)
-    grippers = {name: limits[name]} if is_gripper else {}
-    found = joint_units(LEROBOT_UNITS[recorded.units], [name], grippers, ranges)
+    ends = {name: grippers[name]} if name in grippers else {}
+    found = joint_units(LEROBOT_UNITS[recorded.units], [name], ends, ranges)
     return float(found.scale[0]), float(found.offset[0])
 
 
-def _gripper_ticks(entry: Mapping[str, int], lower: float, upper: float) -> tuple[float, float]:
-    """Returns a gripper's scale and offset: its calibrated range goes from closed to open, as its
-    limits (rad) do, and has no zero in the middle.
+def _gripper_ticks(entry: Mapping[str, int], closed: float, opened: float) -> tuple[float, float]:
+    """Returns a gripper's scale and offset: its calibrated range goes from closed to open (rad),
+    and has no zero in the middle.
     """
-    closed, opened = entry['range_min'], entry['range_max']
+    first, last = entry['range_min'], entry['range_max']
     if entry.get('drive_mode'):
-        closed, opened = opened, closed
-    scale = (opened - closed) / (upper - lower)
-    return scale, closed - lower * scale
+        first, last = last, first
+    scale = (last - first) / (opened - closed)
+    return scale, first - closed * scale
 
 
 def joint_problems(streams: Mapping[str, Stream], robot: Robot) -> list[str]:
@@ -233,15 +235,15 @@ def _outside_text(
     )
     more = f' and {len(outside) - 3} more' if len(outside) > 3 else ''
     known = {name: values for name, (_, values) in columns.items() if name in limits}
-    units = likely_units(known, limits)
+    units = likely_units(known, robot)
     text = f'{topic}: joint values outside the limits of {robot.name}: {named}{more}; {units}'
     return text, units != OTHER_ZERO
 
 
-def likely_units(
-    values: Mapping[str, NDArray[np.float64]], limits: Mapping[str, tuple[float, float]]
-) -> str:
-    """Returns the likely units of joint values outside the limits (rad), with their option."""
+def likely_units(values: Mapping[str, NDArray[np.float64]], robot: Robot) -> str:
+    """Returns the likely units of values outside the limits of the robot's joints, with their
+    option.
+    """
     values = {name: v for name, v in values.items() if len(v)}
     largest = max(float(np.abs(v).max()) for v in values.values())
     smallest = min(float(v.min()) for v in values.values())
@@ -251,9 +253,9 @@ def likely_units(
     if largest <= 2 * math.pi:
         return OTHER_ZERO
     fits_degrees = not any(
-        _is_outside(np.radians(v), limits[name])
+        _is_outside(np.radians(v), robot.joint_limits[name])
         for name, v in values.items()
-        if 'gripper' not in name
+        if name not in robot.grippers
     )
     is_percent = largest <= 101
     if fits_degrees and is_percent:

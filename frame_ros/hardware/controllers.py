@@ -93,7 +93,6 @@ def controller_layout(
     link = tip or tracking_preset(robot).tip or robot.tip_link
     if link not in robot.links:
         raise ValueRangeError(f'{robot.name} has no link {link!r}; it has {list(robot.links)}')
-    limits = robot.joint_limits
     return ControllerLayout(
         preset=preset,
         kind=found.kind,
@@ -103,7 +102,7 @@ def controller_layout(
         gripper=found.gripper if apart else 'none',
         gripper_topic=_gripper_topic(gripper_topic or found.gripper_topic, found.gripper, robot),
         gripper_joints=apart,
-        fingers={name: _closed_to_open(limits[name], robot) for name in robot.gripper_joints},
+        fingers=robot.grippers,
         tip=link,
         frame_id=frame_id or robot.profile.command_frame or robot.base_link,
         horizon=horizon or 2 * period,
@@ -111,17 +110,12 @@ def controller_layout(
     )
 
 
-def _closed_to_open(limits: tuple[float, float], robot: Robot) -> tuple[float, float]:
-    gripper = robot.profile.gripper
-    return limits if gripper is None or gripper.smaller_is_closed else (limits[1], limits[0])
-
-
 def _joints(
     robot: Robot, given: tuple[str, ...], gripper: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the joints of the main message, and the gripper joints sent separately."""
     names = tuple(robot.joint_limits)
-    fingers = robot.gripper_joints
+    fingers = tuple(robot.grippers)
     if unknown := [name for name in given if name not in names]:
         raise ValueRangeError(f'{robot.name} has no joint {unknown}; it has {list(names)}')
     if len(set(given)) != len(given):

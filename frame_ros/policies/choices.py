@@ -9,7 +9,10 @@ from typing import Any
 
 from frame_ros.core.name_values import parse_pairs
 from frame_ros.core.options import flatten, option, options
+from frame_ros.robots.grippers import closed_and_open
 from frame_ros.robots.joint_units import UNITS
+from frame_ros.robots.profile import Gripper
+from frame_ros.robots.robot import Robot
 
 FOLDER = {'checkpoint': 'folder'}  # choice -> option of policies, where the names differ
 
@@ -43,17 +46,28 @@ class PolicyChoices:
     )
 
 
-def offered_of(chosen: Any, limits: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
+def offered_joints(
+    limits: Mapping[str, tuple[float, float]], gripper: Gripper | None
+) -> dict[str, Any]:
+    """Options about the robot's joints that every policy is offered.
+
+    limits: joint -> lower and upper limit, rad or m. gripper: of the robot's profile.
+    """
+    return {
+        'robot_joint_names': tuple(limits),
+        'joint_limits': dict(limits),
+        'gripper_limits': closed_and_open(limits, gripper),
+    }
+
+
+def offered_of(chosen: Any, robot: Robot) -> dict[str, Any]:
     """Options that every policy is offered, see `make_policy`.
 
-    chosen: has PolicyChoices, robot, seed, control_rate (Hz) and quality as attributes. limits:
-    every joint of the robot -> lower and upper limit, rad or m.
+    chosen: has PolicyChoices, robot, seed, control_rate (Hz) and quality as attributes.
     """
     offered = {
         'robot': chosen.robot,
-        'robot_joint_names': tuple(limits),
-        'joint_limits': dict(limits),
-        'gripper_limits': {name: pair for name, pair in limits.items() if 'gripper' in name},
+        **offered_joints(robot.joint_limits, robot.profile.gripper),
         'device': chosen.device,
         'units': chosen.units,
         'action_rate': chosen.action_rate or chosen.control_rate,

@@ -68,12 +68,13 @@ def _check_names(robot: Robot, profile: RobotProfile) -> None:
     links = [*profile.tips.values(), *profile.finger_links, profile.sensor_link]
     links += [profile.tracking.tip] if profile.tracking else []
     joints = [*profile.rates, *(name for names in profile.postures.values() for name in names)]
-    joints += [profile.gripper.joint] if profile.gripper else []
+    grippers = [profile.gripper.joint] if profile.gripper else []
     for what, names, known in (
-        ('link', links, robot.links),
-        ('joint', joints, robot.all_joint_names),
+        ('link of its URDF', links, robot.links),
+        ('joint of its URDF', joints, robot.all_joint_names),
+        ('joint of its URDF that can be commanded', grippers, tuple(robot.joint_limits)),
     ):
         try:
-            check_names(filter(None, names), known, f'{what} of its URDF')
+            check_names(filter(None, names), known, what)
         except SetupError as error:
             raise RobotError(f'the profile of {profile.name}: {error}') from error

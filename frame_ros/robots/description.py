@@ -85,6 +85,15 @@ class RobotDescription:
     shapes: dict[str, tuple[Primitive, ...]]
     mesh_links: tuple[str, ...] = field(default=())
 
+    @property
+    def joint_limits(self) -> dict[str, tuple[float, float]]:
+        """Joint -> (lower, upper) in rad or m, of every joint that can be commanded."""
+        return {
+            joint.name: (joint.lower, joint.upper)
+            for joint in self.joints
+            if joint.is_moving and not joint.mimic
+        }
+
     def chain(self, tip: str) -> tuple[Joint, ...]:
         """The joints from the base to `tip`, fixed ones included.
 

@@ -48,7 +48,7 @@ def tracking_preset(robot: Robot) -> TrackingPreset:
     for profile in packaged_profiles():
         if profile.tracking and profile.tracking.tip in robot.links:
             return profile.tracking
-    fingers = [name for name in robot.gripper_joints if name in robot.joint_names]
+    fingers = [name for name in robot.grippers if name in robot.joint_names]
     preset = FULL_POSE if len(robot.joint_names) - len(fingers) >= 6 else POSITION_FIRST
     if not fingers:
         return preset

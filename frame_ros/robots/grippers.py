@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ways in which policies and controllers write a gripper's opening."""
+"""The grippers of a robot, and the ways in which policies and controllers write their opening."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.robots.profile import Gripper
 
 Array = NDArray[np.float64]
 
@@ -31,8 +32,27 @@ GRIPPER_CONVENTIONS = ('position', 'width', *_RANGES)
 
 
 def gripper_joints(names: Iterable[str]) -> tuple[str, ...]:
-    """Those joints that belong to a gripper: 'gripper' or 'finger' is in their names."""
+    """The joints that are taken for a gripper's where no profile declares one: 'gripper' or
+    'finger' is in their names.
+    """
     return tuple(name for name in names if 'gripper' in name or 'finger' in name)
+
+
+def closed_and_open(
+    limits: Mapping[str, tuple[float, float]], gripper: Gripper | None
+) -> dict[str, tuple[float, float]]:
+    """The gripper joints of a robot -> their closed and their open position, rad or m.
+
+    Args:
+        limits: joint that can be commanded -> lower and upper limit.
+        gripper: of the robot's profile; None: `gripper_joints` are, closed at their lower limits.
+    """
+    if gripper is None:
+        return {name: limits[name] for name in gripper_joints(limits)}
+    ends = {name: limits[name] for name in limits if name == gripper.joint}
+    if gripper.smaller_is_closed:
+        return ends
+    return {name: (upper, lower) for name, (lower, upper) in ends.items()}
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.robots.grippers import gripper_joints
 
 UNITS = ('rad', 'degrees', 'range_m100_100')
 # The joint whose calibrated range LeRobot sets to a full turn, whatever its mechanical limits.
@@ -57,7 +58,8 @@ def joint_units(
     Args:
         units: 'rad'; or one of LeRobot's two conventions for arms like the SO-101, 'degrees' and
             'range_m100_100', with 0 (closed) to 100 (open) for a gripper.
-        gripper_limits: gripper joint -> its lower (closed) and upper (open) limit in rad.
+        gripper_limits: gripper joint -> its closed and its open position, rad or m; None: there is
+            no gripper, and no joint may be called like one.
         joint_ranges: for 'range_m100_100', other joint -> the angles in rad that are -100 and 100:
             see `calibrated_ranges`.
 
@@ -70,7 +72,7 @@ def joint_units(
         return JointUnits(np.ones(len(names)), np.zeros(len(names)), is_identity=True)
     limits = dict(gripper_limits or {})
     unknown = [name for name in limits if name not in names]
-    missing = [name for name in names if 'gripper' in name and name not in limits]
+    missing = list(gripper_joints(names)) if gripper_limits is None else []
     if unknown or missing:
         raise ValueRangeError(
             f'gripper_limits has {sorted(limits)}; for units {units!r} it must name the gripper '
@@ -90,8 +92,8 @@ def calibrated_ranges(
 ) -> dict[str, tuple[float, float]]:
     """Returns the angles in rad of LeRobot's -100 and 100, from an arm's calibration file.
 
-    The middle of a range is 0 rad, as in the SO-101's URDF. Grippers are left out. A joint whose
-    drive_mode is not 0 has -100 and 100 exchanged.
+    The middle of a range is 0 rad, as in the SO-101's URDF, which is not so of a gripper. A joint
+    whose drive_mode is not 0 has -100 and 100 exchanged.
 
     Args:
         calibration: joint -> its entry, with range_min and range_max in steps of the encoder.
@@ -102,8 +104,6 @@ def calibrated_ranges(
     """
     ranges = {}
     for name, entry in calibration.items():
-        if 'gripper' in name:
-            continue
         if not {'range_min', 'range_max'} <= set(entry):
             raise ValueRangeError(
                 f'the calibration of {name} has {sorted(entry)}; range_min and range_max are needed'
@@ -126,11 +126,8 @@ def approximate_ranges(
     Calibrations end where the user stopped turning, so expect errors of some degrees; joints of a
     full turn are exact.
     """
-    ranges = {}
-    for name, (lower, upper) in joint_limits.items():
-        if 'gripper' not in name:
-            ranges[name] = (-math.pi, math.pi) if name.endswith(FULL_TURN) else (lower, upper)
-    return ranges
+    full = (-math.pi, math.pi)
+    return {n: full if n.endswith(FULL_TURN) else ends for n, ends in joint_limits.items()}
 
 
 def _span(
@@ -150,12 +147,7 @@ def _line_through(
     name: str, first: float, last: float, first_value: float, last_value: float
 ) -> tuple[float, float]:
     """Returns scale and offset of the line through two angles (rad) and their values."""
-    is_gripper = first_value == 0.0
     if not (math.isfinite(first) and math.isfinite(last)) or first == last:
         raise ValueRangeError(f'{name} goes from {first} to {last} rad; two angles are needed')
-    if is_gripper and not first < last:
-        raise ValueRangeError(
-            f'gripper {name} has limits {first} to {last} rad; lower must be below upper'
-        )
     scale = (last_value - first_value) / (last - first)
     return scale, first_value - first * scale

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from frame_ros.core.errors import MissingExtraError, RobotError
 from frame_ros.robots.batch import BatchForward
 from frame_ros.robots.description import Capsule, Joint, Primitive, parse_urdf
-from frame_ros.robots.grippers import gripper_joints
+from frame_ros.robots.grippers import closed_and_open
 from frame_ros.robots.profile import RobotProfile
 from frame_ros.robots.profiles import profile_of_urdf
 
@@ -75,20 +75,12 @@ class Robot:
     @property
     def joint_limits(self) -> dict[str, tuple[float, float]]:
         """Joint -> (lower, upper) in rad or m, of every joint that can be commanded."""
-        return {
-            joint.name: (joint.lower, joint.upper)
-            for joint in self._description.joints
-            if joint.is_moving and not joint.mimic
-        }
+        return self._description.joint_limits
 
     @property
-    def gripper_joints(self) -> tuple[str, ...]:
-        """The gripper joints that can be commanded: the profile's, else by their names."""
-        names = tuple(self.joint_limits)
-        gripper = self.profile.gripper
-        if gripper is not None and gripper.joint in names:
-            return (gripper.joint,)
-        return gripper_joints(names)
+    def grippers(self) -> dict[str, tuple[float, float]]:
+        """Gripper joint -> closed and open position, rad or m; see `closed_and_open`."""
+        return closed_and_open(self.joint_limits, self.profile.gripper)
 
     def _prepare(self, chain: Sequence[Joint]) -> None:
         pinocchio = _pinocchio()

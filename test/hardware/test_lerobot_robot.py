@@ -17,7 +17,8 @@ from frame_ros.gate.command_check import CommandCheck, holding_goals, limited_st
 from frame_ros.hardware.lerobot.joint_mapping import JointMapping
 from frame_ros.robots import load_robot
 
-LIMITS = load_robot('so101').joint_limits
+ROBOT = load_robot('so101')
+LIMITS, GRIPPERS = ROBOT.joint_limits, ROBOT.grippers
 NAMES = tuple(LIMITS)
 KEYS = tuple(f'{name}.pos' for name in NAMES)
 
@@ -26,7 +27,7 @@ KEYS = tuple(f'{name}.pos' for name in NAMES)
 
 
 def test_degrees_and_the_gripper_s_range():
-    mapping = JointMapping(KEYS, LIMITS)
+    mapping = JointMapping(KEYS, LIMITS, GRIPPERS)
     values = dict.fromkeys(KEYS, 90.0) | {'gripper.pos': 100.0}
     positions = mapping.positions(values)
     np.testing.assert_allclose(positions[:5], np.pi / 2)
@@ -41,6 +42,7 @@ def test_there_and_back_with_signs_and_offsets(positions):
     mapping = JointMapping(
         [f'motor_{key}' for key in KEYS],
         LIMITS,
+        GRIPPERS,
         names={f'motor_{name}': name for name in NAMES},
         signs={'wrist_roll': -1.0},
         offsets={'wrist_roll': 0.3, 'gripper': -0.1},
@@ -63,7 +65,7 @@ def test_there_and_back_with_signs_and_offsets(positions):
 )
 def test_mappings_that_do_not_fit(options, text):
     with pytest.raises(SetupError, match=text):
-        JointMapping(**{'features': KEYS, 'limits': LIMITS, **options})
+        JointMapping(**{'features': KEYS, 'limits': LIMITS, 'grippers': GRIPPERS, **options})
 
 
 def test_commands_are_checked_and_merged():
@@ -113,9 +115,14 @@ def bench(lerobot, tmp_path):
     arm.write_calibration(tmp_path, 'arm')
 
     def make(**options):
-        values = {'kind': 'so101_follower', 'limits': LIMITS, 'port': bus.port}
+        values = {'kind': 'so101_follower', 'limits': LIMITS, 'grippers': GRIPPERS}
         # The machine that runs this may be busy: more time for an answer.
-        values |= {'identity': 'arm', 'calibration_dir': str(tmp_path), 'answer_timeout': 0.4}
+        values |= {
+            'port': bus.port,
+            'identity': 'arm',
+            'calibration_dir': str(tmp_path),
+            'answer_timeout': 0.4,
+        }
         return lerobot.LeRobotRobot(lerobot.DeviceOptions(**{**values, **options}))
 
     with SimulatedBus(arm.servos, arm.advance, link=tmp_path / 'port') as bus:
@@ -220,7 +227,7 @@ def test_a_leader_s_driver_on_the_robot_s_port_does_not_let_it_fall(lerobot, ben
     content['gripper']['homing_offset'] += 100
     (tmp_path / 'leader.json').write_text(json.dumps(content))
     options = {'port': bus.port, 'identity': 'leader', 'calibration_dir': str(tmp_path)}
-    options |= {'limits': LIMITS, 'answer_timeout': 0.4}
+    options |= {'limits': LIMITS, 'grippers': GRIPPERS, 'answer_timeout': 0.4}
     leader = lerobot.LeRobotTeleoperator(lerobot.DeviceOptions('so101_leader', **options))
     with pytest.raises(SetupError, match=r'differs from the one in the motors \(gripper\)'):
         leader.connect()
@@ -276,7 +283,7 @@ def test_another_robot_by_its_registered_name(lerobot):
 
     import_devices('robots')
     _register_linear_robot()
-    options = lerobot.DeviceOptions('linear_robot', {'a': (-1, 1), 'b': (-1, 1)}, units='rad')
+    options = lerobot.DeviceOptions('linear_robot', {'a': (-1, 1), 'b': (-1, 1)}, {}, units='rad')
     robot = lerobot.LeRobotRobot(options)
     robot.connect()
     robot.send(np.array([0.1, 0.2]))

@@ -43,13 +43,22 @@ LEAST_FRAMES = 2
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """joint_limits: the joints of the data set, in order -> limits, rad. fps: 0 is what every input
-    of every episode reaches. cameras: None is all; () is none. keep: as of `frame_runs`.
-    is_repeating: frames may repeat an input that comes more rarely. task: instead of the recorded
-    instructions. codec: of the videos; '' stores images. namespace, topics: as of `read_episodes`.
+    """The content of a data set.
+
+    Attributes:
+        joints: in order.
+        grippers: as of `DemonstrationDataset`.
+        fps: 0 is what every input of every episode reaches.
+        task: instead of the recorded instructions.
+        cameras: None is all; () is none.
+        keep: as of `frame_runs`.
+        is_repeating: frames may repeat an input that comes more rarely.
+        codec: of the videos; '' stores images.
+        namespace, topics: as of `read_episodes`.
     """
 
-    joint_limits: Mapping[str, tuple[float, float]]
+    joints: tuple[str, ...]
+    grippers: Mapping[str, tuple[float, float]]
     fps: int = 0
     robot_type: str = 'so101'
     repo_id: str = ''
@@ -194,7 +203,7 @@ def _plan_one(bag: Bag, place: int, episode: Episode, options: ExportOptions) ->
         check_rate(rates, options.fps)
     for name in ('joint_commands', 'joint_states'):
         table = actions.names if name == 'joint_commands' else observations.joints.names
-        if missing := [joint for joint in options.joint_limits if joint not in table]:
+        if missing := [joint for joint in options.joints if joint not in table]:
             raise BagError(
                 f'{bag.path}: {name} lack {", ".join(missing)}; they have {", ".join(table)}; '
                 'choose with --joints A,B,..., or another robot with --robot NAME'
@@ -240,7 +249,8 @@ def _write(
 
     dataset = DemonstrationDataset(
         folder,
-        options.joint_limits,
+        options.joints,
+        options.grippers,
         report.fps,
         options.poses,
         report.cameras,

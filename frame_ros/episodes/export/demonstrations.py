@@ -47,8 +47,8 @@ class DemonstrationDataset:
     """Writes steps of a policy, episode by episode; `add` is a step listener of `Rollouts`.
 
     Args:
-        joint_limits: the robot's joints in the order of state and action -> lower and upper limit,
-            rad.
+        joints: of the robot, in the order of state and action.
+        grippers: gripper joint of the robot -> closed and open position, rad or m.
         rate: Hz of steps.
         poses: what `observation.environment_state` is made of; none: no such feature.
         cameras: name -> (width, height) of the images.
@@ -62,7 +62,8 @@ class DemonstrationDataset:
     def __init__(
         self,
         folder: str | Path,
-        joint_limits: Mapping[str, tuple[float, float]],
+        joints: Sequence[str],
+        grippers: Mapping[str, tuple[float, float]],
         rate: int = 30,
         poses: Sequence[str] = POSES,
         cameras: Mapping[str, tuple[int, int]] | None = None,
@@ -82,9 +83,9 @@ class DemonstrationDataset:
         self.folder = Path(folder)
         if self.folder.exists():
             raise ValueRangeError(f'{self.folder} is there already; name a new folder')
-        self._joints = tuple(joint_limits)
-        grippers = {name: pair for name, pair in joint_limits.items() if 'gripper' in name}
-        self._units = joint_units(units, self._joints, grippers if units == 'degrees' else None)
+        self._joints = tuple(joints)
+        written = {name: ends for name, ends in grippers.items() if name in self._joints}
+        self._units = joint_units(units, self._joints, written)
         self._poses, self._cameras = tuple(poses), dict(cameras or {})
         self._flags, self._codec = tuple(flags), codec
         if unknown := [name for name in self._flags if name not in FLAGS]:

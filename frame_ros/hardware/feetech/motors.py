@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -153,13 +154,13 @@ def switch_torque(bus: Any, is_on: bool) -> None:
         raise DeviceError(f'{", ".join(wrong)} still {text} torque')
 
 
-def check_units(bus: Any, units: str) -> None:
-    """Raises SetupError unless the motors give degrees, and a gripper 0 to 100."""
+def check_units(bus: Any, units: str, grippers: Sequence[str]) -> None:
+    """Raises SetupError unless the motors give degrees, and those of `grippers` 0 to 100."""
     if units == 'rad':
         raise SetupError("units is 'rad'; the motors of this device give degrees")
     for name, motor in bus.motors.items():
         mode = motor.norm_mode.value
-        wanted = 'range_0_100' if 'gripper' in name else 'degrees'
+        wanted = 'range_0_100' if name in grippers else 'degrees'
         if mode != wanted:
             raise SetupError(
                 f'{name} is in {mode}, not {wanted}; set the option use_degrees to true'

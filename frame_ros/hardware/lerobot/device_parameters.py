@@ -70,6 +70,7 @@ class DeviceSelection:
         return DeviceOptions(
             kind=self.kind,
             limits=robot.joint_limits,
+            grippers=robot.grippers,
             port=self.port,
             identity=self.identity,
             calibration_dir=str(Path(folder).expanduser()) if folder else '',

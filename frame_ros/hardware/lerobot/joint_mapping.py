@@ -23,12 +23,14 @@ class JointMapping:
         names: our joints, in the device's order.
         keys: of their positions in LeRobot's dictionaries.
         limits: (D, 2) rad.
+        is_gripper: (D,).
     """
 
     def __init__(
         self,
         features: Iterable[str],
         limits: Mapping[str, tuple[float, float]],
+        grippers: Mapping[str, tuple[float, float]],
         units: str = 'degrees',
         names: Mapping[str, str] | None = None,
         signs: Mapping[str, float] | None = None,
@@ -39,6 +41,7 @@ class JointMapping:
         Args:
             features: keys of the device's observation or action.
             limits: of the robot's joints, rad.
+            grippers: those of them that are a gripper's -> closed and open position.
             names: the device's name of a joint -> ours.
             signs, offsets: our joint -> value (offsets in rad).
 
@@ -64,17 +67,19 @@ class JointMapping:
                 '; choose the robot it is, or name its joint by joint_names: theirs=ours'
             )
         self.limits = np.array([limits[name] for name in self.names])
-        grippers = {name: limits[name] for name in self.names if 'gripper' in name}
-        self._units = joint_units(units, self.names, grippers if units != 'rad' else None)
+        self.is_gripper = np.array([name in grippers for name in self.names], dtype=bool)
+        ends = {name: grippers[name] for name in self.names if name in grippers}
+        self._units = joint_units(units, self.names, ends)
         self._signs = _vector('joint_signs', signs, self.names, 1.0)
         self._offsets = _vector('joint_offsets', offsets, self.names, 0.0)
         if not np.isin(self._signs, (-1.0, 1.0)).all():
             raise SetupError(f'joint_signs are 1 or -1, not {dict(signs or {})}')
 
     @property
-    def is_gripper(self) -> NDArray[np.bool_]:
-        """(D,) whether a joint is a gripper's."""
-        return np.array(['gripper' in name for name in self.names])
+    def device_grippers(self) -> list[str]:
+        """The device's names of the joints that are a gripper's."""
+        pairs = zip(self.keys, self.is_gripper, strict=True)
+        return [key.removesuffix(POSITION) for key, is_gripper in pairs if is_gripper]
 
     def positions(self, values: Mapping[str, Any]) -> NDArray[np.float64]:
         """Returns (D,) rad of the device's dictionary."""

@@ -63,6 +63,7 @@ class DeviceOptions:
 
     kind: str  # its registered name
     limits: Mapping[str, tuple[float, float]]  # our robot's joints -> (lower, upper) rad
+    grippers: Mapping[str, tuple[float, float]]  # its gripper joints -> (closed, open) rad
     port: str = ''
     identity: str = ''  # its id, which names the calibration file
     calibration_dir: str = ''  # its folder; empty: LeRobot's own
@@ -99,7 +100,9 @@ class DeviceOptions:
         Raises:
             SetupError: as JointMapping.
         """
-        return JointMapping(features, self.limits, self.units, self.names, self.signs, self.offsets)
+        return JointMapping(
+            features, self.limits, self.grippers, self.units, self.names, self.signs, self.offsets
+        )
 
 
 class LeRobotRobot:
@@ -127,7 +130,7 @@ class LeRobotRobot:
         self.is_gripper = self._mapping.is_gripper
         self._bus = feetech_bus(self.device)
         if self._bus is not None:
-            check_units(self._bus, options.units)
+            check_units(self._bus, options.units, self._mapping.device_grippers)
         in_order = [f'{name}{POSITION}' for name in getattr(self._bus, 'motors', ())]
         has_telemetry = self._bus is not None and in_order == list(self._mapping.keys)
         self._telemetry = FeetechTelemetry(self._bus) if has_telemetry else None
@@ -317,7 +320,7 @@ class LeRobotTeleoperator:
         self._bus = feetech_bus(self.device)
         self._is_out_of_step = False
         if self._bus is not None:
-            check_units(self._bus, options.units)
+            check_units(self._bus, options.units, self._mapping.device_grippers)
 
     def connect(self) -> None:
         """Connects it, after which a leader arm has no torque; raises as `LeRobotRobot.connect`.

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from frame_ros.core.name_values import parse_options
 from frame_ros.nodes.policy.inference import Task
 from frame_ros.nodes.policy.options import PolicyOptions
@@ -19,15 +17,15 @@ from frame_ros.policies.rephrasing.schedule import RephraseSchedule
 from frame_ros.robots import Robot
 
 
-def make_policy_of(settings: PolicyOptions, limits: Mapping[str, tuple[float, float]]) -> Policy:
-    """The policy. limits: every joint of the robot -> lower and upper limit, rad.
+def make_policy_of(settings: PolicyOptions, robot: Robot) -> Policy:
+    """The policy.
 
     Raises:
         FrameRosError: it is unknown, or does not take what was set for it, or cannot be loaded.
     """
     options = parse_options('policy_options', settings.policy_options)
     required = required_of(settings)
-    return make_policy(settings.policy, offered_of(settings, limits), required, **options)
+    return make_policy(settings.policy, offered_of(settings, robot), required, **options)
 
 
 def make_converter(settings: PolicyOptions, robot: Robot) -> ActionConverter:

@@ -92,7 +92,7 @@ class PolicyNode(ManagedNode):
         self._limits = robot.joint_limits
         self._converter = make_converter(settings, robot)
         self._task = make_task(settings)
-        self._policy = self._given_policy or make_policy_of(settings, self._limits)
+        self._policy = self._given_policy or make_policy_of(settings, robot)
         make_queue(settings, self._policy)  # parameters that contradict each other are told now
         self._cameras = camera_topics(self._policy.cameras, settings.cameras)
         self._poses = pose_topics(

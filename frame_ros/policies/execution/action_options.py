@@ -44,9 +44,6 @@ class ActionSpaceOptions:
     gripper_hysteresis: float = option(
         0.1, 'width of the band around it in which it stays as it was', at_least=0.0, at_most=1.0
     )
-    is_closed_at_upper: bool = option(
-        False, "the gripper's joints are closed at their upper limits"
-    )
     unreachable: str = option('error', 'see UNREACHABLE', choices=UNREACHABLE)
     position_tolerance: float | None = option(None, "none: the robot's preset", unit='m', above=0.0)
     orientation_tolerance: float | None = option(

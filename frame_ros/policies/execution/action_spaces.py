@@ -74,7 +74,7 @@ class ActionConverter:
         kinds = {joint.name: joint.kind for joint in parse_urdf(robot.urdf).joints}
         self._units = {n: 'm' if kinds[n] == 'prismatic' else 'rad' for n in self._names}
         self._gripper = GripperActions(
-            {name: self._limits[name] for name in robot.gripper_joints}, self.settings
+            {n: ends for n, ends in robot.grippers.items() if n in self._names}, self.settings
         )
         self._tolerances = (
             self.settings.position_tolerance or preset.position_tolerance,

@@ -29,13 +29,13 @@ class GripperActions:
     def __init__(
         self, limits: Mapping[str, tuple[float, float]], settings: ActionSpaceOptions
     ) -> None:
-        """limits: of every gripper joint: lower and upper, rad or m.
+        """limits: gripper joint -> its closed and its open position, rad or m.
 
         Raises:
             ValueRangeError: a gripper joint has no limits.
         """
         self._settings = settings
-        self._ranges = {name: self._range(name, limits[name]) for name in limits}
+        self._ranges = {name: _range(name, *ends) for name, ends in limits.items()}
         every = (*self._ranges, 'gripper') if self._ranges else ()
         self.columns = tuple(dict.fromkeys(every))
 
@@ -80,7 +80,6 @@ class GripperActions:
 
     def _was_open(self, joint: str, references: References) -> bool:
         """Returns whether the gripper's last command, or else its position, was open. A gripper
-        that holds something stands half open after a close command: the command counts. A gripper
         that holds something stands half open after a close command: the command counts.
         """
         position = references.commanded.get(joint)
@@ -100,10 +99,9 @@ class GripperActions:
         is_delta = inference.action_space == 'joint_delta'
         return self._settings.gripper or (GRIPPER_DELTA if is_delta else 'position')
 
-    def _range(self, name: str, limits: tuple[float, float]) -> GripperRange:
-        lower, upper = limits
-        closed, opened = (upper, lower) if self._settings.is_closed_at_upper else (lower, upper)
-        try:
-            return GripperRange(closed, opened)
-        except ValueRangeError as error:
-            raise ValueRangeError(f'{error}; the URDF must limit the joint {name}') from error
+
+def _range(name: str, closed: float, opened: float) -> GripperRange:
+    try:
+        return GripperRange(closed, opened)
+    except ValueRangeError as error:
+        raise ValueRangeError(f'{error}; the URDF must limit the joint {name}') from error

@@ -42,12 +42,21 @@ UNITS = {
 
 @dataclass(frozen=True)
 class JointScales:
-    """A checkpoint's scales of joint positions, see `joint_units`. joints: of the robot."""
+    """A checkpoint's scales of joint positions, see `joint_units`. joints: of the robot;
+    gripper_limits: None: those of them that are called like a gripper's have no limits.
+    """
 
     units: str
     joints: tuple[str, ...]
     gripper_limits: Mapping[str, tuple[float, float]] | None = None
     ranges: Mapping[str, tuple[float, float]] | None = None
+
+    @property
+    def grippers(self) -> tuple[str, ...]:
+        """Those of the joints that are a gripper's."""
+        if self.gripper_limits is None:
+            return gripper_joints(self.joints)
+        return tuple(name for name in self.joints if name in self.gripper_limits)
 
     def of(self, names: Sequence[str]) -> JointUnits:
         """The map between rad and the checkpoint's values, of some of the joints.
@@ -137,6 +146,7 @@ class Columns:
     actions: ActionColumns
     state: StateColumns
     joints: tuple[str, ...]  # of the robot
+    grippers: tuple[str, ...]  # those of them that are a gripper's
     is_declared: bool  # the user named the actions
 
 
@@ -158,9 +168,9 @@ def action_columns(
             'checkpoint, such as x, y, z, rx, ry, rz, gripper: roll, pitch, yaw and rx, ry, rz are '
             'different rotations, and nothing in a checkpoint says which it has'
         )
-    found = column_names(names, scales.joints) or scales.joints
+    found = column_names(names, scales.grippers) or scales.joints
     _refuse_repeated('action_names', found)
-    known = scales.joints if is_of_joints else (*POSE_COLUMNS, *gripper_joints(scales.joints))
+    known = scales.joints if is_of_joints else (*POSE_COLUMNS, *scales.grippers)
     if unknown := [name for name in found if name not in (*known, GRIPPER)]:
         raise CheckpointError(
             f'action_names has {unknown}; {space} of this robot knows {", ".join(known)}, {GRIPPER}'
@@ -183,7 +193,7 @@ def state_columns(names: Sequence[str], scales: JointScales, pose: str) -> State
     Raises:
         CheckpointError: a name is not known, or appears twice.
     """
-    found = column_names(names, scales.joints) or scales.joints
+    found = column_names(names, scales.grippers) or scales.joints
     _refuse_repeated('state_names', found)
     if unknown := [n for n in found if n.removeprefix('-') not in scales.joints + POSE_COLUMNS]:
         raise CheckpointError(
@@ -198,11 +208,10 @@ def state_columns(names: Sequence[str], scales: JointScales, pose: str) -> State
     return StateColumns(found, joints, scales.of(joints), pose if of_pose else '')
 
 
-def column_names(names: Sequence[str], joints: Sequence[str]) -> tuple[str, ...]:
+def column_names(names: Sequence[str], grippers: Sequence[str]) -> tuple[str, ...]:
     """The protocol's names for those of a LeRobot data set; `gripper` is the robot's gripper joint
     where it has one only.
     """
-    grippers = gripper_joints(joints)
 
     def ours(name: str) -> str:
         """One name."""

@@ -116,6 +116,7 @@ def _columns(options: LeRobotOptions) -> tuple[Columns, list[str]]:
             ),
             state_columns(options.state_names, scales, options.state_pose),
             options.robot_joint_names,
+            scales.grippers,
             is_declared=bool(options.action_names),
         ),
         notes,
@@ -133,7 +134,7 @@ def _fit(
     cameras, notes = match_cameras(path, config, options.camera_names, family.may_lack_cameras)
     check_widths(path, config, columns)
     if not columns.is_declared:
-        check_order(path, config, columns.actions)
+        check_order(path, config, columns)
     return PolicyInputs(
         joint_names=columns.joints,
         state=columns.state if config.robot_state_feature is not None else None,

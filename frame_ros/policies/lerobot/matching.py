@@ -12,7 +12,6 @@ from frame_ros.core.errors import CheckpointError
 from frame_ros.policies.environment_state import COORDINATES, ENVIRONMENT_STATE
 from frame_ros.policies.lerobot.columns import (
     END_EFFECTOR,
-    ActionColumns,
     Columns,
     column_names,
 )
@@ -90,7 +89,7 @@ def check_widths(path: Path, config: Any, columns: Columns) -> None:
         raise CheckpointError(f'{path} needs inputs that a robot does not give: {unfit}')
 
 
-def check_order(path: Path, config: Any, columns: ActionColumns) -> None:
+def check_order(path: Path, config: Any, columns: Columns) -> None:
     """Checks that the actions are those of the robot's joints in their order, if known.
 
     The configuration has them from LeRobot 0.6 on, for some families.
@@ -99,12 +98,12 @@ def check_order(path: Path, config: Any, columns: ActionColumns) -> None:
         CheckpointError: they are others.
     """
     recorded = tuple(getattr(config, 'action_feature_names', None) or ())
-    found = column_names(recorded, columns.names)
-    is_other = set(found) == set(columns.names) or any(n.startswith(END_EFFECTOR) for n in recorded)
-    if found != columns.names and is_other:
+    found, names = column_names(recorded, columns.grippers), columns.actions.names
+    is_other = set(found) == set(names) or any(n.startswith(END_EFFECTOR) for n in recorded)
+    if found != names and is_other:
         raise CheckpointError(
-            f'the actions of {path} are {", ".join(recorded)}, and not {columns.space} of '
-            f'{", ".join(columns.names)}: give action_names, state_names and action_space'
+            f'the actions of {path} are {", ".join(recorded)}, and not {columns.actions.space} of '
+            f'{", ".join(names)}: give action_names, state_names and action_space'
         )
 
 

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 
 FULL_JOINT_STEP = 0.2  # rad per step at a DROID velocity of 1
 FULL_TCP_STEP = (0.05, 0.05, 0.05, 0.5, 0.5, 0.5)  # m and rad per step at an OSC_POSE action of 1
+FINGER_TRAVEL = 0.04  # m, that each finger of LIBERO's Panda opens
 TCP_COLUMNS = ('x', 'y', 'z', 'rx', 'ry', 'rz')
 TCP_UNITS = ('m', 'm', 'm', 'rad', 'rad', 'rad')
 
@@ -157,7 +158,9 @@ class Convention:
 
     def _part(self, part: str, observation: Observation, joints: Array) -> Array:
         if part == 'fingers':
-            position = joints[self._is_gripper][:1]
+            gripper = GripperRange(*self._limits[0])
+            opening = gripper.opening(joints[self._is_gripper][:1], self.preset.gripper)
+            position = FINGER_TRAVEL * opening
             return np.concatenate((position, -position))
         if part in ('joints', 'arm_joints', 'gripper'):
             return joints[self._columns(part)]

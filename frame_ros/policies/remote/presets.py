@@ -8,7 +8,7 @@ vector:
     joints          positions of all joints
     arm_joints      without the gripper
     gripper         the gripper joints
-    fingers         a parallel gripper as two fingers, q and -q
+    fingers         the opening as LIBERO's Panda has it: two fingers at q and -q, 0 to 0.04 m
     tcp_position    m, base frame; tcp_rotation_vector: rad (both from the pose `tcp`)
     tcp_rotation_vector_down  the same rotation, written so that it does not jump by a whole turn
                     about a hand that points down, whose vector is (pi, 0, 0)

@@ -49,11 +49,6 @@ class SceneRobot(Simulation):
         """The joints that move the tip."""
         return self.joint_names[:-1]
 
-    @property
-    def gripper_joint(self) -> str:
-        """The joint that opens the gripper."""
-        return self.joint_names[-1]
-
 
 def scene_robot(name_or_file: str) -> SceneRobot:
     """The robot of that name, or of that profile.

@@ -59,8 +59,9 @@ class SimulatedSo101:
         Raises:
             ShapeError: there are not six.
         """
-        limits = load_robot('so101').joint_limits
-        self.limits = {name: limits[name] for name in JOINT_NAMES}
+        robot = load_robot('so101')
+        self.limits = {name: robot.joint_limits[name] for name in JOINT_NAMES}
+        self._grippers = robot.grippers
         self.calibration = {
             name: _calibration(i, name, self.limits[name]) for i, name in enumerate(JOINT_NAMES)
         }
@@ -164,7 +165,7 @@ class SimulatedSo101:
         """Present_Position where the joint is at 0 rad."""
         name = JOINT_NAMES[index]
         calibration = self.calibration[name]
-        if 'gripper' in name:
+        if name in self._grippers:
             return calibration.range_min - self.limits[name][0] / RADIANS_PER_STEP
         return (calibration.range_min + calibration.range_max) / 2
 

@@ -35,7 +35,7 @@ def observe(seed: int, **changes) -> Observation:
 def recorded(tmp_path_factory):
     """The observations of two episodes and the folder; an episode between them was dropped."""
     folder = tmp_path_factory.mktemp('data') / 'set'
-    dataset = DemonstrationDataset(folder, LIMITS, cameras={'front': (12, 8)})
+    dataset = DemonstrationDataset(folder, JOINTS, GRIPPER, cameras={'front': (12, 8)})
     kept = []
     for episode, is_kept in enumerate((True, False, True)):
         for step in range(4 + episode):
@@ -69,8 +69,8 @@ def test_lerobot_reads_what_was_recorded(recorded):
 
 def test_what_does_not_fit_is_named(recorded, tmp_path):
     with pytest.raises(ValueRangeError, match='is there already'):
-        DemonstrationDataset(recorded[1], LIMITS)
-    dataset = DemonstrationDataset(tmp_path / 'new', LIMITS, cameras={'wrist': (12, 8)})
+        DemonstrationDataset(recorded[1], JOINTS, GRIPPER)
+    dataset = DemonstrationDataset(tmp_path / 'new', JOINTS, GRIPPER, cameras={'wrist': (12, 8)})
     with pytest.raises(FrameRosError, match="camera 'wrist'"):
         dataset.add(observe(0), np.zeros(6))
     with pytest.raises(PolicyError, match="the pose 'object'"):

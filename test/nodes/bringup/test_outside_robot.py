@@ -91,7 +91,7 @@ def run(name, ros_context, tmp_path, monkeypatch):
 def test_it_is_watched_commanded_and_reported(run, name, tmp_path, capsys):
     robot, bag, messages = run
     assert len(messages) >= COMMANDS
-    arm = [joint for joint in robot.joint_limits if joint not in robot.gripper_joints]
+    arm = [joint for joint in robot.joint_limits if joint not in robot.grippers]
     assert {tuple(message.joint_names) for message in messages} == {tuple(arm)}
     (episode,) = read_episodes(bag)
     poses = episode.streams['pose']

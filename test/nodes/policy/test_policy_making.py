@@ -44,20 +44,20 @@ def test_options_are_json_where_they_can_be():
 
 def test_what_is_offered_says_robot_and_machine():
     settings = PolicyOptions(checkpoint='/c', control_rate=20.0, camera_names='a=front')
-    offered = offered_of(settings, LIMITS)
+    offered = offered_of(settings, ROBOT)
     assert offered['robot_joint_names'] == tuple(LIMITS)
     assert offered['gripper_limits'] == {'gripper': LIMITS['gripper']}
     assert (offered['folder'], offered['action_rate'], offered['dt']) == ('/c', 20.0, 0.05)
     assert offered['camera_names'] == {'a': 'front'}
-    assert 'folder' not in offered_of(PolicyOptions(), LIMITS)
-    assert offered_of(PolicyOptions(action_rate=10.0), LIMITS)['action_rate'] == 10.0
+    assert 'folder' not in offered_of(PolicyOptions(), ROBOT)
+    assert offered_of(PolicyOptions(action_rate=10.0), ROBOT)['action_rate'] == 10.0
 
 
 def test_a_builder_gets_what_it_takes_and_options_go_before():
-    policy = make_policy_of(PolicyOptions(policy='scripted', samples=3, quality=0.5), LIMITS)
+    policy = make_policy_of(PolicyOptions(policy='scripted', samples=3, quality=0.5), ROBOT)
     assert (policy.samples, policy.quality, policy.dt) == (3, 0.5, 1 / 30)
     settings = PolicyOptions(policy='scripted', policy_options=('samples=5', 'horizon=7'))
-    policy = make_policy_of(settings, LIMITS)
+    policy = make_policy_of(settings, ROBOT)
     assert (policy.samples, policy.horizon) == (5, 7)
 
 
@@ -80,7 +80,7 @@ def test_a_builder_gets_what_it_takes_and_options_go_before():
 )
 def test_what_a_policy_does_not_take_is_told(change, message):
     with pytest.raises(FrameRosError, match=message):
-        make_policy_of(evolve(PolicyOptions(policy='hold'), **change), LIMITS)
+        make_policy_of(evolve(PolicyOptions(policy='hold'), **change), ROBOT)
 
 
 def test_make_policy_insists_on_what_is_required():
@@ -99,13 +99,13 @@ def test_a_bag_is_replayed(tmp_path):
         checkpoint=str(path),
         policy_options=('start=at_once', 'episode_id=e1'),
     )
-    policy = make_policy_of(settings, LIMITS)
+    policy = make_policy_of(settings, ROBOT)
     assert (policy.name, policy.checkpoint) == ('replay', str(path))
     observation = Observation(1, 1, JOINTS, np.zeros(6), executed=0.0)
     chunk = policy.infer(observation).actions
     np.testing.assert_allclose(chunk, commands(30)[: len(chunk)], atol=1e-9)
     with pytest.raises(PolicyError, match='does not take the parameter samples'):
-        make_policy_of(evolve(settings, samples=4), LIMITS)
+        make_policy_of(evolve(settings, samples=4), ROBOT)
 
 
 def test_the_converter_has_the_options():

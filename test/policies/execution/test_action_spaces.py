@@ -313,13 +313,6 @@ def test_a_share_of_a_gripper_may_have_any_unit():
         ActionConverter(SO101).to_joint_positions(row, observe())
 
 
-def test_a_gripper_closed_at_its_upper_limit():
-    converter = ActionConverter(SO101, gripper='closed', is_closed_at_upper=True)
-    inference = chunk([[1.0], [0.0]], ['gripper'], 'joint_position')
-    found = converter.to_joint_positions(inference, observe())
-    np.testing.assert_allclose(found.actions[:, 0], SO101.joint_limits['gripper'][::-1])
-
-
 def test_a_binary_gripper_waits_for_a_clear_word():
     converter = ActionConverter(FR3, gripper='open', gripper_threshold=0.5, gripper_hysteresis=0.2)
 
@@ -424,7 +417,6 @@ def test_observations_that_do_not_suffice():
         ({'position_scale': 0.0}, 'position_scale is 0.0'),
         ({'unreachable': 'ignore'}, "unreachable is 'ignore'"),
         ({'scale': 2.0}, r"'scale' is no option; there are .*position_scale"),
-        ({'is_closed_at_upper': 'False'}, "is_closed_at_upper is 'False'; it must be true or f"),
         ({'position_scale': 'small'}, "position_scale is 'small'; it must be a number"),
         ({'gripper_threshold': 'half'}, "gripper_threshold is 'half'; it must be a number"),
         ({'velocity_scale': None}, 'velocity_scale is null; it must be a number'),
