@@ -126,6 +126,8 @@ class ContactNode(Node):
         self._settings = options
         self._limit = RateLimit(options.publish_rate)
         self._next_silent_state = 0.0
+        for sensor in self._sensors:
+            sensor.change(options)
         self._tracker.expect(options.expectations(self.robot, self._beside))
 
     def _make_sensors(self) -> None:

@@ -67,10 +67,9 @@ class ProximityCamera:
         self._models = CameraModels(settings.is_rectified(image_topic))
         self._guard = StampGuard()
         self._limit = RateLimit(settings.rate)
-        self._alignment_limit = RateLimit(settings.alignment.rate)
+        self.change(settings)
         self._camera: DepthCamera | None = None  # it and the mount: what the two below are for
         self._mount: Mount | None = None
-        self._proximity: DepthProximity | None = None
         self._checker: CameraAlignment | None = None
         self._is_checked = False
         self._first_check: Checked | None = None
@@ -81,6 +80,12 @@ class ProximityCamera:
         self.problem = ''
         self.last_image = -math.inf
         self.skipped = 0
+
+    def change(self, settings: ProximityOptions) -> None:
+        """Takes other values of the options that are live, from the next image on."""
+        self._settings = settings
+        self._alignment_limit = RateLimit(settings.alignment.rate)
+        self._proximity: DepthProximity | None = None
 
     def poll(self) -> bool:
         """Takes what has arrived; returns whether the images' clock was reset."""
@@ -180,7 +185,9 @@ class ProximityCamera:
         return proximity.measure(depth, robot.shapes, *robot.pose(mount), robot.held)
 
     def _prepared(self, camera: DepthCamera, mount: Mount) -> DepthProximity:
-        """The core for this camera, remade if its camera_info or its extrinsics have changed."""
+        """The core for this camera, remade if its camera_info, extrinsics or options have
+        changed.
+        """
         is_moved = mount.is_fixed and not mount.is_as(self._mount)
         self._mount = mount
         if self._proximity is None or camera != self._camera or is_moved:

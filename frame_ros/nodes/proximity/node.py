@@ -59,10 +59,10 @@ class ProximityNode(Node):
     def __init__(self) -> None:
         """Raises FrameRosError for a robot, a file or a parameter that cannot be used."""
         super().__init__('proximity')
-        self.settings = settings = declare_options(self, ProximityOptions, self._change)
+        self.settings = settings = declare_options(
+            self, ProximityOptions, self._change, ProximityOptions.check
+        )
         settings.check()
-        for camera in ('', *settings.cameras):
-            settings.depth_options(camera)  # what is wrong with it is said now
         robot = settings.load_robot()
         self._base = robot.base_link
         names = settings.frames
@@ -115,8 +115,12 @@ class ProximityNode(Node):
             logger.info(f'the loops over depth images took {took:.1f} s')
 
     def _change(self, options: ProximityOptions) -> None:
-        self.settings = options
+        before, self.settings = self.settings, options
         self._cloud_limit = RateLimit(options.cloud.rate)
+        self._model_limit = RateLimit(options.obstacles.rate)
+        if (before.depth, before.alignment) != (options.depth, options.alignment):
+            for camera in self._cameras:
+                camera.change(options)
 
     def _subscribe_joints(self) -> None:
         gripper = self.settings.gripper_topic

@@ -31,11 +31,12 @@ BOX = (-UNBOUNDED,) * 3 + (UNBOUNDED,) * 3
 class DepthImageOptions(DepthParameters):
     """Criteria of an obstacle in a depth image."""
 
-    noises: tuple[str, ...] = option((), 'depth_noise of single cameras, camera=number')
+    noises: tuple[str, ...] = option((), 'depth_noise of single cameras, camera=number', live=True)
     surface_height: float = option(
         -UNBOUNDED,
         'height in the base frame of the table or floor that the robot stands on; -10: none',
         unit='m',
+        live=True,
     )
     workspace: tuple[float, ...] = option(
         BOX,
@@ -43,11 +44,13 @@ class DepthImageOptions(DepthParameters):
         'no bound',
         unit='m',
         lengths=(6,),
+        live=True,
     )
     planes: tuple[str, ...] = option(
         (),
         "further limits, each 'nx ny nz offset' in the base frame: only points with n . p >"
         ' offset (m) are obstacles',
+        live=True,
     )
 
 
@@ -56,9 +59,14 @@ class AlignmentCheckOptions(AlignmentOptions):
     """Check that the robot is seen where it is."""
 
     rate: float = option(
-        0.5, 'rate of checks of a camera; 0: none', unit='Hz', at_least=0.0, at_most=MOST_RATE
+        0.5,
+        'rate of checks of a camera; 0: none',
+        unit='Hz',
+        at_least=0.0,
+        at_most=MOST_RATE,
+        live=True,
     )
-    withhold: bool = option(True, 'distances of a misaligned camera are not used')
+    withhold: bool = option(True, 'distances of a misaligned camera are not used', live=True)
 
 
 @options
@@ -92,6 +100,7 @@ class ObstacleOptions:
         unit='Hz',
         above=0.0,
         at_most=MOST_RATE,
+        live=True,
     )
 
 
@@ -169,15 +178,17 @@ class ProximityOptions(FrameOptions, RobotOptions):
         "age of a camera's newest image, relative to another's, with which it still counts",
         unit='s',
         above=0.0,
+        live=True,
     )
     needs_all_cameras: bool = option(
-        False, 'measure nothing while one of the cameras measures nothing'
+        False, 'measure nothing while one of the cameras measures nothing', live=True
     )
     silence: float = option(
         0.5,
         'time without anything to publish, after which the reason is published',
         unit='s',
         above=0.0,
+        live=True,
     )
     joint_wait: float = option(
         0.02,
@@ -185,6 +196,7 @@ class ProximityOptions(FrameOptions, RobotOptions):
         unit='s',
         at_least=0.0,
         at_most=1.0,
+        live=True,
     )
     joint_age: float = option(
         0.02, 'age that the newest joint state may then have', unit='s', at_least=0.0, at_most=1.0
@@ -230,6 +242,8 @@ class ProximityOptions(FrameOptions, RobotOptions):
             ('depth.noises', self.depth.noises),
         ):
             self._of_cameras(name, texts)
+        for camera in ('', *self.cameras):
+            self.depth_options(camera)
 
     @property
     def has_model(self) -> bool:

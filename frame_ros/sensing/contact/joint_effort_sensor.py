@@ -52,6 +52,10 @@ class EffortSensor:
         self._limit = RateLimit(settings.joints.rate)
         self.problem = 'no joint state yet'
 
+    def change(self, settings: SensingOptions) -> None:
+        """Takes other values of the options that are live, from the next sample on."""
+        self.detector.change(settings.joint_contact())
+
     def reset(self) -> None:
         """The clock was set back or forward."""
         self.detector.reset()

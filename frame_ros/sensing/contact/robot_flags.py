@@ -51,13 +51,18 @@ class RobotContactOptions:
         'norm of the force from which it is a contact, beyond what is not yet known of free space',
         unit='N',
         above=0.0,
+        live=True,
     )
-    torque_on: float = option(1.0, 'norm of the torque, likewise', unit='N m', above=0.0)
+    torque_on: float = option(1.0, 'norm of the torque, likewise', unit='N m', above=0.0, live=True)
     hysteresis: float = option(
-        0.6, 'share of the threshold below which a contact ends', above=0.0, at_most=1.0
+        0.6, 'share of the threshold below which a contact ends', above=0.0, at_most=1.0, live=True
     )
-    on_time: float = option(0.02, 'time for which a contact must last', unit='s', at_least=0.0)
-    off_time: float = option(0.05, 'time for which its end must last', unit='s', at_least=0.0)
+    on_time: float = option(
+        0.02, 'time for which a contact must last', unit='s', at_least=0.0, live=True
+    )
+    off_time: float = option(
+        0.05, 'time for which its end must last', unit='s', at_least=0.0, live=True
+    )
     offset_force: float = option(
         4.0, 'force that is typical in free space; learnt posture by posture', unit='N', above=0.0
     )
@@ -66,12 +71,14 @@ class RobotContactOptions:
         3.0,
         'standard deviations of what is not yet known of that by which the thresholds are wider',
         at_least=0.0,
+        live=True,
     )
     largest_spread: float = option(
         2.0,
         'standard deviation of the offset from which the force is not reported',
         unit='N',
         above=0.0,
+        live=True,
     )
     speed_gain: float = option(
         1.0,
@@ -79,12 +86,17 @@ class RobotContactOptions:
         'of that in N m',
         unit='N s/rad',
         at_least=0.0,
+        live=True,
     )
     posture_step: float = option(
         0.03, 'distance of postures that are learnt', unit='rad', above=0.0
     )
     learn_below: float = option(
-        0.6, 'share of the threshold from which nothing is learnt', above=0.0, at_most=1.0
+        0.6,
+        'share of the threshold from which nothing is learnt',
+        above=0.0,
+        at_most=1.0,
+        live=True,
     )
     learn_delay: float = option(
         0.3,
@@ -93,7 +105,11 @@ class RobotContactOptions:
         above=0.0,
     )
     collision_time: float = option(
-        0.1, 'time for which a collision flag counts as contact by itself', unit='s', above=0.0
+        0.1,
+        'time for which a collision flag counts as contact by itself',
+        unit='s',
+        above=0.0,
+        live=True,
     )
 
 
@@ -137,6 +153,11 @@ class RobotContact:
         self._detection = Detection(
             0, int(ContactSource.ROBOT), None, unavailable='nothing from the robot yet'
         )
+
+    def change(self, settings: RobotContactOptions) -> None:
+        """Takes other values of the options that are live, from the next sample on."""
+        self.settings = settings
+        self.threshold.change(1.0, settings.hysteresis, settings.on_time, settings.off_time)
 
     def reset(self) -> None:
         """Forgets the samples; keeps the learnt offsets."""

@@ -62,6 +62,10 @@ class RobotSensor:
         self._is_about_base = settings.robot_contact.wrench_point == 'base'
         self.reset()
 
+    def change(self, settings: SensingOptions) -> None:
+        """Takes other values of the options that are live, from the next sample on."""
+        self.detector.change(settings.robot_contact)
+
     def reset(self) -> None:
         """The clock was set back or forward; what was learnt stays."""
         self.detector.reset()

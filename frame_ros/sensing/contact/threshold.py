@@ -27,7 +27,12 @@ class Threshold:
     )  # fmt: skip
 
     def __init__(self, on: float, off: float, on_time: float = 0.0, off_time: float = 0.0) -> None:
-        """Makes a threshold, not reached.
+        """Makes a threshold, not reached; arguments as of `change`."""
+        self.change(on, off, on_time, off_time)
+        self.reset()
+
+    def change(self, on: float, off: float, on_time: float, off_time: float) -> None:
+        """Takes other values from the next sample on.
 
         Args:
             on, off: in the unit of the magnitude, on >= off >= 0.
@@ -47,7 +52,6 @@ class Threshold:
             )
         self.on, self.off, self.on_time, self.off_time = on, off, on_time, off_time
         self._on, self._off = round(on_time * SECOND), round(off_time * SECOND)
-        self.reset()
 
     def reset(self) -> None:
         """Forgets all samples: under the threshold."""

@@ -73,6 +73,12 @@ class WrenchSensor:
         self._made: dict[str, _Placed] = {}
         self._last_tare: object = None
 
+    def change(self, settings: SensingOptions) -> None:
+        """Takes other values of the options that are live, from the next sample on."""
+        self._settings = settings
+        for placed in self._made.values():
+            placed.detector.change(settings.wrench_at(placed.detector.settings.tip))
+
     def reset(self) -> None:
         """The clock was set back or forward; what was learnt of the sensor stays."""
         for placed in self._made.values():

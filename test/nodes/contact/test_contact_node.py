@@ -21,6 +21,7 @@ pytest.importorskip('rclpy')
 import rclpy
 from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -271,6 +272,34 @@ def test_free_then_contact_that_nothing_explains_then_free(bench):
     assert [event.type for event in arm.found['contact_events']] == [0, 1]
     stamps = [stamp_of(state) for state in arm.found['contact']]
     assert min(np.diff(stamps)) > 0
+
+
+def put(node, name, value):
+    """True, or the reason for the refusal."""
+    (result,) = node.set_parameters([Parameter(name, value=value)])
+    return result.successful or result.reason
+
+
+def test_thresholds_of_a_wrench_can_be_set_while_it_runs(bench):
+    arm = bench(*WRENCH)
+    arm.at_rest(150)
+    force = np.array([0.0, 4.0, 3.0])
+    assert put(arm.contact, 'wrench.force_on', 8.0) is True
+    assert put(arm.contact, 'wrench.torque_on', 2.0) is True
+    arm.at_rest(100, lambda k: force)
+    assert not arm.state.in_contact and arm.state.force == pytest.approx(5.0, rel=1e-3)
+    assert put(arm.contact, 'wrench.force_on', 0.0) == (
+        'wrench.force_on is 0.0; it must be above 0 N'
+    )
+    assert put(arm.contact, 'wrench.force_on', 2.0) is True
+    arm.at_rest(50, lambda k: force)
+    assert arm.state.in_contact
+    assert put(arm.contact, 'wrench.off_time', 0.5) is True
+    arm.at_rest(100)
+    assert arm.state.in_contact and arm.state.force < 0.5
+    arm.at_rest(250)
+    assert not arm.state.in_contact
+    assert 'read-only' in put(arm.contact, 'wrench.cutoff', 20.0)
 
 
 def test_the_torque_is_told_at_the_tip(bench):
@@ -598,6 +627,10 @@ def test_joint_efforts_tell_of_contact_link_and_stall(bench, motors_file):
     np.testing.assert_allclose(state.joint_residuals, pushed, atol=0.02)
     stalled = np.abs(hold - pushed) >= 0.5
     assert list(state.is_stalled) == stalled.tolist() and stalled.any()
+    assert put(arm.contact, 'stall.torque', 50.0) is True
+    assert put(arm.contact, 'joints.least_threshold', 20.0) is True
+    run(50, push=pushed, error=0.2)
+    assert not arm.state.in_contact and not any(arm.state.is_stalled)
     arm.joints(Q, effort=(math.nan,) * 5)
     arm.arrive()
     assert 'no effort' in arm.state.unavailable and not arm.state.in_contact

@@ -37,6 +37,7 @@ from proximity_bench import (
     stamp_of,
     true_distances,
 )
+from rclpy.parameter import Parameter
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import PointCloud2
 
@@ -105,6 +106,26 @@ def test_the_distance_to_a_box_is_measured(bench):
     assert np.abs(outside).min() < CLOSE and outside.max() < CLOSE
     assert 0.5 < message.valid_fraction < 1.0
     assert 0.02 < message.occluded_fraction < 0.2
+
+
+def test_criteria_can_be_set_while_it_runs(bench):
+    node = bench()
+
+    def put(**values):
+        given = [Parameter(name.replace('__', '.'), value=value) for name, value in values.items()]
+        result = node.node.set_parameters_atomically(given)
+        return result.successful or result.reason
+
+    assert_near(node.see(START, picture()), true_distances())
+    assert put(depth__min_range=1.5, depth__max_range=1.0).startswith('depth.')
+    assert "names the camera 'left'" in put(depth__noises=['left=0.1'])
+    assert put(depth__min_valid_fraction=1.0) is True
+    assert 'depth' in node.see(START + SECOND // 10, picture()).unavailable
+    assert put(depth__min_valid_fraction=0.1) is True
+    assert_near(node.see(START + SECOND // 5, picture()), true_distances())
+    assert put(alignment__rate=10.0) is True
+    node.see(START + SECOND // 2, picture())
+    node.until(lambda: node.heard.alignment)
 
 
 def test_metres_are_as_good_as_millimetres(bench):

@@ -51,7 +51,7 @@ class JointContactOptions:
         unit='1/s',
         at_least=0.0,
     )
-    margin: float = option(1.25, 'factor of the identified thresholds', above=0.0)
+    margin: float = option(1.25, 'factor of the identified thresholds', above=0.0, live=True)
     combined_threshold: float = option(
         1.4,
         'thresholds that all joints must reach together, as the root of the sum of the '
@@ -59,19 +59,25 @@ class JointContactOptions:
         'together',
         at_least=1.0,
         is_finite=False,
+        live=True,
     )
     scatter_margin: float = option(
         2.0,
         'deviations of the residual by what jumps from sample to sample (coarse steps of '
         'commands, late and missing samples) that widen the thresholds; 0: they do not',
         at_least=0.0,
+        live=True,
     )
-    least_threshold: float = option(0.02, 'smallest threshold', unit='N m', at_least=0.0)
+    least_threshold: float = option(0.02, 'smallest threshold', unit='N m', at_least=0.0, live=True)
     release: float = option(
-        0.7, 'share of the thresholds below which a contact ends', above=0.0, at_most=1.0
+        0.7, 'share of the thresholds below which a contact ends', above=0.0, at_most=1.0, live=True
     )
-    on_time: float = option(0.02, 'time for which a contact must last', unit='s', at_least=0.0)
-    off_time: float = option(0.06, 'time for which its end must last', unit='s', at_least=0.0)
+    on_time: float = option(
+        0.02, 'time for which a contact must last', unit='s', at_least=0.0, live=True
+    )
+    off_time: float = option(
+        0.06, 'time for which its end must last', unit='s', at_least=0.0, live=True
+    )
     max_gap: float = option(
         0.15, 'time between joint states from which the observer restarts', unit='s', above=0.0
     )
@@ -83,6 +89,7 @@ class JointContactOptions:
         'mass of the heaviest object; widens the thresholds while the gripper holds one',
         unit='kg',
         at_least=0.0,
+        live=True,
     )
     limit_margin: float = option(
         0.02,
@@ -151,11 +158,18 @@ class JointContact:
         )
         self._estimator = ForceEstimator(dynamics)
         self._evidence = LinkEvidence(dynamics, self._gain)
-        self._has_thresholds = bool(
-            (self.motors.threshold_base > 0).all() or self.settings.least_threshold > 0
-        )
         self._settle = round(self.settings.settle_time * SECOND)
         self.reset()
+
+    def change(self, settings: JointContactOptions) -> None:
+        """Takes other values of the options that are live, from the next sample on."""
+        self.settings = settings
+        self._over.change(1.0, settings.release, settings.on_time, settings.off_time)
+        self._stall.change(settings.stall)
+
+    @property
+    def _has_thresholds(self) -> bool:
+        return bool((self.motors.threshold_base > 0).all() or self.settings.least_threshold > 0)
 
     def reset(self) -> None:
         """Forgets everything but the settings and the payload."""

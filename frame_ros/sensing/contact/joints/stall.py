@@ -24,14 +24,18 @@ class StallOptions:
     as LeRobot sets it, lets go.
     """
 
-    torque: float = option(1.45, 'smallest torque of the motor', unit='N m', above=0.0)
+    torque: float = option(1.45, 'smallest torque of the motor', unit='N m', above=0.0, live=True)
     position_error: float = option(
-        0.05, 'smallest distance from the commanded position', unit='rad', above=0.0
+        0.05, 'smallest distance from the commanded position', unit='rad', above=0.0, live=True
     )
-    time: float = option(0.4, 'time for which both last', unit='s', above=0.0)
-    speed: float = option(0.1, 'largest speed when it begins', unit='rad/s', above=0.0)
+    time: float = option(0.4, 'time for which both last', unit='s', above=0.0, live=True)
+    speed: float = option(0.1, 'largest speed when it begins', unit='rad/s', above=0.0, live=True)
     release: float = option(
-        0.7, 'share of torque and error below either of which it ends', above=0.0, at_most=1.0
+        0.7,
+        'share of torque and error below either of which it ends',
+        above=0.0,
+        at_most=1.0,
+        live=True,
     )
 
 
@@ -40,11 +44,15 @@ class StallDetector:
 
     def __init__(self, count: int, settings: StallOptions | None = None) -> None:
         """Takes the number of joints and the criteria."""
-        self.settings = settings or StallOptions()
         self._count = count
-        self._time = round(self.settings.time * SECOND)
         self._none = (False,) * count
+        self.change(settings or StallOptions())
         self.reset()
+
+    def change(self, settings: StallOptions) -> None:
+        """Takes other criteria from the next sample on."""
+        self.settings = settings
+        self._time = round(settings.time * SECOND)
 
     def reset(self) -> None:
         """Forgets everything: nothing is stalled."""

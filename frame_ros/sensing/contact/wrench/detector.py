@@ -171,6 +171,12 @@ class WrenchContact:
         self.load = ToolLoad(self.tool)
         self.last = None
 
+    def change(self, settings: WrenchOptions) -> None:
+        """Takes other values of the options that are live, from the next sample on."""
+        self.settings = settings
+        self.threshold.change(1.0, settings.hysteresis, settings.on_time, settings.off_time)
+        self._set_constants()
+
     def _set_constants(self) -> None:
         settings = self.settings
         self.sign = 1.0 if settings.is_force_on_tool else -1.0

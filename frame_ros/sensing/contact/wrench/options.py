@@ -35,10 +35,10 @@ class WrenchOptions:
         0.1, 'time between wrenches from which the filter restarts', unit='s', above=0.0
     )
     force_on: float = option(
-        1.0, 'norm of the force from which it is a contact', unit='N', above=0.0
+        1.0, 'norm of the force from which it is a contact', unit='N', above=0.0, live=True
     )
     torque_on: float = option(
-        0.2, 'norm of the torque about the sensor, likewise', unit='N m', above=0.0
+        0.2, 'norm of the torque about the sensor, likewise', unit='N m', above=0.0, live=True
     )
     force_axes_on: tuple[float, ...] = option(
         ORIGIN,
@@ -46,20 +46,31 @@ class WrenchOptions:
         unit='N',
         at_least=0.0,
         lengths=(3,),
+        live=True,
     )
     torque_axes_on: tuple[float, ...] = option(
-        ORIGIN, 'threshold of single axes, likewise', unit='N m', at_least=0.0, lengths=(3,)
+        ORIGIN,
+        'threshold of single axes, likewise',
+        unit='N m',
+        at_least=0.0,
+        lengths=(3,),
+        live=True,
     )
     hysteresis: float = option(
-        0.6, 'share of the threshold below which a contact ends', above=0.0, at_most=1.0
+        0.6, 'share of the threshold below which a contact ends', above=0.0, at_most=1.0, live=True
     )
-    on_time: float = option(0.002, 'time for which a contact must last', unit='s', at_least=0.0)
-    off_time: float = option(0.02, 'time for which its end must last', unit='s', at_least=0.0)
+    on_time: float = option(
+        0.002, 'time for which a contact must last', unit='s', at_least=0.0, live=True
+    )
+    off_time: float = option(
+        0.02, 'time for which its end must last', unit='s', at_least=0.0, live=True
+    )
     inertial_gain: float = option(
         0.2,
         "share of the tool's compensated inertial force and torque that may be wrong; "
         'widens the thresholds in motion',
         at_least=0.0,
+        live=True,
     )
     motion_bandwidth: float = option(
         3.0,
@@ -67,6 +78,7 @@ class WrenchOptions:
         ' 2 pi times both',
         unit='Hz',
         at_least=0.0,
+        live=True,
     )
     unknown_acceleration: float = option(
         2.0,
@@ -75,9 +87,15 @@ class WrenchOptions:
         'by tool mass times the part of this that may have come meanwhile',
         unit='m/s^2',
         at_least=0.0,
+        live=True,
     )
     peak_time: float = option(
-        0.1, 'time constant with which a widening decays', unit='s', at_least=0.001, besides=(0.0,)
+        0.1,
+        'time constant with which a widening decays',
+        unit='s',
+        at_least=0.001,
+        besides=(0.0,),
+        live=True,
     )
     tare_window: float = option(0.5, 'time of rest that a tare takes', unit='s', above=0.0)
     steady_force: float = option(

@@ -35,31 +35,41 @@ class AlignmentOptions:
     """
 
     translation: float = option(
-        0.02, 'offset from which a camera counts as misaligned', unit='m', above=0.0
+        0.02, 'offset from which a camera counts as misaligned', unit='m', above=0.0, live=True
     )
-    rotation: float = option(0.035, 'turn from which it does', unit='rad', above=0.0)
+    rotation: float = option(0.035, 'turn from which it does', unit='rad', above=0.0, live=True)
     least: int = option(
-        60, 'points of the grid that must show the robot, with a depth and not hidden', at_least=1
+        60,
+        'points of the grid that must show the robot, with a depth and not hidden',
+        at_least=1,
+        live=True,
     )
     hidden: float = option(
         0.8,
         'share of the points with something nearer in front from which the result is unknown',
         above=0.0,
         at_most=1.0,
+        live=True,
     )
     confirmations: int = option(
-        3, 'images in a row that must contradict a verdict to change it', at_least=1
+        3, 'images in a row that must contradict a verdict to change it', at_least=1, live=True
     )
     frames: int = option(
-        5, 'images with different poses of the arm that the offset is estimated from', at_least=1
+        5,
+        'images with different poses of the arm that the offset is estimated from',
+        at_least=1,
+        live=True,
     )
     spacing: float = option(
         0.05,
         'distance that any part of the arm must have moved between two of them',
         unit='m',
         above=0.0,
+        live=True,
     )
-    age: float = option(120.0, 'time after which they are forgotten', unit='s', above=0.0)
+    age: float = option(
+        120.0, 'time after which they are forgotten', unit='s', above=0.0, live=True
+    )
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ class DepthParameters:
         ' it is measured',
         unit='m',
         at_least=0.0,
+        live=True,
     )
     depth_noise: float = option(
         0.01,
@@ -41,16 +42,26 @@ class DepthParameters:
         'error, is no obstacle; 0: depths are right',
         unit='m',
         at_least=0.0,
+        live=True,
     )
     min_range: float = option(
-        0.1, 'smallest depth along the optical axis; nearer was not measured', unit='m', above=0.0
+        0.1,
+        'smallest depth along the optical axis; nearer was not measured',
+        unit='m',
+        above=0.0,
+        live=True,
     )
-    max_range: float = option(3.0, 'largest depth', unit='m', above=0.0, at_most=FARTHEST)
+    max_range: float = option(
+        3.0, 'largest depth', unit='m', above=0.0, at_most=FARTHEST, live=True
+    )
     surface_margin: float = option(
-        0.01, 'height above the surface up to which nothing is an obstacle', unit='m'
+        0.01, 'height above the surface up to which nothing is an obstacle', unit='m', live=True
     )
     smoothing: int = option(
-        3, 'side in pixels of the square whose median is taken; 1: none', choices=(1, 3, 5)
+        3,
+        'side in pixels of the square whose median is taken; 1: none',
+        choices=(1, 3, 5),
+        live=True,
     )
     min_support: int = option(
         7,
@@ -58,17 +69,20 @@ class DepthParameters:
         'single pixels count',
         at_least=0,
         at_most=8,
+        live=True,
     )
     tolerance: float = option(
         0.004,
         'difference of two depths up to which they are about the same',
         unit='m',
         at_least=0.0,
+        live=True,
     )
     relative_tolerance: float = option(
         0.008,
         'share of the nearer depth, added to it; for depths in mm it counts in whole 256ths',
         at_least=0.0,
+        live=True,
     )
     min_valid_fraction: float = option(
         0.1,
@@ -76,17 +90,20 @@ class DepthParameters:
         'likewise around a link',
         at_least=0.0,
         at_most=1.0,
+        live=True,
     )
     surroundings: float = option(
         0.05,
         'width around a link that must be in view for its distance to be measured',
         unit='m',
         at_least=0.0,
+        live=True,
     )
     needs_links_in_view: bool = option(
         True,
         'a link that is out of view counts as not measured; false: the distance to what is '
         'seen stands for it',
+        live=True,
     )
 
     @rule('min_range', 'below max_range')
