@@ -110,7 +110,7 @@ def run(seconds: float, directory: str, settings: dict[str, object]) -> Path:
 
     rclpy.init()
     node = rclpy.create_node('recorder_benchmark')
-    values = {'directory': directory, 'video_topic': '""', 'min_free_bytes': 0, **settings}
+    values = {'directory': directory, 'video_topic': '""', 'limits.free': 0, **settings}
     parameters = [word for name, value in values.items() for word in ('-p', f'{name}:={value}')]
     command = [sys.executable, '-m', 'frame_ros.nodes.episode_recorder', '--ros-args', *parameters]
     own = watching_environment(

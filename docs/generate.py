@@ -17,7 +17,6 @@ from typing import Any
 
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.declared_nodes import executables, options_of, topics_of
-from frame_ros.bringup.parameter_comments import parameters
 from frame_ros.bringup.parameter_yaml import about, constraints, sections, text_of_value
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.cli import COMMANDS, main
@@ -227,16 +226,8 @@ def nodes_page() -> str:
         '`python -m frame_ros.nodes.NODE --ros-args ...` sets one.\n'
     )
     for name in executables():
-        if (kind := options_of(name)) is not None:
-            text += (
-                f'\n## {name}\n\n{escape(about(kind))}\n{node_topics(name)}{options_tables(kind)}'
-            )
-            continue
-        lines = (ROOT / 'config' / f'{name}.yaml').read_text().splitlines()
-        title = next(line for line in lines if line.startswith('#') and 'SPDX' not in line)
-        rows = [(f'`{n}`', f'`{default}`', escape(text)) for n, default, text in parameters(lines)]
-        head = ('parameter', 'default', 'meaning')
-        text += f'\n## {name}\n\n{title.lstrip("# ")}\n{node_topics(name)}\n{table(head, rows)}'
+        kind = options_of(name)
+        text += f'\n## {name}\n\n{escape(about(kind))}\n{node_topics(name)}{options_tables(kind)}'
     return text
 
 

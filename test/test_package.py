@@ -262,12 +262,7 @@ def packages_of(path: Path, modules: dict[str, Path]) -> set[str]:
 
 # What a folder of a node holds that needs no ROS: how it is declared.
 DECLARATIONS = {'__init__.py', '__main__.py', 'options.py', 'topics.py'}
-# They take the options of a node, which still declare themselves to rclpy.
-NEED_OPTIONS_OF_NODES = {
-    'episode_recorder/episode.py',
-    'policy/making.py',
-    'simulator/noise.py',
-}
+NEED_OPTIONS_OF_NODES = {'policy/making.py'}  # it takes the options of a node
 
 
 def test_nodes_hold_only_what_needs_ros():

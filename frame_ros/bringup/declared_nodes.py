@@ -5,18 +5,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import attrs
-import yaml
 
 import frame_ros
-from frame_ros.core.options import flat, walk
-from frame_ros.core.shared_files import share_directory
+from frame_ros.core.options import walk
 from frame_ros.core.topics import NodeTopics
 
 # Parameters that every node has.
@@ -40,16 +37,9 @@ def executables() -> tuple[str, ...]:
 
 @cache
 def options_of(node: str) -> Any:
-    """The class of a node's options, made by `options`; None: it does not declare them so."""
+    """The class of a node's options, made by `options`."""
     name = ''.join(part.title() for part in node.split('_')) + 'Options'
-    module = f'frame_ros.nodes.{node}.options'
-    try:
-        found = getattr(import_module(module), name, None)
-    except ModuleNotFoundError as error:
-        if error.name != module:  # the module is there, and lacks another
-            raise
-        return None
-    return found if hasattr(found, '__attrs_attrs__') else None
+    return getattr(import_module(f'frame_ros.nodes.{node}.options'), name)
 
 
 @cache
@@ -63,17 +53,12 @@ def topics_of(node: str) -> NodeTopics:
 @cache
 def default_parameters(node: str) -> dict[str, Any]:
     """Dotted name -> default of every parameter of a node, as ROS 2 has them."""
-    declared = options_of(node)
-    if declared is not None:
-        return {option.name: as_parameter(option.default) for option in walk(declared)}
-    path = share_directory() / 'config' / f'{node}.yaml'
-    (content,) = yaml.safe_load(path.read_text(encoding='utf-8')).values()
-    return flat(content['ros__parameters'])
+    return {option.name: as_parameter(option.default) for option in walk(options_of(node))}
 
 
-def users_of_names() -> Counter[str]:
-    """The parameters of all nodes, and how many nodes have each."""
-    return Counter(name for node in node_names() for name in default_parameters(node))
+def names_of_parameters() -> set[str]:
+    """The parameters of all nodes."""
+    return {name for node in node_names() for name in default_parameters(node)}
 
 
 def as_parameter(value: Any) -> Any:

@@ -10,10 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
-
-import yaml
 
 from frame_ros.bringup.declared_nodes import (
     EVERY_NODE,
@@ -25,15 +22,11 @@ from frame_ros.bringup.declared_nodes import (
 )
 from frame_ros.bringup.demo_robots import GRASP, Value
 from frame_ros.bringup.node_process import Process
+from frame_ros.bringup.parameter_sections import Sections, read_file
 from frame_ros.bringup.parameter_values import as_parameters
 from frame_ros.bringup.run_options import RunOptions
 from frame_ros.core.errors import SetupError
-from frame_ros.core.input_files import read_text
-from frame_ros.core.options import OptionError, check_names, flat, flatten, from_values
-from frame_ros.core.strict_yaml import load_yaml
-
-KEY = 'ros__parameters'
-Sections = Mapping[str, Mapping[str, Any]]  # name of a node, or a pattern -> its parameters
+from frame_ros.core.options import OptionError, check_names, flat, from_values, walk
 
 
 def given_parameters(settings: RunOptions, node: str) -> dict[str, Value]:
@@ -89,16 +82,26 @@ def _checked(node: str, where: str, given: Mapping[str, Any]) -> dict[str, Value
     Raises:
         SetupError: a value is of another type or out of range.
     """
-    kind = options_of(node) if given else None
-    if kind is None:
-        return as_parameters(where, given, default_parameters(node) if given else {})
-    own = {name: value for name, value in given.items() if not EVERY_NODE.fullmatch(name)}
+    declared = {option.name: option for option in walk(options_of(node))} if given else {}
+    others = {name: value for name, value in given.items() if name not in declared}
+    found = as_parameters(where, others, {})
     try:
-        found = flatten(from_values(kind, {n: from_parameter(v) for n, v in own.items()}))
+        for name in given.keys() & declared.keys():
+            found[name] = as_parameter(declared[name].checked(from_parameter(given[name])))
     except OptionError as error:
         raise SetupError(f'{where}: {error}') from None
-    others = {name: value for name, value in given.items() if name not in own}
-    return {**as_parameters(where, others, {}), **{n: as_parameter(found[n]) for n in own}}
+    return found
+
+
+def _check_together(process: Process) -> None:
+    """Raises SetupError for parameters of one of our nodes that contradict each other."""
+    own = {
+        n: from_parameter(v) for n, v in process.parameters.items() if not EVERY_NODE.fullmatch(n)
+    }
+    try:
+        from_values(options_of(process.executable), own)
+    except OptionError as error:
+        raise SetupError(f'the parameters of {process.name}: {error}') from None
 
 
 def with_given(processes: list[Process], settings: RunOptions) -> list[Process]:
@@ -117,47 +120,14 @@ def with_given(processes: list[Process], settings: RunOptions) -> list[Process]:
             of_file = _of_node(sections, process.name, settings)
             given = as_parameters('params_file', of_file, {})
         found.append(replace(process, parameters={**process.parameters, **given}))
+        if process.config is not None:
+            _check_together(found[-1])
     return found
 
 
 def known_parameters(executable: str) -> list[str]:
     """The parameters of one of our nodes, from its file of defaults."""
     return list(default_parameters(executable))
-
-
-def read_file(path: str) -> Sections:
-    """Node -> parameters, of a file as `ros2 run --params-file` takes it; none without a path.
-
-    Raises:
-        SetupError: the file cannot be read, or is none of parameters.
-    """
-    if not path:
-        return {}
-    try:
-        content = load_yaml(read_text(Path(path).expanduser()))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        problem = ' '.join(str(error).split())
-        raise SetupError(f'params_file {path!r} cannot be read: {problem}') from None
-    sections: dict[str, dict[str, Any]] = {}
-    _collect(path, '', content, sections)
-    return sections
-
-
-def _collect(path: str, name: str, content: Any, sections: dict[str, dict[str, Any]]) -> None:
-    if not isinstance(content, dict) or not content:
-        raise SetupError(
-            f'params_file {path!r} must hold parameters by node, '
-            f'<node>: {{{KEY}: {{<parameter>: <value>}}}}; {name or "its content"} is {content!r}'
-        )
-    for key, value in content.items():
-        if key == KEY and not isinstance(value or {}, dict):
-            raise SetupError(
-                f'params_file {path!r} must hold parameters under {KEY}, not {value!r}'
-            )
-        if key == KEY:
-            sections.setdefault(name, {}).update(flat(value or {}))
-        else:
-            _collect(path, f'{name}/{str(key).strip("/")}' if name else str(key), value, sections)
 
 
 def _of_node(sections: Sections, node: str, settings: RunOptions) -> dict[str, Any]:

@@ -85,9 +85,8 @@ def _lines(declared: Iterable[Option]) -> Iterator[str]:
 def main() -> None:
     """Writes the files of all nodes."""
     for node in node_names():
-        if (kind := options_of(node)) is not None:
-            path = share_directory() / 'config' / f'{node}.yaml'
-            path.write_text(parameter_yaml(kind), encoding='utf-8')
+        path = share_directory() / 'config' / f'{node}.yaml'
+        path.write_text(parameter_yaml(options_of(node)), encoding='utf-8')
 
 
 if __name__ == '__main__':

@@ -296,12 +296,12 @@ def _recorder(settings: RunOptions, expected: Sequence[str], others: Sequence[st
     parameters: dict[str, Value] = {
         'directory': absolute(settings.directory),
         'enabled': settings.record,
-        'expected': list(expected),
+        'topics.expected': list(expected),
         'camera_images': settings.camera_images,
     }
     also = sorted({*names.values(), *filter(None, others)})
     if also:
-        parameters['also'] = also
+        parameters['topics.also'] = also
     if VIDEO_TOPIC in names:
         parameters['video_topic'] = names[VIDEO_TOPIC]
     return Process(

@@ -16,7 +16,7 @@ def describe_run(settings: RunOptions, processes: Sequence[Process], directory: 
     """The folder, the topics by the names of this run, and every process with its command line."""
     prefix = f'/{settings.namespace.strip("/")}/' if settings.namespace else '/'
     recorder = next(p for p in processes if p.executable == 'episode_recorder')
-    expected = recorder.parameters['expected']
+    expected = recorder.parameters['topics.expected']
     assert isinstance(expected, list)
     names = [str(topic) if str(topic).startswith('/') else f'{prefix}{topic}' for topic in expected]
     lines = [

@@ -274,7 +274,8 @@ def group(kind: Callable[..., Made], **defaults: Any) -> Made:
 def rule(name: str, expected: str) -> Callable[[Method], Method]:
     """Declares a condition on several options: a method that returns whether it is met.
 
-    name: dotted name of the option that the error names. expected: what it must be.
+    name: dotted name of the option that the error names. expected: what it must be, with attributes
+    of the object in braces, such as '{self.limits.step:g}'.
     """
 
     def mark(method: Method) -> Method:
@@ -305,7 +306,7 @@ def _check(made: Any) -> None:
         if hasattr(method, 'rule') and not method(made):
             name, expected = method.rule
             value = _written(_reached(made, name))
-            raise OptionError(name, f'is {value}; it must be {expected}')
+            raise OptionError(name, f'is {value}; it must be {expected.format(self=made)}')
 
 
 def _own(kind: type) -> Iterator[Option]:

@@ -120,6 +120,25 @@ class EncoderOptions:
     velocity_noise: float = 0.0
 
 
+@attrs.frozen
+class SimulatedStreams:
+    """Streams of a robot, where the parameters of the simulator do not say otherwise; Hz.
+
+    Attributes:
+        interpolation: s in which the arm's controller goes to a new command.
+        joints: of joint_states.
+        wrench: of the force-torque sensor.
+        franka: of franka_robot_state_broadcaster; 0: the arm is none of Franka.
+        wrist_depth: of the camera at the wrist.
+    """
+
+    interpolation: float = 0.0
+    joints: float = 50.0
+    wrench: float = 50.0
+    franka: float = 0.0
+    wrist_depth: float = 0.0
+
+
 @attrs.frozen(kw_only=True)
 class PickPlaceMotion:
     """The scripted policy's grasp with a hand of two fingers.
@@ -187,8 +206,7 @@ class Simulation:
         table: before the robot.
         encoder: of all joints.
         motors: file of `frame-ros identify joints` on the simulated arm, as the profile's `urdf`.
-        streams: the simulator's parameters of rates (Hz) and interpolation (s) that are this
-            robot's own.
+        streams: rates and interpolation that are this robot's own.
         command_rate: Hz, of trials of the sensing.
         sample_steps: physics steps between two sensor samples of such trials.
         scripted: how the scripted policy moves it; None: it does not.
@@ -204,7 +222,7 @@ class Simulation:
     table: Worktable
     encoder: EncoderOptions
     motors: str = ''
-    streams: Mapping[str, float] = {}
+    streams: SimulatedStreams = SimulatedStreams()
     command_rate: float = 50.0
     sample_steps: int = 1
     scripted: PickPlaceMotion | None = None

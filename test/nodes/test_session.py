@@ -28,7 +28,7 @@ def blind(process):
     """
     other = {}
     if process.name == 'simulator':
-        other = {'cameras': [''], 'depth_rate': 0.0}
+        other = {'cameras': [''], 'depth.rate': 0.0}
     elif process.name == 'session':
         nodes = process.parameters['nodes']
         other = {'nodes': [node for node in nodes if node not in LEFT_OUT]}

@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
-from frame_ros.bags.image_choices import CAMERA_IMAGES
 from frame_ros.bags.images.decoding import COMPRESSED_SUFFIX, IMAGE_TYPE
 from frame_ros.bags.images.jpeg import JpegEncoder
 from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
-from frame_ros.core.errors import SetupError
 
 
 class JpegImages:
@@ -37,12 +35,9 @@ class JpegImages:
 def image_conversion(choice: str) -> JpegImages | None:
     """Returns a function that converts messages before they are written; None: no conversion.
 
+    choice: one of CAMERA_IMAGES.
+
     Raises:
-        SetupError: the choice is neither raw nor jpeg.
         BagError: the definition of CompressedImage is not found.
     """
-    if choice not in CAMERA_IMAGES:
-        raise SetupError(
-            f'camera_images is {choice!r}; it must be one of {", ".join(CAMERA_IMAGES)}'
-        )
     return JpegImages() if choice == 'jpeg' else None

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from frame_ros.bags.definitions import MessageDefinition
+from frame_ros.bags.recording.options import RecordingLimits
 from frame_ros.bags.writer import BagWriter, TopicQos
 from frame_ros.core.errors import BagError
 from frame_ros.core.time import SECOND
@@ -75,15 +76,6 @@ class MessageRing:
         self._size = 0
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Limits at which writing stops, all in bytes."""
-
-    queue: int = 512 << 20  # waiting for the disk
-    bag: int = 0  # size of one bag, 0: no limit
-    free: int = 512 << 20  # space to leave on the disk
-
-
 def refuse_full_disk(folder: Path, free: int) -> None:
     """Checks that a folder, made if missing, has room.
 
@@ -100,7 +92,7 @@ def refuse_full_disk(folder: Path, free: int) -> None:
         raise BagError(f'cannot record into {folder}: {error}') from error
     if found < free:
         raise BagError(
-            f'{folder} has only {_mib(found)} free; min_free_bytes asks for {_mib(free)}: '
+            f'{folder} has only {_mib(found)} free; limits.free asks for {_mib(free)}: '
             'make room, or lower it'
         )
 
@@ -128,7 +120,7 @@ class BagSession:
     def __init__(
         self,
         writer: BagWriter,
-        limits: Limits,
+        limits: RecordingLimits,
         always: Sequence[RecordedTopic] = (),
         report: Callable[[str], object] = lambda text: None,
         convert: Callable[[ReceivedMessage], ReceivedMessage] | None = None,

@@ -7,7 +7,10 @@ from __future__ import annotations
 import threading
 import time
 
+from rclpy.callback_groups import CallbackGroup
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.task import Future
 
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.nodes.episode_recorder.topics import CLOCK
@@ -76,3 +79,20 @@ class RecordingClock:
                 stamp = stamp_ns(message.clock)
                 if stamp != self._newest:
                     self._newest, self._advanced = stamp, time.monotonic()
+
+
+async def pause(node: Node, seconds: float, group: CallbackGroup) -> None:
+    """Waits in an async callback. group: of the callback, and reentrant: a mutually exclusive one
+    would keep the timer, and whatever else is in it, waiting too.
+    """
+    over = Future()
+    timer = node.create_timer(
+        seconds,
+        lambda: over.set_result(None),
+        callback_group=group,
+        clock=Clock(clock_type=ClockType.STEADY_TIME),
+    )
+    try:
+        await over
+    finally:
+        node.destroy_timer(timer)

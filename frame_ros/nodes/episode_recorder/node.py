@@ -13,10 +13,10 @@ from typing import Any
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
+from frame_ros.bags.recording.episode import EpisodeNames, EpisodeRecording
 from frame_ros.bags.recording.images import image_conversion
 from frame_ros.bags.recording.session import ReceivedMessage, refuse_full_disk
 from frame_ros.bags.recording_lock import RecordingLock
-from frame_ros.bags.storage.mcap_writer import check_level
 from frame_ros.core.errors import BagError, FrameRosError, SetupError
 from frame_ros.core.events import EventType, Outcome
 from frame_ros.core.machine_lock import MachineLock
@@ -24,15 +24,14 @@ from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.core.version import package_version
 from frame_ros.msg import EpisodeEvent
-from frame_ros.nodes.episode_recorder.clock import RecordingClock
-from frame_ros.nodes.episode_recorder.episode import EpisodeNames, EpisodeRecording, pause
+from frame_ros.nodes.episode_recorder.clock import RecordingClock, pause
 from frame_ros.nodes.episode_recorder.events import (
     RecorderEvents,
     make_event,
     start_event,
     texts_of,
 )
-from frame_ros.nodes.episode_recorder.options import DEFAULTS, SETTABLE
+from frame_ros.nodes.episode_recorder.options import EpisodeRecorderOptions
 from frame_ros.nodes.episode_recorder.recorded_topics import (
     TopicFilter,
     TopicSubscriptions,
@@ -43,7 +42,7 @@ from frame_ros.nodes.episode_recorder.video import EpisodeVideos
 from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
-from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.nodes.runtime.spinning import run_node
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
@@ -59,8 +58,8 @@ class EpisodeRecorderNode(LifecycleNode):
     def __init__(self) -> None:
         super().__init__('episode_recorder')
         self._warnings = RepeatedWarnings(self.get_logger())
-        for name, default in DEFAULTS.items():
-            declare(self, name, default, read_only=name not in SETTABLE)
+        self._recording: Any = None  # an EpisodeRecording, once active
+        self.options = declare_options(self, EpisodeRecorderOptions, self._change)
         self._events = RecorderEvents(self)
         # A start waits for others to become ready, while everything else is served.
         self._starting = ReentrantCallbackGroup()
@@ -72,7 +71,6 @@ class EpisodeRecorderNode(LifecycleNode):
         self._thread: threading.Thread | None = None
         self._discovery: Any = None
         self._recorded: Any = None  # of TopicSubscriptions, once configured
-        self._recording: Any = None  # an EpisodeRecording, once active
         self._time: Any = None  # a RecordingClock, once active
         self._folder_lock = RecordingLock()
         self._only = MachineLock('recorder', self.get_namespace())
@@ -83,12 +81,12 @@ class EpisodeRecorderNode(LifecycleNode):
             problem=lambda: '' if self._is_active else f'it is not active {self._problem}'.strip(),
             inputs=lambda: self._recorded.states() if self._recorded and self._is_active else (),
         )
-        self._watch = ReadinessWatch(self, self._value('nodes'))
+        self._watch = ReadinessWatch(self, self.options.nodes)
         self._is_active = self._is_beginning = False
         self._episode_id = ''
         self._names = EpisodeNames()
         self._problem = ''
-        if self._value('autostart'):
+        if self.options.autostart:
             if self.trigger_configure() != TransitionCallbackReturn.SUCCESS:
                 raise SetupError(self._problem)
             self.trigger_activate()
@@ -99,14 +97,12 @@ class EpisodeRecorderNode(LifecycleNode):
         """Checks the parameters, the directory, and what writing needs."""
         try:
             self._events.check()
-            also = absolute_names(self, self._value('also'))
-            self._expected = absolute_names(self, self._value('expected'))
-            topics = TopicFilter(
-                self.get_namespace(), self._value('include'), self._value('exclude'), also
-            )
-            image_conversion(self._value('camera_images'))
-            check_level(self._value('compression_level'))
-            if self._value('enabled'):
+            chosen = self.options.topics
+            also = absolute_names(self, chosen.also)
+            self._expected = absolute_names(self, chosen.expected)
+            topics = TopicFilter(self.get_namespace(), chosen.include, chosen.exclude, also)
+            image_conversion(self.options.camera_images)
+            if self.options.enabled:
                 self._directory().mkdir(parents=True, exist_ok=True)
         except (FrameRosError, OSError) as error:
             self._problem = str(error)
@@ -126,16 +122,18 @@ class EpisodeRecorderNode(LifecycleNode):
         self._problem = ''
         self._recording = EpisodeRecording(
             self._recorded,
-            self._value,
+            self.options,
             self._events.topic,
             self._expected,
             self.get_logger().error,
         )
         self._time = RecordingClock(self)
-        if self._value('enabled'):
+        if self.options.enabled:
             self._hold_folder()
             self._discover()
-            self._discovery = self.create_timer(self._value('discovery_period'), self._discover)
+            self._discovery = self.create_timer(
+                self.options.topics.discovery_period, self._discover
+            )
             self._stop.clear()
             self._thread = threading.Thread(target=self._read, name='bag_reader', daemon=True)
             self._thread.start()
@@ -198,7 +196,7 @@ class EpisodeRecorderNode(LifecycleNode):
     def _read(self) -> None:
         """Runs in a plain thread: takes messages and passes them on until stopped."""
         now = self._time.now if self._time.is_simulated else None
-        period = self._value('poll_period')
+        period = self.options.poll_period
         while not self._stop.is_set():
             try:
                 has_taken = self._recorded.poll(self._accept, now)
@@ -230,7 +228,7 @@ class EpisodeRecorderNode(LifecycleNode):
             lacking = await self._wait_until_ready()
         finally:
             self._is_beginning = False
-        problem = lacking if lacking and self._value('require_ready') else ''
+        problem = lacking if lacking and self.options.require_ready else ''
         problem = self._refusal(has_episode=False) or problem  # it may have been stopped meanwhile
         if problem:
             response.message = problem
@@ -244,15 +242,15 @@ class EpisodeRecorderNode(LifecycleNode):
         """Opens the bag and announces the start; in the response, what the bag lacks by now."""
         lacking = response.message
         now = self._now()
-        start = now + int(self._value('announce') * SECOND)
-        parts = [*filter(None, self.get_namespace().split('/')), self._value('prefix')]
+        start = now + int(self.options.announce * SECOND)
+        parts = [*filter(None, self.get_namespace().split('/')), self.options.prefix]
         episode_id, folder = self._names.new(self._directory(), parts)
         facts = {pair.key: pair.value for pair in request.attributes}
         facts |= {'frame_ros_version': package_version(), 'namespace': self.get_namespace()}
         if lacking:
             facts['not_ready'] = lacking
         event = start_event(request, start, episode_id, facts)
-        if self._value('enabled'):
+        if self.options.enabled:
             texts = texts_of(request, start, episode_id)
             try:
                 self._recording.open(folder, {**facts, **texts}, now)
@@ -273,13 +271,13 @@ class EpisodeRecorderNode(LifecycleNode):
 
     async def _wait_until_ready(self) -> str:
         """Waits for every node, at most `ready_timeout` s; what is still missing, in words."""
-        end = time.monotonic() + self._value('ready_timeout')
+        end = time.monotonic() + self.options.ready_timeout
         while self._is_active and (missing := self._watch.missing()):
             if time.monotonic() >= end:
                 text = f'not everything is ready: {"; ".join(missing)}'
                 self.get_logger().warning(text)
                 return text
-            if self._recorded is not None and self._value('enabled'):
+            if self._recorded is not None and self.options.enabled:
                 self._recorded.discover()
             self._readiness.look()
             await pause(self, READY_PERIOD, self._starting)
@@ -317,7 +315,7 @@ class EpisodeRecorderNode(LifecycleNode):
         response.episode_id = self._episode_id
         try:
             response.bag, response.message = self._finish(
-                request.outcome, request.notes, self._value('post_roll')
+                request.outcome, request.notes, self.options.post_roll
             )
             response.success = True
         except BagError as error:
@@ -341,10 +339,10 @@ class EpisodeRecorderNode(LifecycleNode):
         """Reason that keeps an episode from beginning, or ''; looks once more for all topics."""
         if not self._now():
             return 'use_sim_time is set and nothing came on /clock yet; start the simulation'
-        if not self._value('enabled'):
+        if not self.options.enabled:
             return ''
         try:
-            refuse_full_disk(self._directory(), self._value('min_free_bytes'))
+            refuse_full_disk(self._directory(), self.options.limits.free)
         except BagError as error:
             return str(error)
         self._hold_folder()
@@ -363,7 +361,7 @@ class EpisodeRecorderNode(LifecycleNode):
     def _finish(self, outcome: int, notes: str, post_roll: float) -> tuple[str, str]:
         """Announces END, waits for it, closes the bag; returns its folder, '' if recording is off,
         and what it lacks."""
-        end = self._now() + int(self._value('announce') * SECOND)
+        end = self._now() + int(self.options.announce * SECOND)
         event = make_event(EventType.END, end, self._episode_id, text=notes)
         event.outcome = outcome
         self._recording.streams.end(end)
@@ -379,7 +377,7 @@ class EpisodeRecorderNode(LifecycleNode):
         bag, lacks = self._recording.finish(session, facts, int(outcome))
         for lack in lacks:
             self.get_logger().warning(f'{bag.name}: {lack}')
-        self._videos.make(bag, self._value('video_topic'))
+        self._videos.make(bag, self.options.video_topic)
         return str(bag), '; '.join(lacks)
 
     def _publish(self, event: EpisodeEvent) -> None:
@@ -389,11 +387,13 @@ class EpisodeRecorderNode(LifecycleNode):
 
     # -- small things ------------------------------------------------------------------
 
-    def _value(self, name: str) -> Any:
-        return self.get_parameter(name).value
+    def _change(self, options: EpisodeRecorderOptions) -> None:
+        self.options = options
+        if self._recording is not None:
+            self._recording.options = options
 
     def _directory(self) -> Path:
-        return Path(self._value('directory')).expanduser().absolute()
+        return Path(self.options.directory).expanduser().absolute()
 
     def _now(self) -> int:
         return self._time.now()

@@ -1,51 +1,94 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of the episode recorder; config/episode_recorder.yaml tells what they mean."""
+"""The episode recorder's options."""
 
 from __future__ import annotations
 
-from typing import Any
+from frame_ros.bags.recording.options import RecordingOptions
+from frame_ros.core.options import group, option, options
+from frame_ros.nodes.runtime.options import ManagedOptions
 
-DEFAULTS: dict[str, Any] = {
-    'autostart': True,
-    'enabled': True,
-    'directory': 'runs',
-    'prefix': 'episode',
-    'include': [''],
-    'also': [''],
-    'exclude': [
-        '/rosout', '/parameter_events', '.*/_.*', '.*/(transition_event|metric_markers)',
-        '.*/proximity/points',
-    ],
-    'expected': [''],
-    'nodes': [''],
-    'ready_timeout': 5.0,
-    'require_ready': False,
-    'announce': 0.1,
-    'pre_roll': 1.0,
-    'pre_roll_bytes': 256 << 20,
-    'post_roll': 1.0,
-    'camera_images': 'raw',
-    'compression_level': 3,
-    'max_bytes': 0,
-    'min_free_bytes': 512 << 20,
-    'queue_bytes': 512 << 20,
-    'poll_period': 0.004,
-    'discovery_period': 0.5,
-    'video_topic': 'front/image_raw',
-}  # fmt: skip
-# What each episode reads anew; the rest is read when the node is configured and activated.
-SETTABLE = (
-    'ready_timeout',
-    'require_ready',
-    'directory',
-    'prefix',
-    'announce',
-    'post_roll',
-    'camera_images',
-    'compression_level',
-    'max_bytes',
-    'min_free_bytes',
-    'queue_bytes',
-    'video_topic',
-)
+# Markers only serve the display, and so does the proximity node's cloud, which is large.
+DISPLAY = ('.*/(transition_event|metric_markers)', '.*/proximity/points')
+
+
+@options
+class TopicOptions:
+    """Recorded topics. A regular expression is matched against the whole name of a topic, absolute
+    or relative to the namespace.
+    """
+
+    include: tuple[str, ...] = option(
+        (),
+        "regular expressions; empty: all topics in this node's namespace, and /tf, /tf_static, "
+        '/clock, /diagnostics',
+    )
+    also: tuple[str, ...] = option((), 'further names, of any namespace')
+    exclude: tuple[str, ...] = option(
+        ('/rosout', '/parameter_events', '.*/_.*', *DISPLAY),
+        'regular expressions of what is left out, whatever the others say',
+    )
+    expected: tuple[str, ...] = option(
+        (),
+        'names of topics that must send in every episode; one that does not is warned of and noted '
+        "in episode.json, as is a sensor's stream that has sent before",
+    )
+    discovery_period: float = option(
+        0.5, 'time between two looks for new topics', unit='s', above=0.0
+    )
+
+
+@options
+class EpisodeRecorderOptions(RecordingOptions, ManagedOptions):
+    """Episode recorder (lifecycle node): a bag per episode; what is live holds from the next on."""
+
+    enabled: bool = option(True, 'write bags; false: services and events only')
+    directory: str = option('runs', 'folder for the bags, one folder per episode', live=True)
+    prefix: str = option(
+        'episode',
+        'bags are named <namespace>_<prefix>_<date>_<time>_<number>',
+        live=True,
+    )
+    nodes: tuple[str, ...] = option(
+        (),
+        'names of nodes, relative to the namespace, without which an episode does not begin; '
+        'others are waited for once they run',
+    )
+    ready_timeout: float = option(
+        5.0,
+        'time that start_episode waits until every node is connected to its inputs, and its steady '
+        'inputs deliver',
+        unit='s',
+        at_least=0.0,
+        live=True,
+    )
+    require_ready: bool = option(
+        False,
+        'start_episode refuses when they are not ready; false: it begins with a warning, and the '
+        'attribute not_ready',
+        live=True,
+    )
+    announce: float = option(
+        0.1,
+        'time ahead of START and END at which they are published',
+        unit='s',
+        at_least=0.0,
+        live=True,
+    )
+    post_roll: float = option(
+        1.0,
+        'time behind END that is still recorded; the metrics node publishes the summary up to '
+        '0.6 s behind',
+        unit='s',
+        at_least=0.0,
+        live=True,
+    )
+    poll_period: float = option(
+        0.004, 'time between two looks for new messages', unit='s', above=0.0, at_most=0.1
+    )
+    video_topic: str = option(
+        'front/image_raw',
+        "image topic of which an MP4 is made beside each bag; '': none",
+        live=True,
+    )
+    topics: TopicOptions = group(TopicOptions)

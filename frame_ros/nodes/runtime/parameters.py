@@ -6,9 +6,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 from rcl_interfaces.msg import (
@@ -17,7 +15,6 @@ from rcl_interfaces.msg import (
     ParameterDescriptor,
     SetParametersResult,
 )
-from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -25,10 +22,10 @@ from frame_ros.bringup.declared_nodes import (
     EVERY_NODE,
     as_parameter,
     from_parameter,
-    users_of_names,
+    names_of_parameters,
 )
-from frame_ros.bringup.parameter_comments import meanings
-from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.bringup.parameter_sections import names_for_several
+from frame_ros.core.errors import FrameRosError
 from frame_ros.core.option_texts import text_of
 from frame_ros.core.options import (
     DOWNWARDS,
@@ -150,16 +147,12 @@ class _Live:
 
 
 def _check_given(given: Collection[str], known: Collection[str]) -> None:
-    """Refuses names that no node has, and plain names of a single other node that mean an option in
-    a group of this one: a file may hold the parameters of several nodes.
+    """Refuses names that are no parameters of this node. One of another node is left alone where a
+    file gives it to several nodes, as in a section `/**`.
     """
     unknown = [name for name in given if name not in known and not EVERY_NODE.fullmatch(name)]
-    users = users_of_names() if unknown else Counter()
-    for name in unknown:
-        meant = [own for own in known if name in (own.rpartition('.')[2], own.replace('.', '_'))]
-        if users[name] == 1 and meant:
-            raise OptionError(repr(name), f'is no parameter; did you mean {meant[0]!r}?')
-    check_names([name for name in unknown if not users[name]], known, 'parameter')
+    shared = names_for_several(sys.argv) & names_of_parameters() if unknown else set()
+    check_names([name for name in unknown if name not in shared], known, 'parameter')
 
 
 def _value(parameter: Parameter) -> Any:
@@ -167,71 +160,3 @@ def _value(parameter: Parameter) -> Any:
     if value is None:  # what ROS makes of []
         return ()
     return from_parameter(list(value) if isinstance(value, array) else value)
-
-
-KINDS = {bool: 'true or false', int: 'a whole number', float: 'a number', str: 'a text'}
-
-
-def declare(
-    node: Node, name: str, default: Any, read_only: bool = True, is_word: bool = False
-) -> Any:
-    """Declares a parameter and returns its value, of the type of `default`.
-
-    A whole number does for a decimal one, also in a list. The description is the comment in the
-    node's file of defaults, config/<module of the node>.yaml.
-
-    default: bool, int, float, str, or a list of one of them with at least one element. read_only:
-    the node reads it once, so setting it later is refused. is_word: of a text: true and false,
-    which ROS reads as no text, are meant as the words.
-
-    Raises:
-        SetupError: the value given is of another type.
-    """
-    text = meanings(_executable(node)).get(name, '')
-    descriptor = ParameterDescriptor(description=text, read_only=read_only)
-    try:
-        value = node.declare_parameter(name, default, descriptor).value
-    except InvalidParameterTypeException:
-        given = _given(node, name)
-        is_switch = is_word and isinstance(given, bool)
-        value = str(given).lower() if is_switch else converted(name, given, default)
-    else:
-        if value is None:  # what ROS makes of []
-            raise SetupError(f'{name} is empty; it must be {kind_of(default)}')
-        return value
-    return node.declare_parameter(name, value, descriptor, ignore_override=True).value
-
-
-def converted(name: str, given: Any, default: Any) -> Any:
-    """`given` as the type of `default`: whole numbers become decimal ones.
-
-    Raises:
-        SetupError: it is of another type.
-    """
-    if isinstance(default, float) and type(given) is int:
-        return float(given)
-    is_list = isinstance(default, list) and isinstance(given, list)
-    if is_list and isinstance(default[0], float) and all(type(v) in (int, float) for v in given):
-        return [float(value) for value in given]
-    raise SetupError(f'{name} is {given!r}; it must be {kind_of(default)}')
-
-
-def kind_of(default: Any) -> str:
-    """In words, what a parameter with this default may be."""
-    if isinstance(default, list):
-        empty = " (the empty list is [''])" if isinstance(default[0], str) else ''
-        return f'a list, each element {KINDS[type(default[0])]}{empty}'
-    return KINDS[type(default)]
-
-
-def _executable(node: Node) -> str:
-    """The name of the node's module, whatever the node is called."""
-    path = Path(getattr(sys.modules.get(type(node).__module__), '__file__', None) or '')
-    return path.parent.name if path.stem == 'node' else path.stem
-
-
-def _given(node: Node, name: str) -> Any:
-    """The value on the command line or in a file of parameters, whatever its type."""
-    value = node.declare_parameter(name, None, ParameterDescriptor(dynamic_typing=True)).value
-    node.undeclare_parameter(name)
-    return value.tolist() if isinstance(value, array) else value

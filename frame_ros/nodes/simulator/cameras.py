@@ -20,10 +20,10 @@ from frame_ros.nodes.simulator.messages import (
     colour_image_message,
     millimetres,
 )
-from frame_ros.nodes.simulator.noise import depth_noise
 from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.nodes.simulator.topics import DEPTH_IMAGES, DEPTH_INFO, IMAGE_INFO, IMAGES
 from frame_ros.scenes import PickPlaceSimulation, SceneRenderer, SceneState
+from frame_ros.scenes.simulation.noise.sensors import depth_noise
 from frame_ros.scenes.simulation.viewer import Viewer
 
 _QUEUE_LENGTH = 3  # pictures waiting; more would only be late
@@ -54,25 +54,25 @@ class CameraThread(threading.Thread):
         self,
         node: Node,
         simulation: PickPlaceSimulation,
-        settings: SimulatorOptions,
+        options: SimulatorOptions,
         viewer: bool,
     ):
         """viewer: whether to open MuJoCo's window."""
         super().__init__(name='cameras', daemon=True)
-        self._names = settings.frames
+        self._names = options.frames
         self._node, self._model = node, simulation.model
-        self._size, self._wants_viewer = (settings.image_width, settings.image_height), viewer
+        self._size, self._wants_viewer = (options.images.width, options.images.height), viewer
         self._waiting: deque[Picture] = deque()
         self._wake = threading.Condition()
         self._is_stopping = False
         self.ready = threading.Event()  # the context is made: a slow moment is over
-        topics = topics_of(settings)
+        topics = topics_of(options)
         self.names = tuple(dict.fromkeys(camera for camera, _ in topics))
         self._intrinsics = {
             camera: simulation.intrinsics(camera, *self._size) for camera in self.names
         }
         self._noise = {
-            camera: depth_noise(camera, self._intrinsics[camera], settings)
+            camera: depth_noise(simulation.robot, camera, self._intrinsics[camera], options.noise)
             for camera, is_depth in topics
             if is_depth
         }
@@ -178,12 +178,12 @@ def topic_of(camera: str, is_depth: bool) -> str:
     return f'{camera}/depth' if is_depth else camera
 
 
-def topics_of(settings: SimulatorOptions) -> dict[tuple[str, bool], str]:
+def topics_of(options: SimulatorOptions) -> dict[tuple[str, bool], str]:
     """(camera, whether it is depth) -> what the topics begin with, of all that is published."""
     found = {}
-    for camera in settings.cameras:
+    for camera in options.cameras:
         for is_depth in (False, True):
-            rate = settings.depth_rate_of(camera) if is_depth else settings.image_rate_of(camera)
+            rate = options.depth_rate_of(camera) if is_depth else options.image_rate_of(camera)
             if rate > 0:
                 found[camera, is_depth] = topic_of(camera, is_depth)
     return found

@@ -42,18 +42,18 @@ MODE_MOVE, MODE_REFLEX = 2, 4  # of FrankaRobotState.robot_mode
 
 
 class FrankaBroadcaster:
-    """Publishes the estimates of a simulated Franka arm, at `franka_rate`."""
+    """Publishes the estimates of a simulated Franka arm, at `rates.franka`."""
 
     def __init__(
-        self, node: Node, simulation: PickPlaceSimulation, settings: SimulatorOptions
+        self, node: Node, simulation: PickPlaceSimulation, options: SimulatorOptions
     ) -> None:
         self._simulation, robot = simulation, simulation.robot
-        self._schedule = Schedule(settings.franka_rate, tick=settings.tick)
-        self._settings = settings
+        self._schedule = Schedule(options.rates.franka, tick=options.tick)
+        self._options = options
         self._estimator = self._make_estimator()
         self._joints, self._tip = robot.arm_joints, robot.tip_link
-        self._base = settings.frames.of(robot.base_link)
-        if settings.franka_rate:
+        self._base = options.frames.of(robot.base_link)
+        if options.rates.franka:
             self._create(node)
 
     def _create(self, node: Node) -> None:
@@ -69,13 +69,13 @@ class FrankaBroadcaster:
         self._state_type = robot_state_type()
         self._state = publisher(topics.FRANKA_STATE) if self._state_type else None
         self._wrench_bytes = WrenchBytes(self._base)
-        self._tip_wrench_bytes = WrenchBytes(self._settings.frames.of(self._tip))
+        self._tip_wrench_bytes = WrenchBytes(self._options.frames.of(self._tip))
         self._joint_bytes = JointStateBytes(self._joints, self._base)
 
     def _make_estimator(self) -> FrankaEstimator:
-        settings = self._settings
-        period = 1.0 / (settings.franka_rate or 1.0)
-        return FrankaEstimator(settings.estimates, period, settings.noise_seed)
+        options = self._options
+        period = 1.0 / (options.rates.franka or 1.0)
+        return FrankaEstimator(options.estimates, period, options.noise.seed)
 
     def clear_collision(self) -> None:
         """Clears the collision flags, as recovering from an error does."""
@@ -140,7 +140,7 @@ class FrankaBroadcaster:
         fill_joints(message.tau_ext_hat_filtered, self._joints, effort=found.torques)
         for part, frame, wrench in (
             (message.o_f_ext_hat_k, self._base, found.wrench),
-            (message.k_f_ext_hat_k, self._settings.frames.of(self._tip), found.tip_wrench),
+            (message.k_f_ext_hat_k, self._options.frames.of(self._tip), found.tip_wrench),
         ):
             part.header = header_message(stamp, frame)
             fill_wrench(part.wrench, wrench)

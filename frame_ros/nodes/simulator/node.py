@@ -26,6 +26,7 @@ from frame_ros.nodes.runtime.endpoints import endpoint, interface, published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.qos import EVENTS
 from frame_ros.nodes.runtime.spinning import run_node
 from frame_ros.nodes.simulator.cameras import CameraThread, Picture
@@ -66,9 +67,9 @@ class SimulatorNode(Node):
         """Raises FrameRosError for a parameter that cannot be used, or where mujoco is missing."""
         super().__init__('simulator')
         self._warnings = RepeatedWarnings(self.get_logger())
-        self.settings = settings = SimulatorOptions.declare(self)
-        self.simulation = PickPlaceSimulation(settings.seed, robot=settings.robot)
-        self._seed = settings.seed
+        self.options = options = declare_options(self, SimulatorOptions).complete
+        self.simulation = PickPlaceSimulation(options.seed, robot=options.robot)
+        self._seed = options.seed
         self.lock = threading.Lock()  # of the simulation, the targets and the events
         self._targets = self.simulation.targets
         self._commands = NamedPositionsReader(self.simulation.joint_names)
@@ -77,13 +78,13 @@ class SimulatorNode(Node):
         self._episode: str | None = None
         self._reported = TaskState.RUNNING
         self.counts = {'ticks': 0, 'commands': 0, 'rejected': 0, 'stale': 0}
-        self.pace = Pace(settings.tick)
-        self._sensors = Sensors(self, self.simulation, settings)
-        self._franka = FrankaBroadcaster(self, self.simulation, settings)
-        self._truth = TruthPublishers(self, self.simulation, settings)
+        self.pace = Pace(options.tick)
+        self._sensors = Sensors(self, self.simulation, options)
+        self._franka = FrankaBroadcaster(self, self.simulation, options)
+        self._truth = TruthPublishers(self, self.simulation, options)
         self._create_inputs()
         self._schedule_pictures()
-        self._cameras = CameraThread(self, self.simulation, settings, self._has_viewer)
+        self._cameras = CameraThread(self, self.simulation, options, self._has_viewer)
         self._publish_mounts()
         self._stop = threading.Event()
         self.exit_code: int | None = None  # set when a thread fails
@@ -92,10 +93,10 @@ class SimulatorNode(Node):
         self._cameras.start()
         self._physics.start()
         self.get_logger().info(
-            f'{settings.robot}, scene {self._seed}, '
+            f'{options.robot}, scene {self._seed}, '
             f'cameras: {", ".join(self._cameras.names) or "none"}'
         )
-        self._readiness = Readiness(self, f'simulated {settings.robot}')
+        self._readiness = Readiness(self, f'simulated {options.robot}')
 
     def _create_inputs(self) -> None:
         self._event_publisher = self.create_publisher(*published(EPISODE_EVENTS))
@@ -105,11 +106,11 @@ class SimulatorNode(Node):
         self.create_service(*endpoint(RESET_SCENE), self._on_reset)
 
     def _schedule_pictures(self) -> None:
-        settings, tick = self.settings, self.settings.tick
-        self._has_viewer = wants_viewer(settings.viewer)
+        options, tick = self.options, self.options.tick
+        self._has_viewer = wants_viewer(options.viewer)
         self._parts = {
-            name: PictureParts(settings.image_rate_of(name), settings.depth_rate_of(name), tick)
-            for name in settings.cameras
+            name: PictureParts(options.image_rate_of(name), options.depth_rate_of(name), tick)
+            for name in options.cameras
         }
         count = max(1, len(self._parts))
         pictures = {
@@ -125,7 +126,7 @@ class SimulatorNode(Node):
             self._mounts = self.create_publisher(*published(TF_STATIC))
         except ImportError:  # without tf2_msgs
             return
-        stamp, names = self._now(), self.settings.frames
+        stamp, names = self._now(), self.options.frames
         mounts = [
             mount_message(stamp, name, self.simulation.camera_mount(name), names)
             for name in self._cameras.names
@@ -188,7 +189,7 @@ class SimulatorNode(Node):
 
     def _step_until_stopped(self) -> None:
         self._cameras.ready.wait(START_TIMEOUT)
-        raise_priority(self.settings.realtime_priority)
+        raise_priority(self.options.realtime_priority)
         stamp = self._now()
         window_start, window_ticks = time.monotonic(), self.counts['ticks']
         while not self._stop.is_set():
@@ -202,7 +203,7 @@ class SimulatorNode(Node):
 
     def _simulated(self, ticks: int) -> float:
         """s of so many ticks."""
-        return ticks * self.settings.tick / SECOND
+        return ticks * self.options.tick / SECOND
 
     def _wait_for_next(self, stamp: int) -> int:
         """Waits for the tick after `stamp` and returns its stamp."""

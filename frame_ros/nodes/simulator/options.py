@@ -1,159 +1,191 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator's parameters: their defaults, which of them depend on the robot, and what they may
-be.
-"""
+"""The simulator node's options."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
-from rclpy.node import Node
-
-from frame_ros.core.errors import SetupError
+from frame_ros.core.options import changed, flatten, group, option, options, rule
 from frame_ros.core.time import SECOND
-from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.robots.frame_names import FrameNames
+from frame_ros.robots.options import FrameOptions, RobotOptions
 from frame_ros.scenes.simulation.noise.franka_estimates import EstimateOptions
+from frame_ros.scenes.simulation.noise.options import NoiseOptions
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 from frame_ros.scenes.simulation.timing import FAST_TICK, TICK
 
+OWN = -1.0  # the robot's own value
 FAST_RATE = 300.0  # Hz
 
 
-@dataclass(frozen=True)
-class SimulatorOptions:
-    """config/simulator.yaml says what each means. -1: the robot's own."""
+def stream_rate(default: float, text: str) -> Any:
+    """Declares the rate of a stream."""
+    besides = (OWN,) if default == OWN else ()
+    return option(default, f'rate of {text}', unit='Hz', at_least=0.0, besides=besides)
 
-    robot: str = 'so101'
-    frame_prefix: str = ''
-    seed: int = 0
-    interpolation: float = -1.0
-    rate: float = -1.0
-    wrench_rate: float = -1.0
-    franka_rate: float = -1.0
-    truth_rate: float = 50.0
-    cameras: tuple[str, ...] = ('front', 'wrist')
-    image_rate: float = 20.0
-    wrist_image_rate: float = -1.0
-    depth_rate: float = 10.0
-    wrist_depth_rate: float = -1.0
-    image_width: int = 320
-    image_height: int = 240
-    viewer: str = 'auto'
-    realtime_priority: int = 48
-    depth_noise: bool = True
-    wrench_noise: bool = True
-    effort_noise: bool = True
-    joint_noise: bool = True
-    noise_seed: int = 0
-    estimate_cutoff: float = EstimateOptions.cutoff
-    estimate_noise: float = EstimateOptions.noise
-    estimate_offset: float = EstimateOptions.offset
-    contact_force: float = EstimateOptions.contact_force
-    collision_force: float = EstimateOptions.collision_force
 
-    @property
-    def frames(self) -> FrameNames:
-        """Names of the links and cameras in tf."""
-        return FrameNames(self.frame_prefix)
+def at_ticks(name: str) -> Callable[[Any], bool]:
+    """The rule that a stream has at most one sample in a tick."""
 
-    @classmethod
-    def declare(cls, node: Node) -> SimulatorOptions:
-        """Declares the parameters on `node` and reads them; those of the robot are put in.
+    @rule(name, '0 (off) to {self.complete.tick_rate:g} Hz')
+    def is_met(self: SimulatorOptions) -> bool:
+        return bool(attrgetter(name)(self.complete) <= self.complete.tick_rate)
 
-        Raises:
-            SetupError: a value cannot be used.
-        """
-        values: dict[str, Any] = {}
-        for name, setting in cls.__dataclass_fields__.items():
-            default: Any = setting.default
-            is_list = isinstance(default, tuple)
-            value = declare(
-                node, name, list(default) if is_list else default, is_word=name == 'viewer'
-            )
-            values[name] = tuple(filter(None, value)) if is_list else value
-        for name, own in scene_robot(values['robot']).streams.items():
-            if values[name] == -1.0:
-                values[name] = own
-        if values['wrist_image_rate'] == -1.0:
-            values['wrist_image_rate'] = values['image_rate']
-        found = cls(**values)
-        found._check()
-        return found
+    return is_met
+
+
+def at_timesteps(name: str) -> Callable[[Any], bool]:
+    """The rule that samples of a stream within a tick are whole numbers of timesteps apart."""
+
+    @rule(
+        name,
+        '0 (off) to {self.complete.tick_rate:g} Hz, or {self.timestep_rate:g} Hz divided by a '
+        'whole number',
+    )
+    def is_met(self: SimulatorOptions) -> bool:
+        found = attrgetter(name)(self.complete)
+        if found <= self.complete.tick_rate:
+            return True
+        steps = self.timestep_rate / found
+        return round(steps) > 0 and abs(steps - round(steps)) < 1e-6
+
+    return is_met
+
+
+@options
+class RateOptions:
+    """Rates of the streams; 0: off, -1: the robot's own. Joints and wrench may be faster than the
+    ticks, which are 100 Hz or 200 Hz: all samples of a tick are sent at its end.
+    """
+
+    joints: float = stream_rate(OWN, 'joint_states')
+    wrench: float = stream_rate(OWN, 'wrench')
+    franka: float = stream_rate(OWN, 'franka_robot_state_broadcaster/*, of a Franka arm')
+    truth: float = stream_rate(50.0, 'ground_truth/*')
+
+
+@options
+class ImageOptions:
+    """Images of the cameras."""
+
+    rate: float = stream_rate(20.0, 'front/image_raw')
+    wrist_rate: float = stream_rate(OWN, 'wrist/image_raw; -1: the same rate')
+    width: int = option(320, 'pixels in a row', at_least=16, at_most=1280)
+    height: int = option(240, 'pixels in a column', at_least=16, at_most=960)
+
+
+@options
+class DepthOptions:
+    """Depth of the cameras, of the instant of an image wherever both are due."""
+
+    rate: float = stream_rate(10.0, 'front/depth/image_raw')
+    wrist_rate: float = stream_rate(OWN, "wrist/depth/image_raw; -1: the robot's own")
+
+
+@options
+class SimulatorOptions(FrameOptions, RobotOptions):
+    """Simulator node: a robot at a table, in real time."""
+
+    seed: int = option(
+        0, 'seed of the first scene; the service reset_scene draws others', at_least=0
+    )
+    interpolation: float = option(
+        OWN,
+        "time in which the arm's controller goes to a new command in a straight line; -1: the "
+        "robot's own",
+        unit='s',
+        at_least=0.0,
+        at_most=1.0,
+        besides=(OWN,),
+    )
+    cameras: tuple[str, ...] = option(('front', 'wrist'), 'cameras that there are')
+    viewer: str = option(
+        'auto',
+        "MuJoCo's window; auto: where there is a display",
+        choices=('auto', 'true', 'false'),
+    )
+    realtime_priority: int = option(
+        48,
+        "priority of the physics' thread, where the system permits it: no arm waits for a "
+        'computer; 0: none',
+        at_least=0,
+        at_most=99,
+    )
+    rates: RateOptions = group(RateOptions)
+    images: ImageOptions = group(ImageOptions)
+    depth: DepthOptions = group(DepthOptions)
+    noise: NoiseOptions = group(NoiseOptions)
+    estimates: EstimateOptions = group(EstimateOptions)
 
     @cached_property
     def scene_robot(self) -> SceneRobot:
         """The robot as the scene has it."""
         return scene_robot(self.robot)
 
+    @cached_property
+    def complete(self) -> SimulatorOptions:
+        """The options with the robot's own values instead of -1."""
+        streams = self.scene_robot.streams
+        own = {
+            'interpolation': streams.interpolation,
+            'rates.joints': streams.joints,
+            'rates.wrench': streams.wrench,
+            'rates.franka': streams.franka,
+            'images.wrist_rate': self.images.rate,
+            'depth.wrist_rate': streams.wrist_depth,
+        }
+        given = flatten(self)
+        lacking = {name: value for name, value in own.items() if given[name] == OWN}
+        return changed(self, lacking) if lacking else self
+
     @property
     def tick(self) -> int:
         """ns between two looks at the commands; shorter where streams are fast, so that what is
         sampled in a tick waits less for its end. It is a whole number of the physics' timesteps.
         """
-        is_fast = max(self.rate, self.wrench_rate) > FAST_RATE
+        is_fast = max(self.rates.joints, self.rates.wrench) > FAST_RATE
         is_whole = FAST_TICK % round(self.scene_robot.timestep * SECOND) == 0
         return FAST_TICK if is_fast and is_whole else TICK
 
     @property
-    def estimates(self) -> EstimateOptions:
-        """Of the Franka arm's own estimates."""
-        return EstimateOptions(
-            cutoff=self.estimate_cutoff,
-            noise=self.estimate_noise,
-            offset=self.estimate_offset,
-            contact_force=self.contact_force,
-            collision_force=self.collision_force,
-        )
+    def tick_rate(self) -> float:
+        """Ticks per second."""
+        return SECOND / self.tick
+
+    @property
+    def timestep_rate(self) -> float:
+        """Timesteps of the physics per second."""
+        return 1.0 / self.scene_robot.timestep
+
+    @property
+    def known_cameras(self) -> str:
+        """Names of the robot's cameras."""
+        return ', '.join(self.scene_robot.cameras)
 
     def image_rate_of(self, camera: str) -> float:
         """Hz of a camera's images."""
-        return self.wrist_image_rate if camera == 'wrist' else self.image_rate
+        return self.images.wrist_rate if camera == 'wrist' else self.images.rate
 
     def depth_rate_of(self, camera: str) -> float:
         """Hz of a camera's depth."""
-        return self.wrist_depth_rate if camera == 'wrist' else self.depth_rate
+        return self.depth.wrist_rate if camera == 'wrist' else self.depth.rate
 
-    def _check(self) -> None:
-        for name in ('seed', 'noise_seed'):
-            if getattr(self, name) < 0:
-                raise SetupError(f'{name} is {getattr(self, name)}; it is 0 or more')
-        if not 0.0 <= self.interpolation <= 1.0:
-            raise SetupError(f'interpolation is {self.interpolation} s; it lies within 0 and 1 s')
-        self._check_rates()
-        known = self.scene_robot.cameras
-        if unknown := sorted(set(self.cameras) - set(known)):
-            raise SetupError(f'there is no camera {unknown[0]!r}; there are {", ".join(known)}')
-        for name, least, most in (('image_width', 16, 1280), ('image_height', 16, 960)):
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise SetupError(f'{name} is {value}; it lies within {least} and {most} pixels')
+    @rule('cameras', 'some of its cameras: {self.known_cameras}')
+    def _has_cameras(self) -> bool:
+        return set(self.cameras) <= set(self.scene_robot.cameras)
 
-    def _check_rates(self) -> None:
-        a_tick, a_step = SECOND / self.tick, 1.0 / self.scene_robot.timestep
-        pictures = ('image_rate', 'wrist_image_rate', 'depth_rate', 'wrist_depth_rate')
-        for name in ('truth_rate', 'franka_rate', *pictures):
-            _check_rate(name, getattr(self, name), a_tick)
-        for name in ('rate', 'wrench_rate'):
-            rate = getattr(self, name)
-            _check_rate(name, rate, a_step)
-            steps = a_step / rate if rate > a_tick else 1.0
-            if abs(steps - round(steps)) > 1e-6:
-                raise SetupError(
-                    f'{name} is {rate} Hz; above {a_tick:.0f} Hz it is {a_step:.0f} divided by a '
-                    'whole number'
-                )
-        if self.franka_rate and not self.scene_robot.streams['franka_rate']:
-            raise SetupError(
-                f'franka_rate is {self.franka_rate} Hz, but the robot {self.robot} is none of '
-                'Franka: 0'
-            )
+    @rule('rates.franka', '0: the robot {self.robot} is not a Franka arm')
+    def _is_of_franka(self) -> bool:
+        return self.complete.rates.franka == 0.0 or self.scene_robot.streams.franka > 0.0
 
-
-def _check_rate(name: str, rate: float, most: float) -> None:
-    if not (math.isfinite(rate) and 0 <= rate <= most):
-        raise SetupError(f'{name} is {rate} Hz; it lies within 0 (off) and {most:.0f}')
+    _joints = at_timesteps('rates.joints')
+    _wrench = at_timesteps('rates.wrench')
+    _franka = at_ticks('rates.franka')
+    _truth = at_ticks('rates.truth')
+    _images = at_ticks('images.rate')
+    _wrist_images = at_ticks('images.wrist_rate')
+    _depth = at_ticks('depth.rate')
+    _wrist_depth = at_ticks('depth.wrist_rate')

@@ -14,11 +14,11 @@ from rclpy.publisher import Publisher
 from frame_ros.core.time import SECOND
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.message_bytes import JointStateBytes, WrenchBytes
-from frame_ros.nodes.simulator.noise import JointSensors, wrench_noise
 from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.nodes.simulator.topics import JOINT_STATES, WRENCH
 from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.simulation.command_hold import Interpolator
+from frame_ros.scenes.simulation.noise.sensors import JointSensors, wrench_noise
 from frame_ros.scenes.simulation.sampled_steps import SensorSamples, StepSampler
 from frame_ros.scenes.simulation.timing import Sampling
 
@@ -29,22 +29,23 @@ class Sensors:
     """Publishes `joint_states` and `wrench`, and steps the physics to sample them."""
 
     def __init__(
-        self, node: Node, simulation: PickPlaceSimulation, settings: SimulatorOptions
+        self, node: Node, simulation: PickPlaceSimulation, options: SimulatorOptions
     ) -> None:
         self._simulation, robot = simulation, simulation.robot
         self._timestep = round(simulation.timestep * SECOND)
-        self._steps = settings.tick // self._timestep
+        self._steps = options.tick // self._timestep
         self._sampler = StepSampler(simulation, self._steps)
-        self._is_interpolated = settings.interpolation > 0.0
-        self._commands = Interpolator(simulation.targets, settings.interpolation)
-        self._joints = Sampling(settings.rate, self._timestep, settings.tick)
-        self._wrench = Sampling(settings.wrench_rate, self._timestep, settings.tick)
+        self._is_interpolated = options.interpolation > 0.0
+        self._commands = Interpolator(simulation.targets, options.interpolation)
+        self._joints = Sampling(options.rates.joints, self._timestep, options.tick)
+        self._wrench = Sampling(options.rates.wrench, self._timestep, options.tick)
         depths = [FAST_DEPTH if s.every else DEPTH for s in (self._joints, self._wrench)]
         self._joint_publisher = node.create_publisher(*published(JOINT_STATES, depths[0]))
         self._wrench_publisher = node.create_publisher(*published(WRENCH, depths[1]))
-        self._joint_noise, self._wrench_noise = JointSensors(settings), wrench_noise(settings)
+        self._joint_noise = JointSensors(robot, options.rates.joints, options.noise)
+        self._wrench_noise = wrench_noise(options.rates.wrench, options.noise)
         self._joint_bytes = JointStateBytes(robot.joint_names)
-        self._wrench_bytes = WrenchBytes(settings.frames.of(robot.wrench_link))
+        self._wrench_bytes = WrenchBytes(options.frames.of(robot.wrench_link))
 
     def reset(self) -> None:
         """The scene was put back: the arm goes nowhere."""

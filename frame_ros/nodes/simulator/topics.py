@@ -47,7 +47,7 @@ TOPICS = NodeTopics(
         JOINT_STATES, WRENCH, EPISODE_EVENTS, *TRUTH,
         *(topic.when('for each camera') for topic in (IMAGES, IMAGE_INFO)),
         *(topic.when('for each depth camera') for topic in (DEPTH_IMAGES, DEPTH_INFO)),
-        *(topic.when('with `franka_rate`') for topic in FRANKA),
+        *(topic.when('with `rates.franka`') for topic in FRANKA),
         TF_STATIC.when('where tf2_msgs is installed'),
     ),
     subscribes=(JOINT_COMMANDS, EPISODE_EVENTS),

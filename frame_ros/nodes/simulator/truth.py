@@ -19,16 +19,16 @@ from frame_ros.scenes.simulation.timing import Schedule
 
 
 class TruthPublishers:
-    """Contacts, distances, and the poses of object and goal, at `truth_rate`; of contacts all that
+    """Contacts, distances, and the poses of object and goal, at `rates.truth`; of contacts all that
     was at the ticks since the message before.
     """
 
     def __init__(
-        self, node: Node, simulation: PickPlaceSimulation, settings: SimulatorOptions
+        self, node: Node, simulation: PickPlaceSimulation, options: SimulatorOptions
     ) -> None:
         self._simulation = simulation
-        self._base = settings.frames.of(simulation.robot.base_link)
-        self._schedule = Schedule(settings.truth_rate, tick=settings.tick)
+        self._base = options.frames.of(simulation.robot.base_link)
+        self._schedule = Schedule(options.rates.truth, tick=options.tick)
         self._contact, self._proximity, self._object, self._goal = (
             node.create_publisher(*published(topic)) for topic in TRUTH
         )

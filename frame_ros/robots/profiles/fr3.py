@@ -10,6 +10,7 @@ from frame_ros.robots.simulated import (
     EncoderOptions,
     JointServo,
     PickPlaceMotion,
+    SimulatedStreams,
     Simulation,
     Worktable,
 )
@@ -83,10 +84,9 @@ SIMULATION = Simulation(
     # Franka publishes no figures; of the order of what stands in recordings at rest.
     encoder=EncoderOptions(1e-5, velocity_noise=1e-3),
     motors='config/motors/fr3.yaml',
-    streams={
-        'interpolation': 0.04, 'rate': 1000.0, 'wrench_rate': 1000.0, 'franka_rate': 100.0,
-        'wrist_depth_rate': 10.0,
-    },
+    streams=SimulatedStreams(
+        interpolation=0.04, joints=1000.0, wrench=1000.0, franka=100.0, wrist_depth=10.0
+    ),
     command_rate=200.0,
     sample_steps=1,
     scripted=SCRIPTED,
@@ -124,8 +124,9 @@ SIMULATION = Simulation(
         # Two cores cannot do it all at a kilohertz while drawing: every node that reads the joint
         # states pays for each of them.
         'simulator': {
-            'rate': 100.0, 'wrench_rate': 250.0, 'franka_rate': 50.0, 'truth_rate': 25.0,
-            'image_rate': 10.0, 'wrist_image_rate': 5.0, 'wrist_depth_rate': 5.0,
+            'rates.joints': 100.0, 'rates.wrench': 250.0, 'rates.franka': 50.0,
+            'rates.truth': 25.0, 'images.rate': 10.0, 'images.wrist_rate': 5.0,
+            'depth.wrist_rate': 5.0,
         },
     },
 )  # fmt: skip

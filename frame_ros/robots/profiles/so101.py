@@ -95,10 +95,6 @@ SIMULATION = Simulation(
     # 4096 steps per turn (Feetech's data sheet); the servo's velocity is a difference of steps.
     encoder=EncoderOptions(2 * math.pi / 4096, velocity_window=0.02),
     motors='config/motors/so101.yaml',
-    streams={
-        'interpolation': 0.0, 'rate': 50.0, 'wrench_rate': 50.0, 'franka_rate': 0.0,
-        'wrist_depth_rate': 0.0,
-    },
     command_rate=50.0,
     sample_steps=10,
     scripted=SCRIPTED,

@@ -97,14 +97,15 @@ def test_the_recorder_takes_the_users_topics_and_the_video_the_users_camera():
         joint_states_topic='/follower/joint_states', front_image_topic='/camera/image_raw'
     )
     parameters = by_name(arm_processes(settings))['episode_recorder'].parameters
-    assert parameters['also'] == ['/camera/image_raw', '/follower/joint_states']
+    assert parameters['topics.also'] == ['/camera/image_raw', '/follower/joint_states']
     assert parameters['video_topic'] == '/camera/image_raw'
-    assert 'also' not in by_name(arm_processes(ArmOptions()))['episode_recorder'].parameters
+    recorder = by_name(arm_processes(ArmOptions()))['episode_recorder']
+    assert 'topics.also' not in recorder.parameters
 
 
 def test_the_recorder_is_told_what_every_episode_must_have():
     def expected(processes):
-        return by_name(processes)['episode_recorder'].parameters['expected']
+        return by_name(processes)['episode_recorder'].parameters['topics.expected']
 
     cameras = ['front/image_raw', 'wrist/image_raw']
     depth = ['front/depth/image_raw', 'wrist/depth/image_raw']

@@ -49,4 +49,4 @@ def test_the_task_of_an_arm_reaches_the_metrics_and_the_recorder():
     assert metrics.parameters['goal_frame'] == 'saucer'
     assert metrics.parameters['gripper_topic'] == 'franka_gripper/joint_states'
     assert metrics.remappings['object_pose'] == '/cell/cup'
-    assert {'/cell/cup', 'franka_gripper/joint_states'} <= set(recorder.parameters['also'])
+    assert {'/cell/cup', 'franka_gripper/joint_states'} <= set(recorder.parameters['topics.also'])

@@ -33,7 +33,7 @@ def processes_of(arm, directory):
     wanted = ('simulator', 'kinematics', 'metrics', 'episode_recorder')
     table = {process.name: process for process in demo_processes(settings)}
     simulator = table['simulator']
-    parameters = {**simulator.parameters, 'cameras': [''], 'depth_rate': 0.0}
+    parameters = {**simulator.parameters, 'cameras': [''], 'depth.rate': 0.0}
     table['simulator'] = replace(simulator, parameters=parameters)
     return [table[name] for name in wanted]
 

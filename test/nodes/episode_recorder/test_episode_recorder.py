@@ -21,6 +21,8 @@ from diagnostic_msgs.msg import DiagnosticArray, KeyValue
 from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosbags.highlevel import AnyReader
 from rosgraph_msgs.msg import Clock
@@ -58,7 +60,7 @@ class Bench:
         arguments = ['--ros-args', '-r', f'__ns:={self.namespace}']
         values = {
             'directory': folder,
-            'discovery_period': 0.1,
+            'topics.discovery_period': 0.1,
             'post_roll': 0.1,
             'video_topic': '""',
         }
@@ -217,7 +219,11 @@ def test_every_bag_holds_what_was_latched_and_nothing_of_another_namespace(make_
 
 def test_include_and_exclude(make_bench):
     bench = make_bench(
-        'chosen', include="['ee_.*', '/chosen/joint_states']", exclude="['ee_twist']"
+        'chosen',
+        **{
+            'topics.include': "['ee_.*', '/chosen/joint_states']",
+            'topics.exclude': "['ee_twist']",
+        },
     )
     for topic in ('ee_pose', 'ee_twist', 'other'):
         bench.send(PoseStamped, topic)
@@ -231,7 +237,7 @@ def test_include_and_exclude(make_bench):
 
 
 def test_an_expected_stream_that_sends_nothing_is_told(make_bench):
-    bench = make_bench('silent', expected='[joint_states, wrench, ee_pose]')
+    bench = make_bench('silent', **{'topics.expected': '[joint_states, wrench, ee_pose]'})
     bench.node.create_publisher(JointState, 'joint_states', 10)  # which never sends
     poses = bench.send(PoseStamped, 'ee_pose')
     images = bench.send(Image, 'front/image_raw')  # a stream, expected once it has sent
@@ -338,7 +344,7 @@ def test_without_autostart_it_waits_for_its_transitions(make_bench):
 @pytest.mark.parametrize(
     ('name', 'value', 'reason'),
     [
-        ('include', "['(']", 'not a regular expression'),
+        ('topics.include', "['(']", 'not a regular expression'),
         ('directory', '/proc/nowhere', '/proc/nowhere'),
     ],
 )
@@ -349,8 +355,22 @@ def test_settings_that_cannot_work_end_the_node_with_a_message(make_bench, name,
     assert reason in bench.close()[1]
 
 
+def test_live_options_hold_from_the_next_episode_on(make_bench):
+    bench = make_bench('live')
+    started = bench.start()
+    changes = {'prefix': 'later', 'compression_level': 23, 'pre_roll': 2.0}
+    given = [Parameter(name, value=value).to_parameter_msg() for name, value in changes.items()]
+    results = bench.call(SetParameters, 'episode_recorder/set_parameters', parameters=given).results
+    assert [result.successful for result in results] == [True, False, False]
+    assert 'range' in results[1].reason and 'read-only' in results[2].reason
+    assert started.episode_id in bench.end().bag
+    assert started.episode_id.startswith('live_episode_')
+    assert bench.start().episode_id.startswith('live_later_')
+    assert 'live_later_' in bench.end().bag
+
+
 def test_a_bag_over_its_limit_stops_and_counts(make_bench):
-    bench = make_bench('limit', max_bytes=100_000)
+    bench = make_bench('limit', **{'limits.bag': 100_000})
     publisher = bench.node.create_publisher(Image, 'image', 10)
     bench.inputs.wait_until_matched('image')
     bench.start()
@@ -395,9 +415,9 @@ def test_the_video_is_made_beside_the_bag(make_bench, camera_images):
 
 
 def test_an_episode_does_not_begin_without_room_for_it(make_bench):
-    bench = make_bench('room', min_free_bytes=1 << 50)
+    bench = make_bench('room', **{'limits.free': 1 << 50})
     started = bench.start()
-    assert not started.success and 'MiB free; min_free_bytes asks for' in started.message
+    assert not started.success and 'MiB free; limits.free asks for' in started.message
     assert [path.name for path in bench.directory.iterdir()] == [LOCK_NAME]
     assert 'start one first' in bench.end(outcome=1).message
 

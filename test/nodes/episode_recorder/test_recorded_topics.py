@@ -3,10 +3,8 @@
 """Which topics the recorder takes, and that the driver's own are among them."""
 
 import time
-from pathlib import Path
 
 import pytest
-import yaml
 from input_watch import InputWatch
 from patience import PATIENCE
 
@@ -19,11 +17,8 @@ from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.process_table import arm_processes
 from frame_ros.bringup.supervisor import Supervisor
 from frame_ros.core.errors import SetupError
-from frame_ros.nodes.episode_recorder.node import DEFAULTS
 from frame_ros.nodes.episode_recorder.recorded_topics import TopicFilter, absolute_names
 from frame_ros.srv import EndEpisode, StartEpisode
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_topics_of_any_namespace_are_recorded_besides():
@@ -43,11 +38,6 @@ def test_names_are_relative_to_the_recorders_namespace(ros_context):
     assert absolute_names(node, ['', 'arm/joints', '/joints']) == ['/left/arm/joints', '/joints']
     with pytest.raises(SetupError, match='two words'):
         absolute_names(node, ['two words'])
-
-
-def test_the_file_of_parameters_holds_the_defaults():
-    text = (ROOT / 'config' / 'episode_recorder.yaml').read_text()
-    assert yaml.safe_load(text)['/**']['ros__parameters'] == DEFAULTS
 
 
 class Driver:

@@ -21,9 +21,9 @@ from frame_ros.bags.images.decoding import iter_images
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.recording.expected_streams import EpisodeStreams
 from frame_ros.bags.recording.images import image_conversion
+from frame_ros.bags.recording.options import RecordingLimits, RecordingOptions
 from frame_ros.bags.recording.session import (
     BagSession,
-    Limits,
     MessageRing,
     ReceivedMessage,
     RecordedTopic,
@@ -32,13 +32,13 @@ from frame_ros.bags.recording.session import (
 from frame_ros.bags.storage.mcap_writer import check_level
 from frame_ros.bags.writer import BagWriter
 from frame_ros.core.errors import BagError, SetupError, ValueRangeError
-from frame_ros.nodes.episode_recorder.node import DEFAULTS
+from frame_ros.nodes.episode_recorder.options import TopicOptions
 from frame_ros.nodes.episode_recorder.recorded_topics import TopicFilter, TopicSubscriptions
 
 T0 = 1_700_000_000_000_000_000
 TEXT = RecordedTopic('/text', find_definition('std_msgs/msg/String'))
 EVENTS = RecordedTopic('/events', find_definition('std_msgs/msg/String'))
-NO_LIMITS = Limits(free=0)
+NO_LIMITS = RecordingLimits(free=0)
 
 
 def text(number, topic=TEXT, **fields):
@@ -118,7 +118,7 @@ def test_when_the_writer_breaks_off_what_is_left_is_counted(make_session, tmp_pa
 def test_on_a_full_disk_events_are_still_written_and_the_rest_when_there_is_room_again(
     make_session, said
 ):
-    session = make_session(Limits(free=1 << 60))
+    session = make_session(RecordingLimits(free=1 << 60))
     for number in range(5):
         session.put(text(number))
     session.put(text(5, EVENTS), keep=True)
@@ -134,9 +134,7 @@ def test_on_a_full_disk_events_are_still_written_and_the_rest_when_there_is_room
 
 def test_a_disk_without_room_is_refused_with_the_figures(tmp_path):
     refuse_full_disk(tmp_path / 'runs', 0)
-    with pytest.raises(
-        BagError, match=r'only \d+\.\d MiB free; min_free_bytes asks for 1073741824'
-    ):
+    with pytest.raises(BagError, match=r'only \d+\.\d MiB free; limits.free asks for 1073741824'):
         refuse_full_disk(tmp_path / 'runs', 1 << 50)
     (tmp_path / 'file').write_text('')
     with pytest.raises(BagError, match='cannot record into'):
@@ -151,11 +149,12 @@ def test_a_ring_forgets_a_time_that_was_set_back():
 
 
 def test_by_default_what_is_only_for_display_is_not_recorded():
-    topics = TopicFilter('/left', DEFAULTS['include'], DEFAULTS['exclude'])
+    chosen = TopicOptions()
+    topics = TopicFilter('/left', chosen.include, chosen.exclude)
     names = ('ee_pose', 'metric_markers', 'proximity', 'proximity/points')
     wanted = [name for name in names if topics.is_wanted(f'/left/{name}')]
     assert wanted == ['ee_pose', 'proximity']
-    assert not TopicFilter('/', [''], DEFAULTS['exclude']).is_wanted('/proximity/points')
+    assert not TopicFilter('/', [''], chosen.exclude).is_wanted('/proximity/points')
 
 
 def test_streams_that_were_silent_between_start_and_end():
@@ -318,7 +317,9 @@ def test_colour_images_are_written_as_jpeg_where_that_is_asked_for(tmp_path):
 
 def test_ways_to_write_that_there_are_not_are_refused():
     assert image_conversion('raw') is None
-    with pytest.raises(SetupError, match="'gif'; it must be one of raw, jpeg"):
-        image_conversion('gif')
+    with pytest.raises(SetupError, match="'gif'; it must be raw or jpeg"):
+        RecordingOptions(camera_images='gif')
+    with pytest.raises(SetupError, match='compression_level is 23; it must be 0 to 22'):
+        RecordingOptions(compression_level=23)
     with pytest.raises(ValueRangeError, match='compression_level is 23'):
         check_level(23)

@@ -15,13 +15,11 @@ pytest.importorskip('rclpy')
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-import frame_ros.nodes
 from frame_ros.bringup.declared_nodes import from_parameter, node_names, options_of
-from frame_ros.bringup.parameter_comments import meanings
 from frame_ros.bringup.parameter_yaml import parameter_yaml
-from frame_ros.core.errors import SetupError
-from frame_ros.core.options import flat, from_values, group, option, options, rule, walk
-from frame_ros.nodes.runtime.parameters import declare, declare_options
+from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.options import flat, from_values, group, nested, option, options, rule, walk
+from frame_ros.nodes.runtime.parameters import declare_options
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 
@@ -38,84 +36,6 @@ def node_with(ros_context):
     yield make
     for node in nodes:
         node.destroy_node()
-
-
-@pytest.mark.parametrize(
-    ('given', 'default', 'value'),
-    [
-        (2, 0.5, 2.0),
-        (0.25, 0.5, 0.25),
-        ([0, 1], [0.5], [0.0, 1.0]),
-        ([0.5, 1.0], [0.5], [0.5, 1.0]),
-        (3, 1, 3),
-        ('b', 'a', 'b'),
-        (['b'], ['a', 'a'], ['b']),
-        (False, True, False),
-    ],
-)
-def test_a_value_has_the_type_of_the_default(node_with, given, default, value):
-    node = node_with(p=given)
-    found = declare(node, 'p', default)
-    assert found == value and type(found) is type(value)
-    stored = node.get_parameter('p').value
-    stored = list(stored) if isinstance(value, list) else stored
-    assert stored == value
-    if isinstance(value, list):
-        assert [type(item) for item in stored] == [type(item) for item in value]
-
-
-def test_without_a_value_it_is_the_default(node_with):
-    node = node_with()
-    assert declare(node, 'p', 0.5) == 0.5
-    assert declare(node, 'q', ['a']) == ['a']
-
-
-@pytest.mark.parametrize(
-    ('given', 'default', 'message'),
-    [
-        ('fast', 0.5, "p is 'fast'; it must be a number"),
-        (True, 0.5, 'p is True; it must be a number'),
-        (0.5, 1, 'p is 0.5; it must be a whole number'),
-        (1, True, 'p is 1; it must be true or false'),
-        (True, 'auto', 'p is True; it must be a text'),
-        (0.5, [0.5], 'p is 0.5; it must be a list, each element a number'),
-        (['a'], [0.5], r"p is \['a'\]; it must be a list, each element a number"),
-    ],
-)
-def test_a_value_of_another_type_is_refused_with_its_name(node_with, given, default, message):
-    with pytest.raises(SetupError, match=message):
-        declare(node_with(p=given), 'p', default)
-
-
-def test_a_word_may_be_true_or_false(node_with):
-    assert declare(node_with(p=True), 'p', 'auto', is_word=True) == 'true'
-    assert declare(node_with(p='auto'), 'p', 'x', is_word=True) == 'auto'
-
-
-def test_what_is_read_once_cannot_be_set_later(node_with):
-    node = node_with(fixed=3)  # also where the value was converted
-    declare(node, 'fixed', 0.5)
-    declare(node, 'free', 0.5, read_only=False)
-    fixed, free = node.set_parameters([Parameter('fixed', value=0.7), Parameter('free', value=0.7)])
-    assert not fixed.successful and 'read-only' in fixed.reason
-    assert free.successful
-    assert (node.get_parameter('fixed').value, node.get_parameter('free').value) == (3.0, 0.7)
-
-
-# All but lists that are no node's parameters.
-NODES = sorted(
-    path
-    for path in ROOT.glob('config/*.yaml')
-    if path.stem != 'rephrasings' and options_of(path.stem) is None
-)
-
-
-@pytest.mark.parametrize('path', NODES, ids=lambda path: path.stem)
-def test_every_parameter_says_what_it_means(path):
-    declared = yaml.safe_load(path.read_text())['/**']['ros__parameters']
-    texts = meanings(path.stem)
-    assert set(texts) == set(declared)
-    assert not [name for name, text in texts.items() if not text]
 
 
 @pytest.mark.parametrize(
@@ -238,28 +158,35 @@ def test_what_cannot_be_is_refused_at_start(node_with, given, message):
         declare_options(node_with(**given), ProbeOptions)
 
 
-def test_parameters_of_another_node_are_no_mistake(node_with):
-    given = {'watchdogs.command_timeout': 1.0, 'use_sim_time': False}
-    assert declare_options(node_with(**given), ProbeOptions) == ProbeOptions()
-
-
 @pytest.mark.parametrize(
     ('node', 'given', 'meant'),
     [
         ('gate', {'command_timeout': 1.0}, 'watchdogs.command_timeout'),
         ('proximity', {'obstacles_file': 'cell.yaml'}, 'obstacles.file'),
-        ('proximity', {'depth_noise': 0.01}, 'depth.depth_noise'),
         ('contact', {'poll_period': 0.01}, 'inputs.poll_period'),
+        ('simulator', {'image_rate': 5.0}, 'images.rate'),
+        ('episode_recorder', {'exclude': ['/tf']}, 'topics.exclude'),
     ],
 )
-def test_a_plain_name_that_another_node_has_is_no_option_of_a_group(node_with, node, given, meant):
+def test_a_parameter_of_another_node_is_refused_with_the_nearest(node_with, node, given, meant):
     with pytest.raises(SetupError, match=f"is no parameter; did you mean '{meant}'"):
         declare_options(node_with(**given), options_of(node))
 
 
-def test_a_plain_name_that_several_nodes_share_may_be_given_to_all(node_with):
-    found = declare_options(node_with(rate=20.0), options_of('contact'))  # not its joints.rate
-    assert found == options_of('contact')()
+def test_a_section_of_several_nodes_may_hold_parameters_of_others(node_with, tmp_path, monkeypatch):
+    given = {'watchdogs.command_timeout': 1.0, 'use_sim_time': False}
+    file = tmp_path / 'all.yaml'
+    monkeypatch.setattr(sys, 'argv', ['node', '--ros-args', '--params-file', str(file)])
+
+    def write(section, **others):
+        file.write_text(yaml.safe_dump({section: {'ros__parameters': nested({**given, **others})}}))
+        return node_with(**given, **others)
+
+    assert declare_options(write('/**'), ProbeOptions) == ProbeOptions()
+    with pytest.raises(SetupError, match="'rade' is no parameter; did you mean 'rate'"):
+        declare_options(write('/**', rade=5.0), ProbeOptions)
+    with pytest.raises(SetupError, match="'watchdogs.command_timeout' is no parameter"):
+        declare_options(write('/**/probe'), ProbeOptions)
 
 
 @pytest.mark.parametrize(
@@ -269,10 +196,39 @@ def test_a_plain_name_that_several_nodes_share_may_be_given_to_all(node_with):
         ('metrics', {'grasp.source': 'none', 'ot_task': 'put_in'}, "grasp.source is 'none'"),
         ('markers', {'path.jerk_low': 100.0}, 'path.jerk_low is 100.0; it must be below jerk_high'),
         ('session', {'qualities': ()}, r'qualities is \[\]; it must be one number or more'),
+        ('simulator', {'seed': -1}, 'seed is -1; it must be at least 0'),
+        ('simulator', {'robot': 'panda'}, "the scene has no robot 'panda': there are fr3, so101"),
+        ('simulator', {'cameras': ('top',)}, 'must be some of its cameras: front, wrist'),
+        ('simulator', {'interpolation': 2.0}, 'interpolation is 2.0; it must be -1, or 0 to 1 s'),
+        (
+            'simulator',
+            {'rates.joints': 5000.0},
+            'rates.joints is 5000.0; it must be 0 .* 500 Hz',
+        ),
+        ('simulator', {'rates.wrench': 300.0}, '500 Hz divided by a whole number'),
+        ('simulator', {'rates.truth': 500.0}, r'must be 0 \(off\) to 100 Hz'),
+        ('simulator', {'rates.franka': 50.0}, '0: the robot so101 is not a Franka arm'),
+        ('simulator', {'rates.franka': -2.0}, 'rates.franka is -2.0; it must be -1, or at least 0'),
+        ('simulator', {'robot': 'fr3', 'rates.franka': 250.0}, 'to 200 Hz'),
+        ('simulator', {'images.rate': 101.0}, 'images.rate is 101.0'),
+        ('simulator', {'images.wrist_rate': 101.0}, 'images.wrist_rate is 101.0'),
+        ('simulator', {'depth.rate': 101.0}, 'depth.rate is 101.0'),
+        ('simulator', {'depth.wrist_rate': 101.0}, 'depth.wrist_rate is 101.0'),
+        ('simulator', {'images.width': 5000}, 'images.width is 5000; it must be 16 to 1280'),
+        ('simulator', {'viewer': 'yes'}, "viewer is 'yes'; it must be auto, true or false"),
+        ('simulator', {'noise.seed': -1}, 'noise.seed is -1'),
+        ('simulator', {'estimates.cutoff': 0.0}, 'estimates.cutoff is 0.0; it must be above 0 Hz'),
+        ('simulator', {'estimates.contact_force': 50.0}, 'must be at least contact_force, 50 N'),
+        ('simulator', {'estimates.contact_turn': 50.0}, 'must be at least contact_turn, 50 N m'),
+        ('episode_recorder', {'poll_period': 0.0}, 'poll_period is 0.0; it must be above 0'),
+        ('episode_recorder', {'announce': -1.0}, 'announce is -1.0; it must be at least 0 s'),
+        ('episode_recorder', {'limits.free': -1}, 'limits.free is -1; it must be at least 0 B'),
+        ('episode_recorder', {'camera_images': 'gif'}, "is 'gif'; it must be raw or jpeg"),
+        ('episode_recorder', {'compression_level': 23}, 'is 23; it must be 0 to 22'),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(node, given, message):
-    with pytest.raises(SetupError, match=message):
+def test_options_that_cannot_be_are_refused(node, given, message):
+    with pytest.raises(FrameRosError, match=message):
         from_values(options_of(node), given)
 
 
@@ -284,16 +240,6 @@ def test_metrics_without_a_goal_need_no_evidence_of_a_grasp():
 def test_empty_texts_in_a_list_are_left_out(node_with):
     assert from_parameter(['a', '', 'b']) == ['a', 'b']
     assert declare_options(node_with(words=['a', '']), ProbeOptions).words == ('a',)
-
-
-def test_options_that_cannot_be_imported_are_no_node_without_options(tmp_path, monkeypatch):
-    nodes = tmp_path / 'nodes' / 'lacking'
-    nodes.mkdir(parents=True)
-    (nodes / 'options.py').write_text('import no_such_module\n')
-    monkeypatch.setattr(frame_ros.nodes, '__path__', [*frame_ros.nodes.__path__, str(nodes.parent)])
-    with pytest.raises(ModuleNotFoundError, match='no_such_module'):
-        options_of('lacking')
-    assert options_of('console') is None
 
 
 def test_live_options_are_checked_as_a_whole_and_handed_on(node_with):
@@ -332,10 +278,7 @@ def test_a_node_may_refuse_live_options_for_reasons_of_its_own(node_with):
     assert (result.successful, result.reason) == (False, 'one scale, please') and not changes
 
 
-DECLARED = [node for node in node_names() if options_of(node) is not None]
-
-
-@pytest.mark.parametrize('node', DECLARED)
+@pytest.mark.parametrize('node', node_names())
 def test_the_file_of_default_parameters_is_what_the_declaration_writes(node):
     path = ROOT / 'config' / f'{node}.yaml'
     text = path.read_text()
@@ -344,3 +287,13 @@ def test_the_file_of_default_parameters_is_what_the_declaration_writes(node):
     read = {name: from_parameter(value) for name, value in values.items()}
     assert from_values(options_of(node), read) == options_of(node)()
     assert set(read) == {option.name for option in walk(options_of(node))}
+
+
+@pytest.mark.parametrize('node', node_names())
+def test_every_parameter_is_described(node_with, node):
+    probe, declared = node_with(), walk(options_of(node))
+    declare_options(probe, options_of(node))
+    for each, found in zip(declared, probe.describe_parameters([o.name for o in declared])):
+        assert each.text and found.description.startswith(each.text)
+        assert found.additional_constraints == each.expected
+        assert found.read_only == (each.live == '')

@@ -57,9 +57,9 @@ def probe(ros_in_module):
 
 @pytest.fixture(scope='module')
 def simulator(probe):
-    given = {'robot': 'fr3', 'viewer': 'false', 'image_rate': 0.0, 'depth_rate': 5.0}
+    given = {'robot': 'fr3', 'viewer': 'false', 'images.rate': 0.0, 'depth.rate': 5.0}
     command = [sys.executable, '-m', 'frame_ros.nodes.simulator', '--ros-args']
-    for name, value in {**given, 'wrist_depth_rate': 5.0}.items():
+    for name, value in {**given, 'depth.wrist_rate': 5.0}.items():
         command += ['-p', f'{name}:={value}']
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     probe.until(lambda: all(probe.received.values()))
@@ -174,8 +174,8 @@ def test_a_contact_flag_clears_itself_and_a_collision_flag_stays_until_an_episod
 ):
     topic = f'{FRANKA}/contact'
     simulator = SimulatorInThread(
-        'robot:=fr3', 'rate:=100.0', 'wrench_rate:=0.0', 'estimate_offset:=0.0',
-        'contact_force:=10.0', 'collision_force:=30.0',
+        'robot:=fr3', 'rates.joints:=100.0', 'rates.wrench:=0.0', 'estimates.offset:=0.0',
+        'estimates.contact_force:=10.0', 'estimates.collision_force:=30.0',
     )  # fmt: skip
 
     def flags():
@@ -203,7 +203,7 @@ def test_the_wrench_of_the_flags_acts_on_the_robot_and_frankas_estimate_the_othe
     probe,
 ):
     simulator = SimulatorInThread(
-        'robot:=fr3', 'rate:=100.0', 'wrench_rate:=0.0', 'estimate_offset:=0.0'
+        'robot:=fr3', 'rates.joints:=100.0', 'rates.wrench:=0.0', 'estimates.offset:=0.0'
     )
     topics = (f'{FRANKA}/contact', f'{FRANKA}/external_wrench_in_base_frame')
     try:
@@ -226,8 +226,8 @@ def test_the_wrench_of_the_flags_acts_on_the_robot_and_frankas_estimate_the_othe
 def test_a_collision_of_before_is_not_told_of_the_scene_after_a_reset(probe):
     topic = f'{FRANKA}/contact'
     simulator = SimulatorInThread(
-        'robot:=fr3', 'rate:=100.0', 'wrench_rate:=0.0', 'estimate_offset:=0.0',
-        'estimate_cutoff:=0.5', 'contact_force:=10.0', 'collision_force:=20.0',
+        'robot:=fr3', 'rates.joints:=100.0', 'rates.wrench:=0.0', 'estimates.offset:=0.0',
+        'estimates.cutoff:=0.5', 'estimates.contact_force:=10.0', 'estimates.collision_force:=20.0',
     )  # fmt: skip
     try:
         push(simulator.node, 60.0)

@@ -15,11 +15,12 @@ from sensor_msgs.msg import JointState
 from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.nodes.runtime.message_bytes import JointStateBytes, PoseBytes, WrenchBytes
 from frame_ros.nodes.simulator.messages import contact_message
-from frame_ros.nodes.simulator.noise import JointSensors
-from frame_ros.nodes.simulator.options import SimulatorOptions
-from frame_ros.scenes import PickPlaceSimulation
+from frame_ros.nodes.simulator.options import RateOptions, SimulatorOptions
+from frame_ros.scenes import SO101, PickPlaceSimulation, scene_robot
 from frame_ros.scenes.simulation.command_hold import Interpolator
 from frame_ros.scenes.simulation.contact_interval import ContactInterval
+from frame_ros.scenes.simulation.noise.options import NoiseOptions
+from frame_ros.scenes.simulation.noise.sensors import JointSensors
 from frame_ros.scenes.simulation.timing import FAST_TICK, TICK, PictureParts, Sampling
 
 
@@ -80,18 +81,18 @@ def test_depth_and_image_are_of_one_instant_where_both_are_due(image, depth, wan
 
 
 def test_efforts_are_currents_of_one_arm_and_torques_of_the_other():
-    so101 = JointSensors(SimulatorOptions(rate=50.0))
+    so101 = JointSensors(SO101, 50.0, NoiseOptions())
     positions = np.zeros((1, 6))
     *_, currents = so101(positions, positions, np.full((1, 6), 1.0))
     steps = currents / 0.0065
     assert steps == pytest.approx(np.rint(steps), abs=1e-6)
     assert (currents < 1.2).all() and (currents > 0.5).all()
-    fr3 = JointSensors(SimulatorOptions(robot='fr3', rate=1000.0))
+    fr3 = JointSensors(scene_robot('fr3'), 1000.0, NoiseOptions())
     zeros = np.zeros((200, 8))
     *_, torques = fr3(zeros, zeros, np.full((200, 8), 5.0))
     assert torques[:, :7].mean() == pytest.approx(5.0, abs=0.3)
     assert (torques[:, 7] == 5.0).all()
-    plain = JointSensors(SimulatorOptions(rate=50.0, joint_noise=False, effort_noise=False))
+    plain = JointSensors(SO101, 50.0, NoiseOptions(joint=False, effort=False))
     assert all(value is positions for value in plain(positions, positions, positions))
 
 
@@ -112,21 +113,22 @@ def test_commands_are_followed_evenly_and_a_standing_one_is_reached():
 
 
 def test_the_tick_is_shorter_where_streams_are_fast():
-    assert SimulatorOptions(rate=50.0, wrench_rate=50.0).tick == TICK
-    assert SimulatorOptions(robot='fr3', rate=1000.0, wrench_rate=1000.0).tick == FAST_TICK
-    assert SimulatorOptions(robot='fr3', rate=100.0, wrench_rate=250.0).tick == TICK
+    assert SimulatorOptions().complete.tick == TICK
+    assert SimulatorOptions(robot='fr3').complete.tick == FAST_TICK
+    slow = RateOptions(joints=100.0, wrench=250.0)
+    assert SimulatorOptions(robot='fr3', rates=slow).complete.tick == TICK
 
 
 @pytest.mark.parametrize('robot', ['so101', 'fr3'])
 @pytest.mark.parametrize('rate', [50.0, 250.0, 500.0])
 def test_a_tick_is_a_whole_number_of_timesteps(robot, rate):
     """Otherwise time in the simulation would pass more slowly than the stamps say."""
-    settings = SimulatorOptions(robot=robot, rate=rate, wrench_rate=50.0)
-    assert settings.tick % round(settings.scene_robot.timestep * SECOND) == 0
+    options = SimulatorOptions(robot=robot, rates=RateOptions(rate, wrench=50.0)).complete
+    assert options.tick % round(options.scene_robot.timestep * SECOND) == 0
 
 
 def test_velocities_are_no_differences_across_a_reset():
-    sensors = JointSensors(SimulatorOptions(rate=50.0))
+    sensors = JointSensors(SO101, 50.0, NoiseOptions())
     zeros, elsewhere = np.zeros((1, 6)), np.full((1, 6), 1.5)
     sensors(zeros, zeros, zeros)
     sensors.reset()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.options import option, options, rule
 
 Array = NDArray[np.float64]
 JOINTS = 7
@@ -26,38 +26,39 @@ CONTACT_TORQUES = (25.0, 25.0, 22.0, 20.0, 19.0, 17.0, 14.0)
 COLLISION_TORQUES = (35.0, 35.0, 32.0, 30.0, 29.0, 27.0, 24.0)
 
 
-@dataclass(frozen=True)
+@options
 class EstimateOptions:
-    """cutoff: Hz, of the low-pass of all estimates. noise: N, standard deviation of each force's
-    estimate. offset: N, root mean square over all postures of what the force's estimate is in free
-    space: model and calibration err by posture. contact_force, collision_force: N, of an axis;
-    contact_turn, collision_turn: N m, about an axis.
+    """Estimates of a Franka arm from its joint torques (franka_robot_state_broadcaster/*)."""
 
-    Raises:
-        ValueRangeError: a value that cannot be.
-    """
+    cutoff: float = option(
+        10.0, 'corner of the low-pass of external wrench and torques', unit='Hz', above=0.0
+    )
+    noise: float = option(0.1, 'standard deviation of each force behind it', unit='N', at_least=0.0)
+    offset: float = option(
+        3.0,
+        'RMS over all postures of the external force in free space; it depends on the posture',
+        unit='N',
+        at_least=0.0,
+    )
+    contact_force: float = option(
+        30.0, 'of an axis, from which its contact flag is raised', unit='N', above=0.0
+    )
+    collision_force: float = option(
+        40.0,
+        'of an axis, from which its collision flag is raised, until an episode begins or the scene '
+        'is reset',
+        unit='N',
+    )
+    contact_turn: float = option(25.0, 'likewise about an axis', unit='N m', above=0.0)
+    collision_turn: float = option(35.0, 'likewise about an axis', unit='N m')
 
-    cutoff: float = 10.0
-    noise: float = 0.1
-    offset: float = 3.0
-    contact_force: float = 30.0
-    collision_force: float = 40.0
-    contact_turn: float = 25.0
-    collision_turn: float = 35.0
+    @rule('collision_force', 'at least contact_force, {self.contact_force:g} N')
+    def _is_collision_above_contact(self) -> bool:
+        return self.contact_force <= self.collision_force
 
-    def __post_init__(self) -> None:
-        values = vars(self)
-        wrong = [name for name, value in values.items() if not 0.0 <= value < math.inf]
-        if wrong or not self.cutoff:
-            name = wrong[0] if wrong else 'cutoff'
-            raise ValueRangeError(f'{name} is {values[name]}; it is a positive number')
-        for kind in ('force', 'turn'):
-            contact, collision = values[f'contact_{kind}'], values[f'collision_{kind}']
-            if not 0.0 < contact <= collision:
-                raise ValueRangeError(
-                    f'contact_{kind} is {contact} and collision_{kind} {collision}; a contact '
-                    'begins above 0, and a collision is no weaker'
-                )
+    @rule('collision_turn', 'at least contact_turn, {self.contact_turn:g} N m')
+    def _is_turn_above_contact(self) -> bool:
+        return self.contact_turn <= self.collision_turn
 
 
 @dataclass(frozen=True)
@@ -89,19 +90,18 @@ class FrankaEstimator:
     `reset`, as on the arm until its error is recovered.
     """
 
-    def __init__(self, settings: EstimateOptions, period: float, seed: int) -> None:
+    def __init__(self, options: EstimateOptions, period: float, seed: int) -> None:
         """Samples come every `period` s; seed: of the noise and the posture's offset."""
-        self.settings = settings
         self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7,)))
-        self._gain = 1.0 - math.exp(-2.0 * math.pi * settings.cutoff * period)
+        self._gain = 1.0 - math.exp(-2.0 * math.pi * options.cutoff * period)
         levers = np.repeat((JOINT_LEVER, 1.0, TORQUE_LEVER), (JOINTS, 3, 3))
         # Each axis is a sum of 7 sines and cosines, and three of them make the force's norm.
         weights = self._rng.standard_normal((JOINTS + 6, 2 * JOINTS)) / math.sqrt(3 * JOINTS)
-        self._offsets = settings.offset * levers[:, None] * weights
+        self._offsets = options.offset * levers[:, None] * weights
         # So that the noise has its standard deviation behind the low-pass.
-        before = settings.noise * math.sqrt((2.0 - self._gain) / self._gain)
+        before = options.noise * math.sqrt((2.0 - self._gain) / self._gain)
         self._noise = before * levers
-        self._thresholds = _thresholds(settings)
+        self._thresholds = _thresholds(options)
         self._filtered: Array | None = None
         self._collisions = np.zeros(JOINTS + 6, bool)
 
@@ -143,9 +143,9 @@ class FrankaEstimator:
         )  # fmt: skip
 
 
-def _thresholds(settings: EstimateOptions) -> tuple[Array, Array]:
+def _thresholds(options: EstimateOptions) -> tuple[Array, Array]:
     """(13,) of contact and of collision, ordered as torques, forces, turns."""
-    forces, turns = (settings.contact_force,) * 3, (settings.contact_turn,) * 3
+    forces, turns = (options.contact_force,) * 3, (options.contact_turn,) * 3
     lower = np.array((*CONTACT_TORQUES, *forces, *turns))
-    forces, turns = (settings.collision_force,) * 3, (settings.collision_turn,) * 3
+    forces, turns = (options.collision_force,) * 3, (options.collision_turn,) * 3
     return lower, np.array((*COLLISION_TORQUES, *forces, *turns))

@@ -11,24 +11,18 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
-
-from rclpy.callback_groups import CallbackGroup
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
-from rclpy.task import Future
+from typing import Protocol
 
 from frame_ros.bags.recording.expected_streams import EpisodeStreams
 from frame_ros.bags.recording.images import image_conversion
+from frame_ros.bags.recording.options import RecordingOptions
 from frame_ros.bags.recording.session import (
     BagSession,
-    Limits,
     MessageRing,
     ReceivedMessage,
     RecordedTopic,
 )
 from frame_ros.bags.writer import BagWriter
-from frame_ros.nodes.episode_recorder.recorded_topics import TopicSubscriptions
 
 
 class EpisodeNames:
@@ -47,25 +41,49 @@ class EpisodeNames:
                 return name, directory / name
 
 
+class RecordedTopics(Protocol):
+    """Origin of the messages.
+
+    Attributes:
+        skipped: topic -> why it is not recorded.
+    """
+
+    skipped: dict[str, str]
+
+    @property
+    def topics(self) -> list[RecordedTopic]:
+        """Those that are recorded now."""
+
+    def lost(self) -> dict[str, int]:
+        """Topic -> messages lost on the way so far."""
+
+    def why_silent(self, name: str) -> str:
+        """Reason that a topic sent nothing."""
+
+
 class EpisodeRecording:
     """Takes messages in one thread, and is begun and ended in another.
 
-    recorded: where the messages come from. value: of a parameter of the recorder. own: the topic
-    that every bag has. expected: absolute names of topics that must send in every episode.
+    Attributes:
+        streams: what sent in the episode.
+        options: of the next episode.
     """
 
     def __init__(
         self,
-        recorded: TopicSubscriptions,
-        value: Callable[[str], Any],
+        recorded: RecordedTopics,
+        options: RecordingOptions,
         own: RecordedTopic,
         expected: Iterable[str],
         say: Callable[[str], object],
     ) -> None:
-        self._recorded, self._value, self._own, self._say = recorded, value, own, say
+        """own: the topic that every bag has. expected: absolute names of topics that must send in
+        every episode. say: takes reports of trouble.
+        """
+        self._recorded, self.options, self._own, self._say = recorded, options, own, say
         self.streams = EpisodeStreams(expected)
         self._lock = threading.Lock()
-        self._ring = MessageRing(value('pre_roll'), value('pre_roll_bytes'))
+        self._ring = MessageRing(options.pre_roll, options.limits.pre_roll)
         self._session: BagSession | None = None
         self._lost_before: dict[str, int] = {}
 
@@ -97,11 +115,10 @@ class EpisodeRecording:
         Raises:
             FrameRosError: it cannot be written.
         """
-        value = self._value
-        limits = Limits(value('queue_bytes'), value('max_bytes'), value('min_free_bytes'))
-        convert = image_conversion(value('camera_images'))
-        writer = BagWriter(folder, metadata, compression_level=value('compression_level'))
-        session = BagSession(writer, limits, [self._own], self._say, convert)
+        options = self.options
+        convert = image_conversion(options.camera_images)
+        writer = BagWriter(folder, metadata, compression_level=options.compression_level)
+        session = BagSession(writer, options.limits, [self._own], self._say, convert)
         self._lost_before = self._recorded.lost()
         with self._lock:
             recent = self._ring.take(now)
@@ -140,20 +157,3 @@ class EpisodeRecording:
             lacks.append(f'dropped {dict(session.dropped)} {session.reasons}, lost {lost}')
         lacks += [f'{name} sent nothing in the episode: {why}' for name, why in silent.items()]
         return bag, lacks
-
-
-async def pause(node: Node, seconds: float, group: CallbackGroup) -> None:
-    """Waits in an async callback. group: of the callback, and reentrant: a mutually exclusive one
-    would keep the timer, and whatever else is in it, waiting too.
-    """
-    over = Future()
-    timer = node.create_timer(
-        seconds,
-        lambda: over.set_result(None),
-        callback_group=group,
-        clock=Clock(clock_type=ClockType.STEADY_TIME),
-    )
-    try:
-        await over
-    finally:
-        node.destroy_timer(timer)

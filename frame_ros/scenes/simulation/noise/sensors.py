@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The noise of the simulated robot's sensors, by the simulator's parameters."""
+"""The noise of the simulated robot's sensors, by its options."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.nodes.simulator.options import SimulatorOptions
-from frame_ros.scenes import Intrinsics
 from frame_ros.scenes.simulation.noise.depth_noise import DEPTH_SENSORS, DepthNoise
+from frame_ros.scenes.simulation.noise.options import NoiseOptions
 from frame_ros.scenes.simulation.noise.sensor_noise import (
     JointNoise,
     JointTorqueNoise,
     WrenchNoise,
 )
 from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise
+from frame_ros.scenes.simulation.rendering import Intrinsics
+from frame_ros.scenes.simulation.scene_robot import SceneRobot
 
 Array = NDArray[np.float64]
 
@@ -25,27 +26,26 @@ Array = NDArray[np.float64]
 class JointSensors:
     """Encoders, and torque sensors or motor currents, of all joints at one rate."""
 
-    def __init__(self, settings: SimulatorOptions) -> None:
-        """Of a rate of 0 there are no samples, and no noise."""
-        robot, seed, rate = settings.scene_robot, settings.noise_seed, settings.rate
+    def __init__(self, robot: SceneRobot, rate: float, options: NoiseOptions) -> None:
+        """rate: Hz; of a rate of 0 there are no samples, and no noise."""
         count = len(robot.joint_names)
-        self._settings = settings
+        self._robot, self._rate, self._options = robot, rate, options
         self._torques = self._currents = None
         self.reset()
-        if settings.effort_noise and rate:
+        if options.effort and rate:
             if robot.has_torque_sensors:
                 arm = len(robot.arm_joints)
-                self._torques = JointTorqueNoise(rate, joints=arm, seed=seed)
+                self._torques = JointTorqueNoise(rate, joints=arm, seed=options.seed)
             else:
-                self._currents = CurrentNoise(joints=count, seed=seed)
+                self._currents = CurrentNoise(joints=count, seed=options.seed)
 
     def reset(self) -> None:
         """The arm was put elsewhere: no velocity is a difference of positions across that."""
-        settings, robot = self._settings, self._settings.scene_robot
         self._encoders = None
-        if settings.joint_noise and settings.rate:
-            count = len(robot.joint_names)
-            self._encoders = JointNoise(settings.rate, robot.encoder, count, settings.noise_seed)
+        if self._options.joint and self._rate:
+            robot = self._robot
+            count, seed = len(robot.joint_names), self._options.seed
+            self._encoders = JointNoise(self._rate, robot.encoder, count, seed)
 
     def __call__(
         self, positions: Array, velocities: Array, efforts: Array
@@ -63,20 +63,18 @@ class JointSensors:
         return positions, velocities, efforts
 
 
-def wrench_noise(settings: SimulatorOptions) -> WrenchNoise | None:
-    """Of the force-torque sensor; None: it has none."""
-    if not (settings.wrench_noise and settings.wrench_rate):
-        return None
-    return WrenchNoise(settings.wrench_rate, seed=settings.noise_seed)
+def wrench_noise(rate: float, options: NoiseOptions) -> WrenchNoise | None:
+    """Noise of the force-torque sensor at a rate, Hz; None: it has none."""
+    return WrenchNoise(rate, seed=options.seed) if options.wrench and rate else None
 
 
 def depth_noise(
-    camera: str, intrinsics: Intrinsics, settings: SimulatorOptions
+    robot: SceneRobot, camera: str, intrinsics: Intrinsics, options: NoiseOptions
 ) -> DepthNoise | None:
-    """Of a camera, by what the robot's scene says hangs there; None: it has none. Its delay is left
-    to what drawing takes.
+    """Noise of the depth sensor of a camera; None: it has none. Its delay is left to what drawing
+    takes.
     """
-    if not settings.depth_noise:
+    if not options.depth:
         return None
-    sensor = DEPTH_SENSORS[settings.scene_robot.cameras[camera].depth_sensor]
-    return DepthNoise(intrinsics, replace(sensor, delay=0.0), settings.noise_seed)
+    sensor = DEPTH_SENSORS[robot.cameras[camera].depth_sensor]
+    return DepthNoise(intrinsics, replace(sensor, delay=0.0), options.seed)
