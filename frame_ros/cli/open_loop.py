@@ -14,12 +14,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.cli.arguments import given, namespace, positive, robot, whole
+from frame_ros.cli.arguments import given, positive, whole
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import BagError
+from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import from_values
+from frame_ros.episodes.recording_options import RAD, RecordingOptions
 from frame_ros.robots.joint_units import UNITS
 
 if TYPE_CHECKING:
@@ -95,20 +97,7 @@ def _add_policy_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares how the bags are to be read."""
-    parser.add_argument(
-        '--robot', help='name, profile or URDF file (default: as recorded, or so101)', type=robot
-    )
-    parser.add_argument('--namespace', metavar='NS', help="the robot's namespace", type=namespace)
-    parser.add_argument(
-        '--topic',
-        action='append',
-        default=[],
-        metavar='ROLE=TOPIC',
-        help='the topic that plays a role (action, joint_states, ...); may be repeated',
-    )
-    from frame_ros.cli.report.command import add_unit_arguments
-
-    add_unit_arguments(parser)
+    add_options(parser, RecordingOptions, names={'topics': '--topic'})
     parser.add_argument(
         '--max-age', type=positive, default=0.5, metavar='S', help='oldest input, s'
     )
@@ -122,20 +111,17 @@ def run(args: argparse.Namespace) -> int:
         PolicyError: the policy cannot be made, or predicts nothing comparable.
         ValueRangeError: an option that is not NAME=VALUE.
     """
-    from frame_ros.cli.report.command import recorded_units, topics_by_role
     from frame_ros.episodes.recorded_actions import problems_of_recording, read_raw
     from frame_ros.evaluation.action_errors import summarise_errors
     from frame_ros.robots import load_robot
 
-    topics = topics_by_role(args.topic)
+    recording = from_arguments(RecordingOptions, args)
+    args.robot, args.namespace = recording.robot, recording.namespace
+    reading = recording.reading()
     check_policy(args)
-    units = recorded_units(args)
-    robot_name = args.robot if units.units != 'rad' else None
-    episodes = [
-        e
-        for bag in args.bags
-        for e in read_raw(bag, args.namespace, topics, robot_name or None, units)
-    ]
+    if recording.joint_units == RAD:
+        reading['robot'] = None  # as recorded
+    episodes = [episode for bag in args.bags for episode in read_raw(bag, **reading)]
     args.robot = args.robot or _recorded_robot(episodes[0])
     robot = load_robot(args.robot)
     if args.recorded:

@@ -124,7 +124,8 @@ def add_options(
         if option.name in without or option.name.partition('.')[0] in without:
             continue
         flag = names.get(option.name) or flag_of(option.name)
-        shown = f'{option.text}{_details(option, flag)}'.replace('%', '%%')
+        text, _, default = option.text.partition('; none: ')
+        shown = f'{text}{_details(option, flag, default)}'.replace('%', '%%')
         form = _form(option, flag)
         parser.add_argument(flag, dest=option.name, default=argparse.SUPPRESS, help=shown, **form)
 
@@ -160,7 +161,7 @@ def _form(option: Option, flag: str) -> dict[str, Any]:
     reader = {'type': partial(_read, option, flag)}
     if option.choices and not option.is_list:
         return reader | {'choices': [value for value in option.choices if value != '']}
-    metavar = option.name.rpartition('.')[2].upper()
+    metavar = re.split('[._]', option.name)[-1].upper()
     return reader | {'metavar': 'A,B,...' if option.is_list else metavar}
 
 
@@ -203,15 +204,16 @@ class _AddPair(argparse.Action):
         setattr(arguments, self.dest, {**pairs, pair[0]: pair[1]})
 
 
-def _details(option: Option, flag: str) -> str:
+def _details(option: Option, flag: str, if_none: str) -> str:
     """Range, unit and default, in brackets."""
     value = option.default
     if option.kind is bool:
         return f' (default: {flag})' if value else ''
     items = value if isinstance(value, tuple) else [] if value in (None, '', {}) else [value]
-    default = ','.join(f'{v:g}' if isinstance(v, float) else str(v) for v in items) or 'none'
+    default = ','.join(f'{v:g}' if isinstance(v, float) else str(v) for v in items)
     allowed = option.unit if option.choices else option.range or option.unit
-    return f' ({allowed}; default: {default})' if allowed else f' (default: {default})'
+    default = f'default: {default or if_none or "none"}'
+    return f' ({allowed}; {default})' if allowed else f' ({default})'
 
 
 def _content_of(name: str, path: str) -> str:

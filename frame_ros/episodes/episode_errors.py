@@ -16,48 +16,15 @@ import numpy as np
 
 from frame_ros.core.errors import FrameRosError, ValueRangeError
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.error_options import ErrorOptions
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.processing import settings_of
 from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.reference_loading import reference_of
 from frame_ros.metrics import ReferenceErrors, dtw_distance, find_breaks, reference_errors
 from frame_ros.metrics.record import NO_REFERENCE
-from frame_ros.metrics.relative_pose import RTE_VARIANTS
-from frame_ros.metrics.resampling import ALIGNMENTS
 
 ONLY_OWN = 'the episode is its own only reference'
-MATCHES = ('time', 'arc_length')
-
-
-@dataclass(frozen=True)
-class ErrorOptions:
-    """Choices of how an episode is measured against its references.
-
-    Attributes:
-        match: what brings a pose to its place on a reference, one of MATCHES; empty: as recorded.
-        align: how a trajectory is moved as a whole to a reference before ATE and RTE, one of
-            ALIGNMENTS.
-        rte: the definition of RTE, one of RTE_VARIANTS.
-
-    Raises:
-        ValueRangeError: another match, alignment or definition.
-    """
-
-    match: str = ''
-    align: str = 'none'
-    rte: str = 'paper'
-
-    def __post_init__(self) -> None:
-        known = {'match': ('', *MATCHES), 'align': ALIGNMENTS, 'rte': RTE_VARIANTS}
-        for name, values in known.items():
-            if (value := getattr(self, name)) not in values:
-                named = ', '.join(filter(None, values))
-                raise ValueRangeError(f'{name} is {value!r}; one of {named}')
-
-    @property
-    def changes_errors(self) -> bool:
-        """True if ATE and RTE are computed differently from the live ones."""
-        return bool(self.match) or self.align != 'none' or self.rte != 'paper'
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.recording_options import MAX_AGE
 from frame_ros.policies.protocol import Observation
 
 POSE_FIELDS = (*POSITION, *ORIENTATION)
 JOINTS = 'joint_states'
-MAX_AGE = 0.5  # s, that an input may be old, as of the policy node
 
 
 class RecordedObservations:

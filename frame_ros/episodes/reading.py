@@ -25,7 +25,8 @@ from frame_ros.episodes.episode_split import Part, divide
 from frame_ros.episodes.live_inputs import heard_since, read_first_stamps
 from frame_ros.episodes.recorded_robot import NOT_OPENED, not_opened_text, with_robot
 from frame_ros.episodes.recorded_settings import settings_of_part
-from frame_ros.episodes.recorded_units import RecordedUnits, in_radians, joint_problems
+from frame_ros.episodes.recorded_units import in_radians, joint_problems
+from frame_ros.episodes.recording_options import RecordedUnits
 from frame_ros.episodes.reference import Reference
 
 NEEDED = ('pose', 'action')

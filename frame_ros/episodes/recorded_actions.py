@@ -21,7 +21,7 @@ from frame_ros.core.events import EventType
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import read_bag
-from frame_ros.episodes.recorded_units import RecordedUnits
+from frame_ros.episodes.recording_options import RecordedUnits
 
 
 @dataclass(frozen=True)

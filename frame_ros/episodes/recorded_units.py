@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,14 +15,13 @@ from numpy.typing import NDArray
 from frame_ros.bags.findings import Note
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
-from frame_ros.core.errors import BagError, ValueRangeError
-from frame_ros.core.input_files import load_json, read_text
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.recording_options import DEGREES, PERCENT, RAD, TICKS, RecordedUnits
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
 
-RAD, DEGREES, TICKS, PERCENT = UNITS = ('rad', 'deg', 'ticks', 'percent')
 STREAMS = ('joint_states', 'action', 'gripper')
 LEROBOT_UNITS = {DEGREES: 'degrees', PERCENT: 'range_m100_100'}
 RESOLUTION = 4096  # steps of an encoder per turn
@@ -33,56 +31,6 @@ MARGIN, LEAST_MARGIN = 0.05, 0.1
 MOST_ODD = 0.01
 OTHER_ZERO = 'another zero, another calibration, or another robot'
 TOO_FAST = 1.5  # times the limit, since stamps jitter
-
-
-@dataclass(frozen=True)
-class RecordedUnits:
-    """The units in which joint values were recorded.
-
-    Attributes:
-        units: one of UNITS. 'deg': grippers 0 (closed) to 100 (open), as LeRobot writes them.
-            'percent': LeRobot's -100 to 100. 'ticks': steps of an encoder, 4096 a turn.
-        calibration: joint -> entry of LeRobot's calibration file; what percent and ticks mean
-            exactly; without it percent are of the robot's limits, and tick 2048 is 0 rad.
-
-    Raises:
-        ValueRangeError: other units.
-    """
-
-    units: str = RAD
-    calibration: Mapping[str, Mapping[str, int]] | None = None
-
-    def __post_init__(self) -> None:
-        if self.units not in UNITS:
-            raise ValueRangeError(f'joint units are {self.units!r}; known: {", ".join(UNITS)}')
-
-
-def load_recorded_units(units: str, calibration: str | Path | None = None) -> RecordedUnits:
-    """Returns the units, with the calibration of a file.
-
-    Raises:
-        BagError: the file cannot be read.
-        ValueRangeError: unknown units, a file that is not a calibration, or one for values in rad,
-            which need none.
-    """
-    if not calibration:
-        return RecordedUnits(units)
-    if units == RAD:
-        raise ValueRangeError(
-            f'a calibration ({calibration}) changes nothing about joint values in rad; name what '
-            'they are: --joint-units ticks, percent or deg'
-        )
-    try:
-        entries = load_json(read_text(calibration))
-    except OSError as error:
-        raise BagError(f'{calibration} cannot be read: {error.strerror}') from error
-    except ValueError as error:
-        raise ValueRangeError(f'{calibration} is not a calibration file: {error}') from error
-    if not isinstance(entries, dict) or not all(isinstance(e, dict) for e in entries.values()):
-        raise ValueRangeError(
-            f'{calibration} is not a calibration file: joints with entries expected'
-        )
-    return RecordedUnits(units, entries)
 
 
 def in_radians(

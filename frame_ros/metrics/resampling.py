@@ -25,6 +25,7 @@ from frame_ros.metrics.arrays import (
 from frame_ros.metrics.contiguous_samples import runs_of
 
 ALIGNMENTS = ('none', 'se3', 'sim3')
+MATCHES = ('time', 'arc_length')  # what brings a sample to its place on a reference
 
 
 def nearest_reference(

@@ -23,6 +23,7 @@ from frame_ros.metrics.families.reference_errors import (
 from frame_ros.metrics.orientations import as_orientations
 from frame_ros.metrics.relative_pose import interpolated_orientations
 from frame_ros.metrics.resampling import (
+    MATCHES,
     index_of_least,
     interpolated,
     one_path,
@@ -32,8 +33,6 @@ from frame_ros.metrics.resampling import (
     travelled_lengths,
     without_pauses,
 )
-
-_WAYS = ('time', 'arc_length')
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ def reference_errors(
             or a reference without length to go along.
         MissingExtraError: `with_dtw` without dtaidistance (extra 'dtw').
     """
-    check_variant(by, _WAYS)
+    check_variant(by, MATCHES)
     xp, points, times = _trajectory(stamps, positions, 'positions', delta + 1)
     others = _references(references, 1)
     along = times if by == 'time' else travelled_lengths(points, breaks)
@@ -166,7 +165,7 @@ def mean_trajectory(
         ValueRangeError: a value is not finite, stamps do not increase, an unknown way, or a
             reference without length by arc length.
     """
-    check_variant(by, _WAYS)
+    check_variant(by, MATCHES)
     paths = _references(references, 2)
     xp, first, _ = paths[0]
     if any(points.shape[1] != first.shape[1] for _, points, _ in paths):

@@ -162,8 +162,8 @@ def test_namespace_and_topics_choose_what_is_read(
 
 @pytest.mark.parametrize(
     ('given', 'told'),
-    [('poses=/ee_pose', "no role 'poses'; known are pose, action"), ('pose', 'ROLE=TOPIC'),
-     ('pose=', 'ROLE=TOPIC')],
+    [('poses=/ee_pose', "'poses' is no role; did you mean 'pose'?"),
+     ('pose', "--topic is 'pose'; it must be NAME=VALUE"), ('pose=', 'NAME=VALUE')],
 )  # fmt: skip
 def test_a_wrong_topic_option_is_told(
     given: str, told: str, bag: Path, capsys: pytest.CaptureFixture[str]

@@ -111,7 +111,7 @@ def test_axes_can_be_chosen_and_are_checked():
     assert [axis['id'] for axis in found['axes']] == ['ti', 'sr', 'pl', 'ate']
     assert found['common_axes'] == ['ti', 'sr', 'pl']
     assert found['policies'][0]['reasons'] == {'ate': 'no policy has a value'}
-    with pytest.raises(ValueRangeError, match='control_rate has no better direction'):
+    with pytest.raises(ValueRangeError, match='axes is .*control_rate.*better direction'):
         ReportOptions(axes=('control_rate',))
     with pytest.raises(ValueRangeError, match="'speed'"):
         ReportOptions(axes=('speed',))

@@ -18,6 +18,7 @@ from frame_ros.bags.streams.inference import INFERENCE
 from frame_ros.bags.streams.joints import ACTION, GRIPPER, JOINT_STATES
 from frame_ros.bags.streams.poses import GOAL, OBJECT, POSE
 from frame_ros.core.errors import BagError
+from frame_ros.core.options import check_names
 from frame_ros.metrics.message_fields import FIELDS
 
 
@@ -39,6 +40,16 @@ STREAMS = {
 FED_ROLES = tuple(role for role, row in STREAMS.items() if row.forms[0].from_columns is not None)
 # Fields of every live metric message in addition to those of `FIELDS`.
 NOT_COMPUTED = ('header', 'episode_id')
+
+
+def absolute_topics(topics: Mapping[str, str]) -> dict[str, str]:
+    """Role -> topic with a leading slash.
+
+    Raises:
+        OptionError: a role is not known.
+    """
+    check_names(topics, STREAMS, 'role')
+    return {role: '/' + topic.strip('/') for role, topic in topics.items()}
 
 
 def read_stream(bag: Bag, role: str, topic: str) -> Stream:

@@ -11,16 +11,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.cli.arguments import any_path, given, input_file, namespace, robot
+from frame_ros.cli.arguments import any_path, given, names
 from frame_ros.cli.progress import progress_bar
 from frame_ros.cli.report.outputs import DEFAULT_OUTPUT, STANDARD_OUTPUT, check_outputs, pages
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.input_files import valid_text
+from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.output_files import make_folder, write_whole
+from frame_ros.episodes.error_options import ErrorOptions
+from frame_ros.episodes.recording_options import RecordingOptions
 
 if TYPE_CHECKING:
     from frame_ros.episodes.episode import Episode
-    from frame_ros.episodes.recorded_units import RecordedUnits
     from frame_ros.episodes.reference import Reference
     from frame_ros.reports.model.episode_check import EpisodeChecks
     from frame_ros.reports.model.options import ReportOptions
@@ -56,26 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='FILE.json',
         help='write JSON to a file ending in .json, else to standard output; no page unless -o',
     )
-    parser.add_argument(
-        '--namespace',
-        metavar='NS',
-        help="the robot's namespace (default: that with most topics)",
-        type=namespace,
-    )
-    parser.add_argument(
-        '--topic',
-        action='append',
-        default=[],
-        metavar='ROLE=TOPIC',
-        help='the topic that plays a role (pose, action, contact, ...); may be repeated',
-    )
-    parser.add_argument(
-        '--robot',
-        metavar='NAME',
-        help='name, profile or URDF: computes poses from joint states where none were recorded',
-        type=robot,
-    )
-    add_unit_arguments(parser)
+    add_options(parser, RecordingOptions, names={'topics': '--topic'})
     _add_comparison_arguments(parser)
     parser.add_argument('--title', default='', help='heading of the page')
     parser.add_argument('--open', action='store_true', help='open the page in a browser')
@@ -104,30 +87,12 @@ def _add_comparison_arguments(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help='measure against the mean of the references, not against the nearest',
     )
-    parser.add_argument(
-        '--match',
-        choices=('time', 'arc_length'),
-        default='',
-        help='bring a reference to the poses by time since the start, or by the way travelled '
-        '(default: as the live metrics did)',
-    )
-    parser.add_argument(
-        '--align',
-        choices=('none', 'se3', 'sim3'),
-        default='none',
-        help='move each trajectory as a whole to its reference before ATE and RTE',
-    )
-    parser.add_argument(
-        '--rte',
-        choices=('paper', 'evo'),
-        default='paper',
-        help='paper: of displacements in the common frame, FRAME eq. 10; evo: of relative poses, '
-        'as evo_rpe has it',
-    )
+    add_options(parser, ErrorOptions)
     parser.add_argument(
         '--fingerprint',
-        default='',
-        metavar='ID[,ID...]',
+        type=names,
+        default=[],
+        metavar='ID,ID,...',
         help='axes on which policies are compared (default: of sr, pl, ps, cc, ate, rte, il, mu, '
         'cr, op, rf those that are known)',
     )
@@ -152,20 +117,17 @@ def run(args: argparse.Namespace) -> int:
     paths = bag_paths(args)
     if not paths:
         raise BagError('no bag is given; name at least one: frame-ros report BAG')
-    axes = dict.fromkeys(id.strip() for id in args.fingerprint.split(',') if id.strip())
-    options = ReportOptions(args.match, args.align, args.rte, tuple(axes))
-    choice = {'namespace': args.namespace, 'topics': topics_by_role(args.topic)}
-    choice['robot'] = args.robot
-    if args.robot:
+    options = from_arguments(ReportOptions(axes=tuple(dict.fromkeys(args.fingerprint))), args)
+    choice = from_arguments(RecordingOptions, args).reading()
+    if choice['robot']:
         from frame_ros.robots import load_robot
 
-        load_robot(args.robot)
-    choice['joint_units'] = recorded_units(args)
+        load_robot(choice['robot'])
     surveys = survey_all(paths, args.quiet)
     bags = [bag for _, found in surveys for bag in found.bags]
     check_outputs(args, bags)
     references = given_references(args, **choice)
-    mean_by = (args.match or 'time') if args.reference_mean else ''
+    mean_by = (options.match or 'time') if args.reference_mean else ''
     episodes = load_episodes(surveys, args.quiet, references, mean_by, **choice)
     from frame_ros.episodes.topic_uses import is_usable
     from frame_ros.reports import report_json
@@ -174,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
     checks = EpisodeChecks()
     print_doubts(episodes, checks, args.quiet)
     usable = [episode for episode in episodes if is_usable(episode)]
-    print_uses(episodes, args.namespace)
+    print_uses(episodes, choice['namespace'])
     if args.json is not None:
         if usable or args.json == STANDARD_OUTPUT or not Path(args.json).exists():
             _write_json(report_json(episodes, options, checks), args.json)
@@ -242,51 +204,6 @@ def given_references(args: argparse.Namespace, **choice: Any) -> list[Reference]
     from frame_ros.episodes.reference_loading import load_references
 
     return load_references(args.reference, with_unknown=True, **choice)
-
-
-def add_unit_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the units of recorded joint values."""
-    parser.add_argument(
-        '--joint-units',
-        default='rad',
-        choices=('rad', 'deg', 'ticks', 'percent'),
-        help="of the recorded joint values: ticks of an encoder (4096 a turn), percent (LeRobot's "
-        '-100 to 100) and deg with grippers from 0 to 100',
-    )
-    parser.add_argument(
-        '--joint-calibration',
-        type=input_file,
-        metavar='FILE.json',
-        help="LeRobot's calibration file of the arm, for ticks and percent; without it tick 2048 "
-        "is 0 rad, and percent are of the robot's limits: approximate",
-    )
-
-
-def recorded_units(args: argparse.Namespace) -> RecordedUnits:
-    """The units named; errors as of `load_recorded_units`."""
-    from frame_ros.episodes.recorded_units import load_recorded_units
-
-    return load_recorded_units(args.joint_units, args.joint_calibration)
-
-
-def topics_by_role(given: Sequence[str]) -> dict[str, str]:
-    """Returns role -> absolute topic of texts ROLE=TOPIC.
-
-    Raises:
-        ValueRangeError: a text of another form, or a role that is not known.
-    """
-    from frame_ros.bags.streams.table import STREAMS
-
-    topics = {}
-    for text in given:
-        role, _, topic = text.partition('=')
-        if not topic.strip('/'):
-            raise ValueRangeError(f'--topic {text!r} is not of the form ROLE=TOPIC')
-        if role not in STREAMS:
-            known = ', '.join(STREAMS)
-            raise ValueRangeError(f'--topic {text}: there is no role {role!r}; known are {known}')
-        topics[role] = '/' + topic.strip('/')
-    return topics
 
 
 def print_doubts(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,8 +25,9 @@ from frame_ros.episodes.export.dataset_frames import (
     reachable_rate,
     repeated_inputs,
 )
+from frame_ros.episodes.export.dataset_options import NO_CAMERAS, DatasetOptions
 from frame_ros.episodes.interventions import interventions_of
-from frame_ros.episodes.observations import MAX_AGE, RecordedObservations
+from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.reading import read_bag
 from frame_ros.episodes.recorded_actions import (
     RecordedActions,
@@ -34,48 +35,11 @@ from frame_ros.episodes.recorded_actions import (
     is_ended,
     problems_of_recording,
 )
-from frame_ros.episodes.recorded_units import RecordedUnits
+from frame_ros.episodes.recording_options import RAD
 from frame_ros.episodes.reference_loading import is_successful
 
 PARTIAL_SUFFIX = '.partial'
 LEAST_FRAMES = 2
-
-
-@dataclass(frozen=True)
-class ExportOptions:
-    """The content of a data set.
-
-    Attributes:
-        joints: in order.
-        grippers: as of `DemonstrationDataset`.
-        fps: 0 is what every input of every episode reaches.
-        task: instead of the recorded instructions.
-        cameras: None is all; () is none.
-        keep: as of `frame_runs`.
-        is_repeating: frames may repeat an input that comes more rarely.
-        codec: of the videos; '' stores images.
-        namespace, topics: as of `read_episodes`.
-    """
-
-    joints: tuple[str, ...]
-    grippers: Mapping[str, tuple[float, float]]
-    fps: int = 0
-    robot_type: str = 'so101'
-    repo_id: str = ''
-    units: str = 'degrees'
-    cameras: tuple[str, ...] | None = None
-    poses: tuple[str, ...] = ()
-    task: str = ''
-    is_success_only: bool = False
-    keep: str = 'all'
-    is_repeating: bool = False
-    max_age: float = MAX_AGE
-    codec: str = 'libsvtav1'
-    has_flags: bool = True
-    namespace: str | None = None
-    topics: Mapping[str, str] | None = None
-    joint_units: RecordedUnits | None = None
-    robot: str | None = None
 
 
 @dataclass
@@ -114,15 +78,13 @@ class _Plan:
 def export_dataset(
     paths: Sequence[str | os.PathLike[str]],
     folder: str | os.PathLike[str],
-    options: ExportOptions,
-    is_skipping_bad: bool = False,
+    options: DatasetOptions,
     progress: Callable[[Sequence[_Plan]], Iterable[_Plan]] = iter,
 ) -> ExportReport:
     """Writes recorded episodes as a LeRobotDataset into a new folder, whole or not at all.
 
     Args:
         paths: bags, or folders of bags.
-        is_skipping_bad: leave out bags that cannot be used, instead of raising.
         progress: wraps the loop over episodes.
 
     Raises:
@@ -139,7 +101,7 @@ def export_dataset(
                 '(--output DIR)'
             )
     plans = _plan(paths, options, report)
-    if report.problems and not is_skipping_bad:
+    if report.problems and not options.is_skipping_bad:
         raise BagError(
             f'nothing was written: {"; ".join(report.problems)}; bags that do not fit are left out '
             'with --skip-bad'
@@ -162,7 +124,7 @@ def export_dataset(
 
 
 def _plan(
-    paths: Sequence[str | os.PathLike[str]], options: ExportOptions, report: ExportReport
+    paths: Sequence[str | os.PathLike[str]], options: DatasetOptions, report: ExportReport
 ) -> list[_Plan]:
     """Returns the episodes to write; problems of others go to the report."""
     plans: list[_Plan] = []
@@ -184,17 +146,14 @@ def _plan(
     return plans
 
 
-def _read(bag: Bag, options: ExportOptions) -> list[Episode]:
-    return read_bag(
-        bag,
-        namespace=options.namespace,
-        topics=options.topics,
-        robot=options.robot,
-        joint_units=options.joint_units,
-    )
+def _read(bag: Bag, options: DatasetOptions) -> list[Episode]:
+    reading = options.reading()
+    if options.joint_units == RAD:
+        reading['robot'] = None  # as recorded
+    return read_bag(bag, **reading)
 
 
-def _plan_one(bag: Bag, place: int, episode: Episode, options: ExportOptions) -> _Plan:
+def _plan_one(bag: Bag, place: int, episode: Episode, options: DatasetOptions) -> _Plan:
     actions, observations = _opened(bag, episode, options)
     if not observations.instruction:
         raise BagError(f'{bag.path}: no instruction was recorded; give it with --task TEXT')
@@ -203,7 +162,7 @@ def _plan_one(bag: Bag, place: int, episode: Episode, options: ExportOptions) ->
         check_rate(rates, options.fps)
     for name in ('joint_commands', 'joint_states'):
         table = actions.names if name == 'joint_commands' else observations.joints.names
-        if missing := [joint for joint in options.joints if joint not in table]:
+        if missing := [joint for joint in options.joint_names if joint not in table]:
             raise BagError(
                 f'{bag.path}: {name} lack {", ".join(missing)}; they have {", ".join(table)}; '
                 'choose with --joints A,B,..., or another robot with --robot NAME'
@@ -226,12 +185,13 @@ def _sizes(plan: _Plan) -> str:
 
 
 def _opened(
-    bag: Bag, episode: Episode, options: ExportOptions
+    bag: Bag, episode: Episode, options: DatasetOptions
 ) -> tuple[RecordedActions, RecordedObservations]:
+    cameras = () if options.cameras == (NO_CAMERAS,) else options.cameras or None
     observations = RecordedObservations(
-        episode, options.cameras, options.poses, options.max_age, options.task or None, bag
+        episode, cameras, options.poses, options.max_age, options.task or None, bag
     )
-    if options.cameras is None and not observations.cameras:
+    if cameras is None and not observations.cameras:
         raise BagError(
             f'{bag.path}: no images were recorded; --cameras none writes a data set without'
         )
@@ -241,7 +201,7 @@ def _opened(
 def _write(
     plans: Sequence[_Plan],
     folder: Path,
-    options: ExportOptions,
+    options: DatasetOptions,
     report: ExportReport,
     progress: Callable[[Sequence[_Plan]], Iterable[_Plan]],
 ) -> None:
@@ -249,15 +209,15 @@ def _write(
 
     dataset = DemonstrationDataset(
         folder,
-        options.joints,
-        options.grippers,
+        options.joint_names,
+        options.known_robot.grippers,
         report.fps,
         options.poses,
         report.cameras,
-        options.robot_type,
+        Path(options.robot).stem,
         options.units,
         options.repo_id or f'local/{report.folder.name}',
-        options.codec,
+        '' if options.has_images else options.codec,
         tuple(FLAGS) if options.has_flags else (),
     )
     for plan in progress(plans):

@@ -17,7 +17,6 @@ from frame_ros.episodes.interventions import Segment, is_intervened
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded_actions import RecordedActions
 
-KEEP = ('all', 'policy', 'person')
 # A command belongs to the frame up to so many frames before its stamp: clocks jitter.
 EARLY = 0.25
 # A rate is reached by an input that comes at least at this share of it.
@@ -104,11 +103,9 @@ def frame_runs(
 
     Args:
         segments: in which an operator drove.
-        keep: 'all'; 'policy': without these; 'person': only these.
+        keep: 'all'; 'policy': without these; 'operator': only these.
         max_age: s, largest age of a command.
     """
-    if keep not in KEEP:
-        raise ValueRangeError(f'keep is {keep!r}; known: {", ".join(KEEP)}')
     left_out: Counter[str] = Counter()
     stamps = _grid(actions, observations, fps, left_out)
     early = int(EARLY * SECOND / fps)
@@ -119,7 +116,7 @@ def frame_runs(
         why = observations.lack(stamp)
         if not why and stamp - actions.stamps[newest[i]] > max_age * SECOND:
             why = f'joint_commands: older than {max_age:g} s'
-        if not why and keep != 'all' and (keep == 'person') != is_person[i]:
+        if not why and keep != 'all' and (keep == 'operator') != is_person[i]:
             why = 'an operator drove' if is_person[i] else 'the policy drove'
         if why:
             left_out[why] += 1

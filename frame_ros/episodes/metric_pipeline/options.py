@@ -26,6 +26,7 @@ from frame_ros.core.options import (
     walk,
 )
 from frame_ros.episodes.reference import Reference
+from frame_ros.metrics.resampling import MATCHES
 from frame_ros.sensing.contact.grasp import GraspOptions
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class MetricParameters:
         at_least=0.0,
     )
     reference_match: str = option(
-        'time', 'way in which a pose finds its place on a reference', choices=('time', 'arc_length')
+        'time', 'way in which a pose finds its place on a reference', choices=MATCHES
     )
     rte_delta: int = option(1, 'poses over which rte compares displacements', at_least=1)
     confidence_aggregate: str = option(

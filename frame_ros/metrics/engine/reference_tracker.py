@@ -18,6 +18,7 @@ from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import check_variant
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import positive_gap
+from frame_ros.metrics.resampling import MATCHES
 
 _Vector = tuple[float, float, float]
 _INFINITY = float('inf')
@@ -64,7 +65,7 @@ class ReferenceTracker:
             ValueRangeError: a value is not finite, stamps do not increase, delta is below 1, gap
                 is not positive, an unknown match, or a reference without length to match along.
         """
-        check_variant(match, ('time', 'arc_length'))
+        check_variant(match, MATCHES)
         if delta < 1:
             raise ValueRangeError(f'delta is {delta}; 1 sample or more is expected')
         self._is_by_time = match == 'time'

@@ -4,27 +4,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from frame_ros.core.errors import ValueRangeError
-from frame_ros.episodes.episode_errors import ErrorOptions
+from frame_ros.core.options import option, options, rule
+from frame_ros.episodes.error_options import ErrorOptions
 from frame_ros.metrics import metric
 
 
-@dataclass(frozen=True)
+@options
 class ReportOptions(ErrorOptions):
-    """Choices of the user.
+    """Choices of the user for a report."""
 
-    axes: metrics of the fingerprint; empty: those of the paper and of safety that are known.
+    axes: tuple[str, ...] = option(
+        (), 'metrics of the fingerprint; none: those of the paper and of safety that are known'
+    )
 
-    Raises:
-        ValueRangeError: an axis that is no metric or has no better direction; see `ErrorOptions`.
-    """
-
-    axes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for id in self.axes:
-            if metric(id).higher_is_better is None:
-                raise ValueRangeError(f'{id} has no better direction; it cannot be an axis')
+    @rule('axes', 'metrics that have a better direction')
+    def _are_directed(self) -> bool:
+        return all(metric(id).higher_is_better is not None for id in self.axes)

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Options of reading recordings: namespace, topics, robot, and the units of joint values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from frame_ros.core.errors import BagError, SetupError, ValueRangeError
+from frame_ros.core.input_files import load_json, read_text
+from frame_ros.core.options import option, options, rule
+from frame_ros.core.ros_names import check_namespace
+
+MAX_AGE = 0.5  # s, that an input may be old, as of the policy node
+RAD, DEGREES, TICKS, PERCENT = UNITS = ('rad', 'deg', 'ticks', 'percent')
+
+
+@options
+class RecordingOptions:
+    """How recordings are read."""
+
+    namespace: str | None = option(None, "the robot's namespace; none: that with most topics")
+    topics: Mapping[str, str] = option(
+        {}, 'role=topic, of what has another name than usual: pose, action, joint_states, ...'
+    )
+    robot: str = option(
+        '', 'name, profile or URDF, for poses from joint states where none were recorded'
+    )
+    joint_units: str = option(
+        RAD,
+        'of recorded joint values: rad, ticks of an encoder (4096 a turn), percent (-100 to 100, '
+        'as LeRobot has them), deg with grippers from 0 to 100',
+        choices=UNITS,
+    )
+    joint_calibration: str = option(
+        '',
+        "LeRobot's calibration file of the arm, for ticks and percent; without it tick 2048 is "
+        "0 rad, and percent are of the robot's limits: approximate",
+    )
+
+    @rule('namespace', 'a ROS namespace: words of letters, digits and _, such as cell_1/left')
+    def _is_namespace(self) -> bool:
+        try:
+            check_namespace(self.namespace or '')
+        except SetupError:
+            return False
+        return True
+
+    def reading(self) -> dict[str, Any]:
+        """Returns the arguments of `read_episodes`.
+
+        Raises:
+            ValueRangeError: a role, or units, that are not known. BagError, RobotError: a file that
+                cannot be read.
+        """
+        from frame_ros.bags.streams.table import absolute_topics
+
+        return {
+            'namespace': self.namespace,
+            'topics': absolute_topics(self.topics),
+            'robot': self.robot or None,
+            'joint_units': load_recorded_units(self.joint_units, self.joint_calibration),
+        }
+
+
+@dataclass(frozen=True)
+class RecordedUnits:
+    """The units in which joint values were recorded.
+
+    Attributes:
+        units: one of UNITS. 'deg': grippers 0 (closed) to 100 (open), as LeRobot writes them.
+            'percent': LeRobot's -100 to 100. 'ticks': steps of an encoder, 4096 a turn.
+        calibration: joint -> entry of LeRobot's calibration file; what percent and ticks mean
+            exactly; without it percent are of the robot's limits, and tick 2048 is 0 rad.
+
+    Raises:
+        ValueRangeError: other units.
+    """
+
+    units: str = RAD
+    calibration: Mapping[str, Mapping[str, int]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.units not in UNITS:
+            raise ValueRangeError(f'joint units are {self.units!r}; known: {", ".join(UNITS)}')
+
+
+def load_recorded_units(units: str, calibration: str | Path | None = None) -> RecordedUnits:
+    """Returns the units, with the calibration of a file.
+
+    Raises:
+        BagError: the file cannot be read.
+        ValueRangeError: unknown units, a file that is not a calibration, or one for values in rad,
+            which need none.
+    """
+    if not calibration:
+        return RecordedUnits(units)
+    if units == RAD:
+        raise ValueRangeError(
+            f'a calibration ({calibration}) changes nothing about joint values in rad; name what '
+            'they are: --joint-units ticks, percent or deg'
+        )
+    try:
+        entries = load_json(read_text(calibration))
+    except OSError as error:
+        raise BagError(f'{calibration} cannot be read: {error.strerror}') from error
+    except ValueError as error:
+        raise ValueRangeError(f'{calibration} is not a calibration file: {error}') from error
+    if not isinstance(entries, dict) or not all(isinstance(e, dict) for e in entries.values()):
+        raise ValueRangeError(
+            f'{calibration} is not a calibration file: joints with entries expected'
+        )
+    return RecordedUnits(units, entries)
