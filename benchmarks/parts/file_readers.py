@@ -163,7 +163,7 @@ def read_options(path: Path) -> None:
 
 
 def read_calibration(path: Path) -> None:
-    from frame_ros.episodes.recording_options import load_recorded_units
+    from frame_ros.bags.recording_options import load_recorded_units
 
     load_recorded_units('ticks', path)
 

@@ -14,6 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frame_ros.bags.recording_options import RAD, RecordingOptions
 from frame_ros.cli.arguments import given, positive, whole
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.options import parse_options
@@ -21,7 +22,6 @@ from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import BagError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import from_values
-from frame_ros.episodes.recording_options import RAD, RecordingOptions
 from frame_ros.robots.joint_units import UNITS
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ import numpy as np
 
 from frame_ros.core.errors import FrameRosError, ValueRangeError
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.error_options import ErrorOptions
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.processing import settings_of
 from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.reference_loading import reference_of
 from frame_ros.metrics import ReferenceErrors, dtw_distance, find_breaks, reference_errors
+from frame_ros.metrics.error_options import ErrorOptions
 from frame_ros.metrics.record import NO_REFERENCE
 
 ONLY_OWN = 'the episode is its own only reference'

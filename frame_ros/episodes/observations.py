@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.images.cameras import Camera, camera_topics
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.recording_options import MAX_AGE
 from frame_ros.bags.streams.joint_table import state_table
 from frame_ros.bags.streams.poses import ORIENTATION, POSITION
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.recording_options import MAX_AGE
 from frame_ros.policies.protocol import Observation
 
 POSE_FIELDS = (*POSITION, *ORIENTATION)

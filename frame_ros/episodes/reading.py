@@ -13,6 +13,7 @@ import numpy as np
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.streams.events import read_events
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.table import STREAMS, read_stream
@@ -26,7 +27,6 @@ from frame_ros.episodes.live_inputs import heard_since, read_first_stamps
 from frame_ros.episodes.recorded_robot import NOT_OPENED, not_opened_text, with_robot
 from frame_ros.episodes.recorded_settings import settings_of_part
 from frame_ros.episodes.recorded_units import in_radians, joint_problems
-from frame_ros.episodes.recording_options import RecordedUnits
 from frame_ros.episodes.reference import Reference
 
 NEEDED = ('pose', 'action')

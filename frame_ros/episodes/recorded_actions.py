@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import command_table
 from frame_ros.core.errors import BagError
@@ -21,7 +22,6 @@ from frame_ros.core.events import EventType
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import read_bag
-from frame_ros.episodes.recording_options import RecordedUnits
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.findings import Note
+from frame_ros.bags.recording_options import DEGREES, PERCENT, RAD, TICKS, RecordedUnits
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
-from frame_ros.episodes.recording_options import DEGREES, PERCENT, RAD, TICKS, RecordedUnits
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot

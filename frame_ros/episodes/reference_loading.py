@@ -21,9 +21,9 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.reference import Reference, mean_reference
 
 if TYPE_CHECKING:
+    from frame_ros.bags.recording_options import RecordedUnits
     from frame_ros.bags.streams.form import Stream
     from frame_ros.episodes.episode import Episode
-    from frame_ros.episodes.recording_options import RecordedUnits
 
 
 def load_references(

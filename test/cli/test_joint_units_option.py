@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from bag_making import T0, message, stamp, write_bag
 
+from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.streams.form import Stream
 from frame_ros.cli import main
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.recorded_units import in_radians
-from frame_ros.episodes.recording_options import RecordedUnits
 from frame_ros.robots import load_robot
 
 ROBOT = load_robot('so101')

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frame_ros.bags.recording_options import RecordingOptions
 from frame_ros.cli.arguments import any_path, given, names
 from frame_ros.cli.progress import progress_bar
 from frame_ros.cli.report.outputs import DEFAULT_OUTPUT, STANDARD_OUTPUT, check_outputs, pages
@@ -18,8 +19,7 @@ from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.input_files import valid_text
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.output_files import make_folder, write_whole
-from frame_ros.episodes.error_options import ErrorOptions
-from frame_ros.episodes.recording_options import RecordingOptions
+from frame_ros.metrics.error_options import ErrorOptions
 
 if TYPE_CHECKING:
     from frame_ros.episodes.episode import Episode

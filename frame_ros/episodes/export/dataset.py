@@ -15,6 +15,7 @@ import numpy as np
 
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.recording_options import RAD
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.export.dataset_frames import (
@@ -35,7 +36,6 @@ from frame_ros.episodes.recorded_actions import (
     is_ended,
     problems_of_recording,
 )
-from frame_ros.episodes.recording_options import RAD
 from frame_ros.episodes.reference_loading import is_successful
 
 PARTIAL_SUFFIX = '.partial'

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from frame_ros.bags.recording_options import MAX_AGE, RAD, RecordingOptions
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import option, options
-from frame_ros.episodes.recording_options import MAX_AGE, RAD, RecordingOptions
 from frame_ros.robots.catalogue import load_robot
 from frame_ros.robots.profiles import OF_ROBOT
 from frame_ros.robots.robot import Robot

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from frame_ros.core.options import option, options, rule
-from frame_ros.episodes.error_options import ErrorOptions
 from frame_ros.metrics import metric
+from frame_ros.metrics.error_options import ErrorOptions
 
 
 @options

@@ -11,7 +11,7 @@ from frame_ros.metrics.resampling import ALIGNMENTS, MATCHES
 
 @options
 class ErrorOptions:
-    """How an episode is measured against its references."""
+    """Measurement of an episode against its references."""
 
     match: str = option(
         '',

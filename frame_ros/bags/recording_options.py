@@ -20,7 +20,7 @@ RAD, DEGREES, TICKS, PERCENT = UNITS = ('rad', 'deg', 'ticks', 'percent')
 
 @options
 class RecordingOptions:
-    """How recordings are read."""
+    """Reading of recordings."""
 
     namespace: str | None = option(None, "the robot's namespace; none: that with most topics")
     topics: Mapping[str, str] = option(
