@@ -51,7 +51,8 @@ def optimal_trajectory_difference(
 
     Raises:
         ShapeError: shapes that do not match, fewer than 2 samples, goal without grasped or the
-        reverse. ValueRangeError: a value is not finite, or an unknown second term.
+            reverse.
+        ValueRangeError: a value is not finite, or an unknown second term.
     """
     xp, _ = as_points(tcp, 2, 'tcp')
     distances = remaining_distance(tcp, target, goal, grasped, second_term)

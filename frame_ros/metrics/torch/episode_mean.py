@@ -4,8 +4,12 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Callable
 from functools import partial
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature
+from textwrap import fill
 from typing import Any, ClassVar
 
 import torch
@@ -16,50 +20,24 @@ from frame_ros.metrics.registry import REGISTRY
 from frame_ros.metrics.torch.base import MeanMetric
 from frame_ros.metrics.torch.padding import by_episode
 
+_KWARGS = Parameter('kwargs', Parameter.VAR_KEYWORD)
+_SELF = Parameter('self', Parameter.POSITIONAL_OR_KEYWORD)
+_OF_MASK = '(..., T) booleans or (...,) lengths of padded episodes. None: nothing is padding.'
+
 
 class EpisodeMean(MeanMetric):
-    """Mean over episodes (inferences) of a batch form.
-
-    The constructor takes the options of the record's TorchForm, by position or name; `update` its
-    arrays, one episode or a batch of them, and the mask: (..., T) booleans or (...,) lengths of
-    padded episodes. Shapes, units and errors are those of the batch form.
-    """
+    """Mean over episodes (inferences) of a batch form, whose options it keeps in `options`."""
 
     is_differentiable = True
     entry: ClassVar[Metric]
-    arguments: ClassVar[Signature]
+    form: ClassVar[TorchForm]
+    options: dict[str, Any]
 
-    def __init__(self, *values: Any, **options: Any) -> None:
-        form, defaults = self._form, signature(self._batch).parameters
-        given = dict(zip(form.options, values, strict=False))
-        self.options = {
-            name: given.get(name, options.pop(name, defaults[name].default))
-            for name in form.options
-        }
-        super().__init__(**options)
-        if form.unit is not None:
-            self.unit = form.unit(self.options)
-
-    @property
-    def _form(self) -> TorchForm:
-        form = type(self).entry.torch_form
-        assert form is not None
-        return form
-
-    @property
-    def _batch(self) -> Any:
-        return type(self).entry.batch
-
-    def _take(self, *arrays: Any, **named: Any) -> None:
-        form = self._form
-        bound = self.arguments.bind(*arrays, **named)
-        bound.apply_defaults()
-        *samples, mask = (bound.arguments[name] for name in (*form.arrays, form.mask))
-        minimum = type(self).entry.minimum_samples
-        if form.minimum is not None:
-            minimum = form.minimum(self.options)
-        formula = partial(_of_episodes, self._batch, form.first, self.options)
-        self._add(by_episode(formula, minimum, mask, *samples))
+    def _take(self, *arrays: Any, mask: Any) -> None:
+        entry, form = type(self).entry, type(self).form
+        minimum = form.minimum(self.options) if form.minimum else entry.minimum_samples
+        formula = partial(_of_episodes, entry.batch, form.first, self.options)
+        self._add(by_episode(formula, minimum, mask, *arrays))
 
 
 def _of_episodes(batch: Any, first: int | None, options: dict[str, Any], *arrays: Any) -> Tensor:
@@ -68,30 +46,83 @@ def _of_episodes(batch: Any, first: int | None, options: dict[str, Any], *arrays
 
 
 def derived_class(entry: Metric) -> type[EpisodeMean]:
-    """Returns the class of a metric whose record has a TorchForm."""
-    form = entry.torch_form
-    assert form is not None and entry.batch is not None
+    """Returns the class of a metric whose record has a TorchForm.
 
-    def update(self: EpisodeMean, *arrays: Any, **named: Any) -> None:
-        """Adds one episode or a batch of them; arrays and errors as of the batch form."""
-        self._take(*arrays, **named)
-
-    parameters = list(signature(entry.batch).parameters.values())[: len(form.arrays)]
-    named = [p.replace(name=name) for p, name in zip(parameters, form.arrays, strict=True)]
+    Its constructor takes the options of the batch form and what torchmetrics.Metric takes, `update`
+    the arrays and the mask; both are documented as the batch form is.
+    """
+    form, batch = entry.torch_form, entry.batch
+    assert form is not None and batch is not None
+    given = list(inspect.signature(batch).parameters.values())
+    own = [p for p in given if p.name in form.options]
+    arrays = [p.replace(name=name) for p, name in zip(given, form.arrays)]
     mask = Parameter(form.mask, Parameter.POSITIONAL_OR_KEYWORD, default=None)
-    own = Parameter('self', Parameter.POSITIONAL_OR_KEYWORD)
-    update.__signature__ = Signature([own, *named, mask])  # type: ignore[attr-defined]
+    of_init, of_update = Signature([_SELF, *own, _KWARGS]), Signature([_SELF, *arrays, mask])
+
+    def __init__(self: EpisodeMean, *values: Any, **named: Any) -> None:
+        bound = of_init.bind(self, *values, **named)
+        bound.apply_defaults()
+        MeanMetric.__init__(self, **bound.arguments['kwargs'])
+        self.options = {name: bound.arguments[name] for name in form.options}
+        if form.unit is not None:
+            self.unit = form.unit(self.options)
+
+    def update(self: EpisodeMean, *values: Any, **named: Any) -> None:
+        bound = of_update.bind(self, *values, **named)
+        bound.apply_defaults()
+        _, *samples, padding = bound.args
+        self._take(*samples, mask=padding)
+
+    about, errors = _documented(batch)
+    of_arrays = {name: about.get(p.name, '') for p, name in zip(given, form.arrays)}
+    update.__doc__ = (
+        'Adds one episode or a batch of them.\n\n'
+        + _section('Args', of_arrays | {form.mask: _OF_MASK})
+        + '\n'
+        + _section('Raises', errors)
+    )
+    update.__signature__ = of_update  # type: ignore[attr-defined]
+    __init__.__signature__ = of_init  # type: ignore[attr-defined]
+    of_options = {name: about.get(name, '') for name in form.options}
     low, high = form.plot_bounds
     contents = {
-        '__doc__': f'Mean over episodes of `{entry.function}`: {entry.name}. {entry.source}.',
+        '__doc__': f'Mean over episodes of `{entry.function}`: {entry.name}, '
+        f'{"dimensionless" if entry.unit == "1" else entry.unit}. '
+        f'{entry.source}.\n\n'
+        + _section('Args', of_options | {'kwargs': 'of torchmetrics.Metric.'}),
         '__module__': 'frame_ros.metrics.torch',
+        '__init__': __init__,
         'entry': entry,
-        'arguments': Signature([*named, mask]),
+        'form': form,
         'update': update,
         'plot_lower_bound': low,
         'plot_upper_bound': high,
     }
     return type(entry.torch, (EpisodeMean,), contents, id=entry.id)
+
+
+def _documented(batch: Callable[..., Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """Returns what a batch form's docstring says of its arguments and errors, by name.
+
+    One that says only 'see `other`' is documented as that function of its module.
+    """
+    text = inspect.getdoc(batch) or ''
+    other = re.search(r'see `(\w+)`', text)
+    if other and '\nArgs:\n' not in text:
+        return _documented(batch.__globals__[other[1]])
+    found: dict[str, dict[str, str]] = {'Args': {}, 'Raises': {}}
+    for head, body in re.findall(r'^(Args|Raises):\n((?:    .*\n?)+)', text, re.MULTILINE):
+        entries = re.findall(r'^    (\w+): ((?:.*\n?)(?:     .*\n?)*)', body, re.MULTILINE)
+        found[head] = {name: ' '.join(words.split()) for name, words in entries}
+    return found['Args'], found['Raises']
+
+
+def _section(head: str, entries: dict[str, str]) -> str:
+    lines = [
+        fill(f'{name}: {words}', 96, initial_indent=' ' * 4, subsequent_indent=' ' * 8)
+        for name, words in entries.items()
+    ]
+    return '\n'.join([f'{head}:', *lines, ''])
 
 
 # Name -> class, of every metric whose record says how it follows.
