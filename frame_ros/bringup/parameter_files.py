@@ -57,10 +57,10 @@ def robot_parameters(settings: RunOptions) -> dict[str, dict[str, Value]]:
     if profile.simulation is not None:
         of_demo = dict(profile.simulation.parameters)
         grasp = of_demo.pop('grasp', {})
-        where = f'simulation.parameters of the profile {profile.name}'
+        where = f'{profile.label}: simulation.parameters'
         _of_robot(where, of_demo)
         _of_robot(where, dict.fromkeys(GRASP, grasp))  # each of which takes them
-    return _of_robot(f'the parameters of the profile {profile.name}', profile.parameters)
+    return _of_robot(f'{profile.label}: parameters', profile.parameters)
 
 
 def _of_robot(where: str, given: Sections) -> dict[str, dict[str, Value]]:

@@ -70,7 +70,7 @@ def _keeps_to(file: str, folder: Path) -> bool:
         return True  # and is refused in the same way by who loads it
     within = folder.resolve()
     # As it is written, then as it is opened: a `..` may follow a link.
-    paths = [os.path.join(profile.folder, each) for each in profile.files]
+    paths = [os.path.join(profile.folder, each) for each in profile.files.values()]
     return all(_in_folder(path, within) and is_within(Path(path), within) for path in paths)
 
 

@@ -5,10 +5,10 @@
 import os
 from pathlib import Path
 
-from frame_ros.core.errors import RobotError, SetupError
+from frame_ros.core.errors import RobotError
 from frame_ros.core.input_files import read_text
-from frame_ros.core.options import check_names
-from frame_ros.robots.profile import RobotProfile
+from frame_ros.robots.description import parse_urdf
+from frame_ros.robots.profile_check import check_profile
 from frame_ros.robots.profiles import ROBOT_NAMES, find_profile
 from frame_ros.robots.robot import Robot
 from frame_ros.robots.shapes.mesh_files import with_absolute_meshes
@@ -44,10 +44,9 @@ def load_robot(name_or_file: str | os.PathLike[str], tip: str | None = None) -> 
         text = with_absolute_meshes(text, path.resolve().parent)
     if not profile.name:
         return Robot(text, tip)
-    robot = Robot(text, profile.tips.get(tip or 'default', tip), profile)
     if profile.folder:
-        _check_names(robot, profile)
-    return robot
+        check_profile(profile, parse_urdf(text))
+    return Robot(text, profile.tips.get(tip or 'default', tip), profile)
 
 
 def find_urdf(name_or_file: str | os.PathLike[str]) -> Path:
@@ -61,20 +60,3 @@ def find_urdf(name_or_file: str | os.PathLike[str]) -> Path:
     """
     profile = find_profile(name_or_file)
     return profile.path(profile.urdf)
-
-
-def _check_names(robot: Robot, profile: RobotProfile) -> None:
-    """Raises RobotError for a link or joint of a profile that its URDF does not have."""
-    links = [*profile.tips.values(), *profile.finger_links, profile.sensor_link]
-    links += [profile.tracking.tip] if profile.tracking else []
-    joints = [*profile.rates, *(name for names in profile.postures.values() for name in names)]
-    grippers = [profile.gripper.joint] if profile.gripper else []
-    for what, names, known in (
-        ('link of its URDF', links, robot.links),
-        ('joint of its URDF', joints, robot.all_joint_names),
-        ('joint of its URDF that can be commanded', grippers, tuple(robot.joint_limits)),
-    ):
-        try:
-            check_names(filter(None, names), known, what)
-        except SetupError as error:
-            raise RobotError(f'the profile of {profile.name}: {error}') from error

@@ -149,7 +149,7 @@ class RobotProfile:
         name: as commands and launch files take it; empty: only a URDF is known.
         title: as written in text.
         urdf: file, relative to `folder`, or to the folders of the package's data.
-        folder: of the profile's file; empty: it comes with the package.
+        file: the profile's own, or the URDF alone; empty: it comes with the package.
         tips: short names of links that are good tips; 'default' is the one taken without a name.
         finger_links: links that close on things.
         sensor_link: a force-torque sensor sits where this link meets the one before.
@@ -157,7 +157,7 @@ class RobotProfile:
         gripper: None: there is none, or it is not known.
         rates: of joints by name.
         tracking: how the tip follows poses; None: by the number of joints.
-        controllers: outputs of the command gate that only this arm has, by name.
+        controllers: outputs of the command gate by name, which take precedence over general ones.
         command_frame: frame of poses that are commanded; empty: the base link.
         topics: of the arm's driver.
         wrench_is_estimate: the topic of the wrench has the arm's own estimate, no sensor's.
@@ -174,7 +174,7 @@ class RobotProfile:
     name: str
     title: str = attrs.field(default=attrs.Factory(lambda self: self.name, takes_self=True))
     urdf: str = ''
-    folder: str = ''
+    file: str = ''
     tips: Mapping[str, str] = {}
     finger_links: tuple[str, ...] = ()
     sensor_link: str = ''
@@ -197,11 +197,27 @@ class RobotProfile:
     simulation: Simulation | None = None
 
     @property
-    def files(self) -> tuple[str, ...]:
-        """The files that it names, without RViz's layout where that is the package's."""
-        layout = () if self.rviz == attrs.fields(RobotProfile).rviz.default else (self.rviz,)
+    def folder(self) -> str:
+        """The folder of its file; empty: it comes with the package."""
+        return str(Path(self.file).parent) if self.file else ''
+
+    @property
+    def label(self) -> str:
+        """The profile as errors name it."""
+        if not self.file:
+            return f'the profile of {self.name}'
+        return f'the robot {"profile " if self.name else ""}{self.file}'
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Field -> the file that it names; RViz's layout only where it is not the package's."""
+        layout = '' if self.rviz == attrs.fields(RobotProfile).rviz.default else self.rviz
         simulated = self.simulation.motors if self.simulation else ''
-        return tuple(filter(None, (self.urdf, self.motors, simulated, *layout)))
+        named = {
+            'urdf': self.urdf, 'motors': self.motors, 'simulation.motors': simulated,
+            'rviz': layout,
+        }  # fmt: skip
+        return {field: file for field, file in named.items() if file}
 
     def posture(self, name: str, joints: Sequence[str]) -> tuple[float, ...]:
         """The positions of joints in a posture, rad or m.
@@ -212,8 +228,7 @@ class RobotProfile:
         posture = self.postures.get(name, {})
         if lacking := [joint for joint in joints if joint not in posture]:
             raise RobotError(
-                f'the profile of {self.name} has no position of {", ".join(lacking)} in '
-                f'postures.{name}'
+                f'{self.label} has no position of {", ".join(lacking)} in postures.{name}'
             )
         return tuple(posture[joint] for joint in joints)
 
@@ -230,4 +245,5 @@ class RobotProfile:
             if (folder / name).is_file():
                 return folder / name
         looked = ', '.join(map(str, folders))
-        raise RobotError(f'{name} of the robot {self.name} is not there: looked in {looked}')
+        field = next((field for field, named in self.files.items() if named == file), 'a file')
+        raise RobotError(f'{self.label}: {field} is {file}, which is not there: looked in {looked}')

@@ -12,7 +12,8 @@ import yaml
 from frame_ros.core.errors import RobotError
 from frame_ros.gate.limits.command_limits import limits_of
 from frame_ros.robots import ROBOT_NAMES, find_urdf, load_robot
-from frame_ros.robots.catalogue import _check_names
+from frame_ros.robots.description import parse_urdf
+from frame_ros.robots.profile_check import check_profile
 from frame_ros.robots.profiles import find_profile, packaged_profiles
 
 
@@ -33,7 +34,7 @@ def outside(tmp_path):
 def test_a_packaged_profile_fits_its_urdf(profile):
     robot = load_robot(profile.name)
     assert robot.profile is profile
-    _check_names(robot, profile)
+    check_profile(profile, parse_urdf(robot.urdf))
     if home := profile.postures.get('home'):
         assert tuple(home) == tuple(robot.joint_limits)
         for name, (lower, upper) in robot.joint_limits.items():
@@ -64,7 +65,7 @@ def test_a_profile_outside_the_package_is_found_by_path_and_by_folder(outside, m
         ({'gripper': {'joint': 'gripper', 'closed': 1.0}}, 'gripper.opened is missing'),
         (
             {'gripper': {'joint': 'jaw', 'closed': 0.1, 'opened': 0.2}},
-            "mine: 'jaw' is no joint of its URDF",
+            "/mine.yaml: 'jaw' in gripper.joint is no joint of its URDF",
         ),
         (
             {'gripper': {'joint': 'gripper', 'closed': 0.2, 'opened': 0.2}},
@@ -82,18 +83,63 @@ def test_a_profile_outside_the_package_is_found_by_path_and_by_folder(outside, m
             {'gripper': {'joint': 'gripper', 'closed': 0.1, 'opened': 0.2, 'margin': -1.0}},
             'margin',
         ),
-        ({'finger_links': ['griper_link']}, "did you mean 'gripper_link'"),
+        (
+            {'finger_links': ['griper_link']},
+            "'griper_link' in finger_links is no link of its URDF; did you mean 'gripper_link'",
+        ),
+        ({'tips': {'default': 'tool'}}, "'tool' in tips.default is no link of its URDF; there are"),
+        ({'sensor_link': 'wrist_lnk'}, "'wrist_lnk' in sensor_link is no .* mean 'wrist_link'"),
+        ({'tracking': {'tip': 'tip'}}, "'tip' in tracking.tip is no link of its URDF"),
+        ({'cameras': {'front': ['bas_link', 0, 0, 0]}}, "'bas_link' in cameras.front is no link"),
+        (
+            {'rates': {'elbo_flex': {'acceleration': 1}}},
+            "'elbo_flex' in rates is no joint .* 'elbow_flex'",
+        ),
+        ({'postures': {'home': {'elbo_flex': 1.0}}}, "'elbo_flex' in postures.home is no joint"),
+        (
+            {'postures': {'home': {'elbow_flex': 9.0}}},
+            'postures.home.elbow_flex is 9.0; the limits of elbow_flex in its URDF are -1.69 and',
+        ),
+        (
+            {'gripper': {'joint': 'gripper', 'closed': 0.1, 'opened': 8.0}},
+            'gripper.opened is 8.0; the limits of gripper in its URDF are -0.17',
+        ),
+        (
+            {'rates': {'elbow_flex': {'velocity': 99, 'acceleration': 1}}},
+            'rates.elbow_flex.velocity is 99.0; the URDF allows 10.0, so it must be that or less',
+        ),
+        ({'name': 'fr3'}, "name is 'fr3', which is a robot of the package"),
+        ({'folder': '/tmp'}, "'folder' is no field"),
+        ({'file': '/tmp/x.yaml'}, "'file' is no field"),
         ({'finger_links': 'gripper_link'}, "finger_links must be a list, not 'gripper_link'"),
         ({'rates': {'elbow_flex': {'acceleration': '3'}}}, 'acceleration must be a float'),
         ({'rates': {'elbow_flex': {'acceleration': 0}}}, 'acceleration'),
         ({'controllers': {'mine': {'kind': 'trajectories'}}}, 'controllers.mine: .kind. must be'),
-        ({'urdf': 'other.urdf'}, 'other.urdf of the robot mine is not there'),
+        ({'urdf': 'other.urdf'}, 'mine.yaml: urdf is other.urdf, which is not there: looked in'),
         ({'urdf': ''}, 'names no urdf'),
     ],
 )
 def test_what_is_wrong_in_a_profile_is_named(outside, content, message):
-    with pytest.raises(RobotError, match=message):
+    with pytest.raises(RobotError, match=message) as caught:
         load_robot(outside(**content))
+    assert '/mine.yaml' in str(caught.value)
+
+
+def test_a_name_stands_for_one_robot(outside, tmp_path, monkeypatch):
+    path = outside()
+    for name in ('a/mine.yaml', 'b/mine/mine.yaml', 'c/so101.yaml'):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(path.read_text())
+    monkeypatch.setenv('FRAME_ROS_ROBOTS', f'{tmp_path}/a:{tmp_path}/a')
+    assert find_profile('mine').file == f'{tmp_path}/a/mine.yaml'
+    monkeypatch.setenv('FRAME_ROS_ROBOTS', f'{tmp_path}/a:{tmp_path}/b')
+    with pytest.raises(RobotError, match="'mine' is .*/a/mine.yaml and .*/b/mine/mine.yaml, by"):
+        find_profile('mine')
+    monkeypatch.setenv('FRAME_ROS_ROBOTS', f'{tmp_path}/c')
+    with pytest.raises(RobotError, match="'so101' is a robot of the package and .*/c/so101.yaml"):
+        find_profile('so101')
+    with pytest.raises(RobotError, match="name is 'so101', which is a robot of the package"):
+        find_profile(tmp_path / 'c' / 'so101.yaml')
 
 
 def test_a_urdf_alone_has_the_rates_of_the_robot_that_it_names(tmp_path):
@@ -110,11 +156,11 @@ def test_a_urdf_alone_has_the_rates_of_the_robot_that_it_names(tmp_path):
 @pytest.mark.parametrize('profile', packaged_profiles(), ids=ROBOT_NAMES)
 def test_a_packaged_profile_could_as_well_lie_outside(profile, tmp_path):
     """Every field, those of the simulation too, is read back from YAML as it was."""
-    content = attrs.asdict(profile)
+    content = {**attrs.asdict(profile), 'name': 'mine'}
     plain = json.loads(json.dumps({**content, 'urdf': str(profile.path(profile.urdf))}))
-    path = tmp_path / f'{profile.name}.yaml'
+    path = tmp_path / 'mine.yaml'
     path.write_text(yaml.safe_dump(plain))
-    read = attrs.evolve(find_profile(path), urdf=profile.urdf, folder=profile.folder)
+    read = attrs.evolve(find_profile(path), urdf=profile.urdf, file='', name=profile.name)
     assert read == profile
     assert limits_of(load_robot(path)).names == limits_of(load_robot(profile.name)).names
 
@@ -122,13 +168,16 @@ def test_a_packaged_profile_could_as_well_lie_outside(profile, tmp_path):
 @pytest.mark.parametrize(
     ('lacking', 'message'),
     [
-        ({'tips': {}}, "mine has neither 'tcp' nor 'default' in tips"),
-        ({'postures': {}}, 'mine has no position of shoulder_pan, .* in postures.home'),
-        ({'sensor_link': ''}, 'mine has no sensor_link'),
-        ({'servos': 5}, 'mine has 5 simulation.servos; it must have one for each of shoulder_pan,'),
+        ({'tips': {}}, "mine.yaml has neither 'tcp' nor 'default' in tips"),
+        ({'postures': {}}, '.*mine.yaml has no position of shoulder_pan, .* in postures.home'),
+        ({'sensor_link': ''}, '.*mine.yaml has no sensor_link'),
+        (
+            {'servos': 5},
+            'mine.yaml has 5 simulation.servos; it must have one for each of shoulder_pan,',
+        ),
         (
             {'gripper': {'joint': 'wrist_roll', 'closed': 0.1, 'opened': 0.3}},
-            'the gripper of mine is wrist_roll; in the scene it must be the last joint of the URDF',
+            'mine.yaml: gripper.joint is wrist_roll; in the scene it must be the last joint of',
         ),
     ],
 )
@@ -138,7 +187,7 @@ def test_what_a_simulated_profile_lacks_is_named(tmp_path, lacking, message):
 
     known = find_profile('so101')
     content = json.loads(json.dumps(attrs.asdict(known)))
-    content |= {'name': 'mine', 'urdf': str(known.path(known.urdf)), 'folder': ''}
+    content |= {'name': 'mine', 'urdf': str(known.path(known.urdf))}
     path = tmp_path / 'mine.yaml'
     if count := lacking.pop('servos', None):
         content['simulation']['servos'] = content['simulation']['servos'][:count]
@@ -158,7 +207,7 @@ def test_a_profile_outside_the_package_stands_in_the_scene(tmp_path):
 
     known = find_profile('so101')
     content = json.loads(json.dumps(attrs.asdict(known)))
-    content |= {'name': 'mine', 'urdf': str(known.path(known.urdf)), 'folder': ''}
+    content |= {'name': 'mine', 'urdf': str(known.path(known.urdf))}
     path = tmp_path / 'mine.yaml'
     path.write_text(yaml.safe_dump(content))
     mine, packaged = PickPlaceSimulation(3, robot=str(path)), PickPlaceSimulation(3)

@@ -4,7 +4,8 @@
 
 A profile outside the package is a YAML file with the fields of `RobotProfile`; it is named by its
 path, or by its name if it lies in a folder of FRAME_ROS_ROBOTS (separated by colons, as in PATH) as
-NAME.yaml or NAME/NAME.yaml.
+NAME.yaml or NAME/NAME.yaml. A name stands for one robot: one that is packaged too, or that lies in
+two of the folders, is an error.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def find_profile(name_or_file: str | os.PathLike[str]) -> RobotProfile:
     path = Path(source)
     if path.suffix in ('.yaml', '.yml'):
         return read_profile(path)
-    return RobotProfile(name='', urdf=path.name, folder=str(path.parent))
+    return RobotProfile(name='', urdf=path.name, file=source)
 
 
 def locate(name_or_file: str | os.PathLike[str]) -> str:
@@ -63,13 +64,29 @@ def locate(name_or_file: str | os.PathLike[str]) -> str:
     one, else the absolute path of the profile or URDF.
 
     Raises:
-        RobotError: there is none.
+        RobotError: there is none, or more than one.
     """
     source = os.fspath(name_or_file)
-    if source in ROBOT_NAMES:
+    if names_file(source):
+        return str(Path(source).expanduser().resolve())
+    found = _in_folders(source)
+    if source in ROBOT_NAMES and not found:
         return source
-    found = Path(source).expanduser() if names_file(source) else _in_folders(source)
-    return str(found.resolve())
+    if not found:
+        raise RobotError(
+            f'no robot {source!r}: known are {", ".join(ROBOT_NAMES)}, or give the path of a '
+            f'profile or of a URDF file, or set {FOLDERS_VARIABLE} to the folder of its profile'
+        )
+    if source in ROBOT_NAMES:
+        raise RobotError(
+            f'{source!r} is a robot of the package and {found[0]} too: rename that file'
+        )
+    if len(found) > 1:
+        raise RobotError(
+            f'the robot {source!r} is {" and ".join(found)}, by {FOLDERS_VARIABLE}: rename one, or '
+            'give a path'
+        )
+    return found[0]
 
 
 def read_profile(path: Path) -> RobotProfile:
@@ -81,16 +98,22 @@ def read_profile(path: Path) -> RobotProfile:
     try:
         content = load_yaml(read_text(path))
         if isinstance(content, dict):
-            name = content.get('name') or path.stem
-            content = {**content, 'name': name, 'folder': str(path.resolve().parent)}
+            content = {**content, 'name': content.get('name') or path.stem}
         profile = structured(RobotProfile, content)
     except yaml.YAMLError as error:
         raise RobotError(f'the robot profile {path} is no YAML: {yaml_problem(error)}') from error
     except (OSError, UnicodeDecodeError, SetupError) as error:
         raise RobotError(f'the robot profile {path}: {error}') from error
+    if profile.file:
+        raise RobotError(f"the robot profile {path}: 'file' is no field, it is the profile itself")
+    if profile.name in ROBOT_NAMES:
+        raise RobotError(
+            f'the robot profile {path}: name is {profile.name!r}, which is a robot of the package; '
+            'give it a name of its own'
+        )
     if not profile.urdf:
         raise RobotError(f'the robot profile {path} names no urdf')
-    return profile
+    return attrs.evolve(profile, file=str(path.resolve()))
 
 
 def profile_of_urdf(name: str) -> RobotProfile:
@@ -119,12 +142,12 @@ def _packaged(name: str) -> RobotProfile:
     return profile
 
 
-def _in_folders(name: str) -> Path:
-    for folder in filter(None, os.environ.get(FOLDERS_VARIABLE, '').split(os.pathsep)):
-        for file in (f'{name}.yaml', f'{name}/{name}.yaml'):
-            if (Path(folder).expanduser() / file).is_file():
-                return Path(folder).expanduser() / file
-    raise RobotError(
-        f'no robot {name!r}: known are {", ".join(ROBOT_NAMES)}, or give the path of a profile or '
-        f'of a URDF file, or set {FOLDERS_VARIABLE} to the folder of its profile'
+def _in_folders(name: str) -> list[str]:
+    """The files of that name in the folders of FRAME_ROS_ROBOTS, links followed."""
+    folders = filter(None, os.environ.get(FOLDERS_VARIABLE, '').split(os.pathsep))
+    files = (
+        Path(folder).expanduser() / file
+        for folder in folders
+        for file in (f'{name}.yaml', f'{name}/{name}.yaml')
     )
+    return sorted({str(file.resolve()) for file in files if file.is_file()})

@@ -85,12 +85,12 @@ def _check_joints(profile: RobotProfile, joints: Sequence[str]) -> None:
     servos = profile.simulation.servos if profile.simulation else ()
     if len(servos) != len(joints):
         raise RobotError(
-            f'the profile of {profile.name} has {len(servos)} simulation.servos; it must have one '
+            f'{profile.label} has {len(servos)} simulation.servos; it must have one '
             f'for each of {", ".join(joints)}'
         )
     if profile.gripper and profile.gripper.joint != joints[-1]:
         raise RobotError(
-            f'the gripper of {profile.name} is {profile.gripper.joint}; in the scene it must be '
+            f'{profile.label}: gripper.joint is {profile.gripper.joint}; in the scene it must be '
             f'the last joint of the URDF, which is {joints[-1]}'
         )
 
@@ -100,7 +100,7 @@ def _tip(profile: RobotProfile) -> str:
     tip = profile.tips.get('tcp') or profile.tips.get('default')
     if not tip:
         raise RobotError(
-            f"the profile of {profile.name} has neither 'tcp' nor 'default' in tips, one of which "
+            f"{profile.label} has neither 'tcp' nor 'default' in tips, one of which "
             'the simulation needs'
         )
     return tip
@@ -109,8 +109,7 @@ def _tip(profile: RobotProfile) -> str:
 def _sensor_link(profile: RobotProfile) -> str:
     if not profile.sensor_link:
         raise RobotError(
-            f'the profile of {profile.name} has no sensor_link, where the simulated force-torque '
-            'sensor sits'
+            f'{profile.label} has no sensor_link, where the simulated force-torque sensor sits'
         )
     return profile.sensor_link
 

@@ -78,8 +78,14 @@ def test_a_port_asks_for_a_robot_of_lerobot(tmp_path, given, node, parameter):
 @pytest.mark.parametrize(
     ('parameters', 'message'),
     [
-        ({'gaet': {'limits.velocity_scale': 0.3}}, "mine: 'gaet' is no node; did you mean 'gate'"),
-        ({'gate': {'limits.velocity_scal': 0.3}}, "mine: 'limits.velocity_scal' is no parameter"),
+        (
+            {'gaet': {'limits.velocity_scale': 0.3}},
+            "mine.yaml: parameters: 'gaet' is no node; did you mean 'gate'",
+        ),
+        (
+            {'gate': {'limits.velocity_scal': 0.3}},
+            "parameters: 'limits.velocity_scal' is no parameter",
+        ),
         ({'gate': {'limits.velocity_scale': 'slow'}}, 'limits.velocity_scale'),
         ({'gate': {'limits': {'velocity_scale': -1.0}}}, 'limits.velocity_scale'),
     ],
@@ -106,5 +112,5 @@ def test_parameters_of_a_profiles_simulation_are_checked(tmp_path, node, message
     content |= {'name': 'mine', 'urdf': str(known.path(known.urdf))}
     content['simulation']['parameters'][node] = {'mising': 1.0}
     settings = DemoOptions(robot=profile_with(tmp_path, **content))
-    with pytest.raises(SetupError, match=f'simulation.parameters of the profile mine.*{message}'):
+    with pytest.raises(SetupError, match=f'mine.yaml: simulation.parameters: .*{message}'):
         demo_processes(settings)
