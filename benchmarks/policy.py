@@ -30,8 +30,8 @@ from checkpoints import make_act_checkpoint
 from control_loop import SIZE, BusyPolicy, run
 
 from frame_ros.core.lerobot_import import import_lerobot
-from frame_ros.nodes.policy.making import make_policy_of
-from frame_ros.nodes.policy.options import PolicyOptions
+from frame_ros.policies.making import make_policy_of
+from frame_ros.policies.options import PolicyRunOptions
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.robots import load_robot
 
@@ -136,7 +136,7 @@ def main() -> int:
     import_lerobot()
     with tempfile.TemporaryDirectory() as folder:
         make_act_checkpoint(folder, image_size=SIZE, chunk_size=100)
-        settings = PolicyOptions(policy='lerobot', checkpoint=folder, units='rad')
+        settings = PolicyRunOptions(policy='lerobot', checkpoint=folder, units='rad')
         policy = make_policy_of(settings, load_robot('so101'))
         report('act', measure(policy, options.seconds, options.rate), bars)
     return bars.exit_status()

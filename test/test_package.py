@@ -262,7 +262,6 @@ def packages_of(path: Path, modules: dict[str, Path]) -> set[str]:
 
 # What a folder of a node holds that needs no ROS: how it is declared.
 DECLARATIONS = {'__init__.py', '__main__.py', 'options.py', 'topics.py'}
-NEED_OPTIONS_OF_NODES = {'policy/making.py'}  # it takes the options of a node
 
 
 def test_nodes_hold_only_what_needs_ros():
@@ -277,7 +276,7 @@ def test_nodes_hold_only_what_needs_ros():
             for m in imports(path)
         )
     }
-    assert without <= NEED_OPTIONS_OF_NODES | {'start.py'}  # it imports nodes by name
+    assert without <= {'start.py'}  # it imports nodes by name
 
 
 def test_files_functions_and_folders_stay_small():

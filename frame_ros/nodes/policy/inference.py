@@ -13,7 +13,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +37,9 @@ from frame_ros.policies.execution.inference_check import (
     with_usable_extras,
 )
 from frame_ros.policies.execution.observation_buffer import ObservationBuffer
+from frame_ros.policies.making import Task
 from frame_ros.policies.own_policy import raised_text
 from frame_ros.policies.protocol import Inference, Observation
-from frame_ros.policies.rephrasing.schedule import RephraseSchedule
 
 DEMAND_TIMEOUT = 0.1  # s between two looks at whether to stop
 STOP_TIMEOUT = 5.0  # s
@@ -54,20 +54,6 @@ class ActionSource:
 
     observation_stamp: int  # of the oldest input
     request_stamp: int  # when the inference began
-
-
-@dataclass(frozen=True)
-class Task:
-    """Requests to the policy, in addition to the chunk.
-
-    instruction, seed: where the episode brings none; the seed counts on with the episodes. samples:
-    so many are expected with each inference. rephrasings: of the prompt ensemble.
-    """
-
-    instruction: str = ''
-    seed: int = 0
-    samples: int = 0
-    rephrasings: RephraseSchedule = field(default_factory=RephraseSchedule)
 
 
 class InferenceLoop:

@@ -29,7 +29,6 @@ from frame_ros.nodes.policy.control import ControlLoop
 from frame_ros.nodes.policy.history import HistoryLoop
 from frame_ros.nodes.policy.inference import InferenceLoop
 from frame_ros.nodes.policy.inputs import PolicyInputs, camera_topics, pose_topics
-from frame_ros.nodes.policy.making import make_converter, make_policy_of, make_queue, make_task
 from frame_ros.nodes.policy.options import PolicyOptions
 from frame_ros.nodes.policy.problems import Problems
 from frame_ros.nodes.policy.topics import EPISODE_EVENTS, HEARTBEAT, INFERENCE, JOINT_COMMANDS
@@ -41,6 +40,7 @@ from frame_ros.policies.base import Policy
 from frame_ros.policies.episode_gate import BOUNDARIES, Boundary, EpisodeGate
 from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.execution.observation_buffer import ObservationBuffer
+from frame_ros.policies.making import make_converter, make_policy_of, make_queue, make_task
 from frame_ros.robots import load_robot
 
 

@@ -9,21 +9,16 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-pytest.importorskip('rclpy')
-
 from frame_ros.core.errors import FrameRosError, PolicyError, SetupError
-from frame_ros.nodes.policy.making import (
-    make_converter,
-    make_policy_of,
-    offered_of,
-    parse_options,
-)
-from frame_ros.nodes.policy.options import PolicyOptions
+from frame_ros.core.name_values import parse_options
+from frame_ros.policies.choices import offered_of
+from frame_ros.policies.making import make_converter, make_policy_of
+from frame_ros.policies.options import PolicyRunOptions
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.registry import make_policy
 from frame_ros.robots import load_robot
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'episodes'))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'episodes'))
 
 ROBOT = load_robot('so101')
 LIMITS = ROBOT.joint_limits
@@ -43,20 +38,20 @@ def test_options_are_json_where_they_can_be():
 
 
 def test_what_is_offered_says_robot_and_machine():
-    settings = PolicyOptions(checkpoint='/c', control_rate=20.0, camera_names='a=front')
+    settings = PolicyRunOptions(checkpoint='/c', control_rate=20.0, camera_names='a=front')
     offered = offered_of(settings, ROBOT)
     assert offered['robot_joint_names'] == tuple(LIMITS)
     assert offered['gripper_limits'] == {'gripper': LIMITS['gripper']}
     assert (offered['folder'], offered['action_rate'], offered['dt']) == ('/c', 20.0, 0.05)
     assert offered['camera_names'] == {'a': 'front'}
-    assert 'folder' not in offered_of(PolicyOptions(), ROBOT)
-    assert offered_of(PolicyOptions(action_rate=10.0), ROBOT)['action_rate'] == 10.0
+    assert 'folder' not in offered_of(PolicyRunOptions(), ROBOT)
+    assert offered_of(PolicyRunOptions(action_rate=10.0), ROBOT)['action_rate'] == 10.0
 
 
 def test_a_builder_gets_what_it_takes_and_options_go_before():
-    policy = make_policy_of(PolicyOptions(policy='scripted', samples=3, quality=0.5), ROBOT)
+    policy = make_policy_of(PolicyRunOptions(policy='scripted', samples=3, quality=0.5), ROBOT)
     assert (policy.samples, policy.quality, policy.dt) == (3, 0.5, 1 / 30)
-    settings = PolicyOptions(policy='scripted', policy_options=('samples=5', 'horizon=7'))
+    settings = PolicyRunOptions(policy='scripted', policy_options=('samples=5', 'horizon=7'))
     policy = make_policy_of(settings, ROBOT)
     assert (policy.samples, policy.horizon) == (5, 7)
 
@@ -80,7 +75,7 @@ def test_a_builder_gets_what_it_takes_and_options_go_before():
 )
 def test_what_a_policy_does_not_take_is_told(change, message):
     with pytest.raises(FrameRosError, match=message):
-        make_policy_of(evolve(PolicyOptions(policy='hold'), **change), ROBOT)
+        make_policy_of(evolve(PolicyRunOptions(policy='hold'), **change), ROBOT)
 
 
 def test_make_policy_insists_on_what_is_required():
@@ -94,7 +89,7 @@ def test_a_bag_is_replayed(tmp_path):
     from robot_bags import JOINTS, commands, robot_bag
 
     path = robot_bag(tmp_path / 'bag', count=30)
-    settings = PolicyOptions(
+    settings = PolicyRunOptions(
         policy='replay',
         checkpoint=str(path),
         policy_options=('start=at_once', 'episode_id=e1'),
@@ -109,13 +104,13 @@ def test_a_bag_is_replayed(tmp_path):
 
 
 def test_the_converter_has_the_options():
-    settings = PolicyOptions(
+    settings = PolicyRunOptions(
         delta_reference='observation', action_options=('position_scale=0.05', 'unreachable=error')
     )
     converter = make_converter(settings, ROBOT)
     assert converter.settings.delta_reference == 'observation'
     assert converter.settings.position_scale == 0.05
     with pytest.raises(SetupError, match="'wings' is no option; there are delta_reference, "):
-        make_converter(PolicyOptions(action_options=('wings=2',)), ROBOT)
+        make_converter(PolicyRunOptions(action_options=('wings=2',)), ROBOT)
     with pytest.raises(FrameRosError, match='delta_reference'):
-        make_converter(PolicyOptions(delta_reference='next'), ROBOT)
+        make_converter(PolicyRunOptions(delta_reference='next'), ROBOT)
