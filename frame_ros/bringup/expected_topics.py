@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from frame_ros.bringup.arm_options import ArmOptions
+from frame_ros.bringup.declared_nodes import topics_of
 from frame_ros.bringup.demo_robots import demo_parameters
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 
-IMAGES = ('front/image_raw', 'wrist/image_raw')
-# Of an arm's settings: our topics whose name a user gives only where there are such.
+IMAGES = ('front', 'wrist')  # cameras of the simulator
+# Of an arm's options: our topics whose name a user gives only where there are such.
 NAMED = {
     'front_image_topic': 'front/image_raw',
     'wrist_image_topic': 'wrist/image_raw',
@@ -21,30 +24,39 @@ NAMED = {
 
 def demo_expected(settings: DemoOptions) -> list[str]:
     """Returns the topics of the simulator and the sensing nodes."""
-    topics = ['joint_states', 'wrench', *IMAGES, 'contact', 'proximity']
     cameras = demo_parameters(settings.simulation, 'proximity').get('cameras')
-    if settings.sensing and isinstance(cameras, list):
-        topics += [f'{camera}/depth/image_raw' for camera in cameras]
+    depths = map(str, cameras) if settings.sensing and isinstance(cameras, list) else ()
+    topics = [*_of('simulator', IMAGES), *_of('contact'), *_of('proximity', depths)]
     return _renamed(settings, topics)
 
 
 def arm_expected(settings: ArmOptions) -> list[str]:
     """Joint states; what runs here; and what the user has named a topic of."""
-    topics = ['joint_states']
+    topics = _of('kinematics')
     if sources := settings.sources_of_contact:
-        topics += ['contact', *(['wrench'] if 'wrench' in sources else [])]
+        topics += [name for name in _of('contact') if name != 'wrench' or name in sources]
     cameras = settings.proximity_cameras
     if cameras or settings.obstacles_file:
-        topics.append('proximity')
+        topics += _of('proximity')
     default = ArmOptions()
     topics += [o for name, o in NAMED.items() if getattr(settings, name) != getattr(default, name)]
     if settings.port:
-        topics += [f'{camera}/image_raw' for camera in settings.cameras]
-    given = settings.depth_topics
-    depths = [given.get(camera, f'{camera}/depth/image_raw') for camera in cameras]
+        topics += _of('robot_driver', settings.cameras)
+    named = {f'{camera}/depth/image_raw': name for camera, name in settings.depth_topics.items()}
+    depths = [named.get(name, name) for name in _of('proximity', cameras)[1:]]
     if settings.namespace:  # then those of others are not recorded
         depths = [topic for topic in depths if not topic.startswith('/')]
     return [*_renamed(settings, topics), *depths]
+
+
+def _of(node: str, cameras: Iterable[str] = ()) -> list[str]:
+    """Names of the topics that a node expects, those of cameras once for each camera."""
+    expected = topics_of(node).expects
+    of_cameras = [topic for topic in expected if '{camera}' in topic.name]
+    return [
+        *(topic.name for topic in expected if topic not in of_cameras),
+        *(topic.of(camera=camera).name for topic in of_cameras for camera in cameras),
+    ]
 
 
 def _renamed(settings: RunOptions, topics: list[str]) -> list[str]:

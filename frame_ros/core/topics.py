@@ -83,9 +83,11 @@ class NodeTopics:
         subscribes: topics.
         serves: services.
         calls: services of others.
+        expects: of the topics those without which no episode of the node's is complete.
     """
 
     publishes: tuple[Topic, ...] = ()
     subscribes: tuple[Topic, ...] = ()
     serves: tuple[Service, ...] = ()
     calls: tuple[Service, ...] = ()
+    expects: tuple[Topic, ...] = ()

@@ -57,7 +57,9 @@ LOOK_PERIOD = 1.0  # s between two looks at what may be said, while a service wa
 REASON_PERIOD = 1.0  # s between two looks at why a source is silent
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
 BACKWARD = SECOND // 10  # ns by which a sample may be late and still get a stamp of its own
-JOINTS, COMMANDS, WRENCH = 'joint_states', 'joint_commands', 'wrench'
+JOINTS, COMMANDS, WRENCH = (
+    topic.name for topic in (topics.JOINT_STATES, topics.JOINT_COMMANDS, topics.WRENCH)
+)
 FLAGS, ROBOT_WRENCH = 'robot_flags', 'robot_wrench'
 
 

@@ -37,4 +37,5 @@ TOPICS = NodeTopics(
         EPISODE_EVENTS.when('with phases among the expectations'),
     ),
     serves=(TARE,),
+    expects=(STATE, WRENCH.when(OF_WRENCH)),
 )  # fmt: skip

@@ -13,9 +13,9 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from frame_ros.core.time import SECOND, stamp_ns
-from frame_ros.nodes.episode_recorder.topics import CLOCK
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.options import BEST_EFFORT
+from frame_ros.nodes.runtime.topics import CLOCK
 
 WAIT = 0.1
 PAUSE = 0.005

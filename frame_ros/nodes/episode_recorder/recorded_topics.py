@@ -20,11 +20,12 @@ from frame_ros.bags.writer import TopicQos
 from frame_ros.core.errors import BagError, SetupError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.runtime.polled import PolledSubscription
+from frame_ros.nodes.runtime.topics import CLOCK, DIAGNOSTICS, TF, TF_STATIC
 from frame_ros.sensing.stream_health.input_tally import InputTally
 from frame_ros.sensing.stream_health.readiness import InputState
 
 # Topics shared by all robots of a system, in addition to those of the recorder's own namespace.
-SHARED_TOPICS = ('/tf', '/tf_static', '/clock', '/diagnostics')
+SHARED_TOPICS = tuple(topic.name for topic in (TF, TF_STATIC, CLOCK, DIAGNOSTICS))
 # Depth of the subscriptions: what may wait between two polls, and while the interpreter is busy
 # elsewhere.
 LARGE_TYPES = (

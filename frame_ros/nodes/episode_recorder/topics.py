@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 from frame_ros.core.topics import NodeTopics, Service, Topic
-from frame_ros.nodes.runtime.topics import EPISODE_EVENTS, READINESS
+from frame_ros.nodes.runtime.topics import CLOCK, EPISODE_EVENTS, READINESS
 
-CLOCK = Topic('/clock', 'rosgraph_msgs/msg/Clock', 'simulated time')
 EVERYTHING = Topic('{topic}', '', 'what `include`, `exclude` and `also` choose')
 START = Service('start_episode', 'frame_ros/srv/StartEpisode', 'starts an episode and its bag')
 MARK = Service('mark_episode', 'frame_ros/srv/MarkEpisode', 'adds an event to the episode')

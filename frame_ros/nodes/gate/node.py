@@ -43,7 +43,7 @@ from frame_ros.nodes.gate.event_intake import HeardEvent
 from frame_ros.nodes.gate.inputs import COMMAND_TOPICS, GateInputs
 from frame_ros.nodes.gate.options import GateOptions, limit_changes
 from frame_ros.nodes.gate.outputs import GateOutputs
-from frame_ros.nodes.gate.topics import JOINT_COMMANDS, RESET, STOP
+from frame_ros.nodes.gate.topics import JOINT_COMMANDS, JOINT_STATES, RESET, STOP
 from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.parameters import declare_options
@@ -256,17 +256,18 @@ class GateNode(ManagedNode):
 
     def _take_states(self, gate: CommandGate, inputs: GateInputs) -> None:
         for joints, publisher, received in inputs.joint_states.take():
+            topic = JOINT_STATES.name
             problem = gate.on_joint_states(
                 joints.names,
                 joints.positions,
                 joints.stamp,
                 self._moment(received),
-                self._senders.named('joint_states', publisher),
+                self._senders.named(topic, publisher),
             )
             # Where nothing is commanded nothing is stopped: an arm may be set elsewhere.
             is_idle = gate.status == GateStatus.IDLE
             say = self._warnings.inform if is_idle else self._warnings.warn
-            say('joint_states', problem and f'joint_states: {problem}')
+            say(topic, problem and f'{topic}: {problem}')
         for beat, received in inputs.heartbeats():
             gate.on_heartbeat(beat, self._moment(received))
 

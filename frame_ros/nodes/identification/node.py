@@ -185,8 +185,8 @@ class IdentificationNode(Node):
     @property
     def command_topic(self) -> str:
         """Where commands go."""
-        has_gate = self.count_subscribers('policy_commands') > 0
-        return 'policy_commands' if has_gate else 'joint_commands'
+        has_gate = self.count_subscribers(POLICY_COMMANDS.name) > 0
+        return (POLICY_COMMANDS if has_gate else JOINT_COMMANDS).name
 
     def command(self, topic: str, positions: Array) -> None:
         """Publishes one command for all joints, (N,) rad."""

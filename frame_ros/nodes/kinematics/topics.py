@@ -23,4 +23,5 @@ TOPICS = NodeTopics(
         JOINT_STATES, TF.when('while others publish it'),
         TF_STATIC.when('while others publish it'),
     ),
+    expects=(JOINT_STATES,),
 )  # fmt: skip

@@ -14,6 +14,7 @@ from frame_ros.core.options import OptionError, evolved, group, option, options,
 from frame_ros.episodes.metric_pipeline.options import MetricParameters, PipelineOptions
 from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.reference_loading import load_references
+from frame_ros.nodes.runtime.topics import GOAL_POSE, JOINT_STATES, OBJECT_POSE
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.options import FrameOptions, RobotOptions
 from frame_ros.robots.profiles import find_profile
@@ -31,16 +32,16 @@ class MetricsOptions(MetricParameters, FrameOptions, RobotOptions):
         True, 'scale actions to [0, 1] by the joint limits; false: raw, in rad and m'
     )
     object_topic: str = option(
-        'object_pose', 'geometry_msgs/PoseStamped of the object, in the frame of ee_pose'
+        OBJECT_POSE.name, 'geometry_msgs/PoseStamped of the object, in the frame of ee_pose'
     )
     goal_topic: str = option(
-        'goal_pose', 'geometry_msgs/PoseStamped of where it has to go, in the same frame'
+        GOAL_POSE.name, 'geometry_msgs/PoseStamped of where it has to go, in the same frame'
     )
     object_frame: str = option(
         '', 'tf frame of the object; its pose is then published on object_topic, not read there'
     )
     goal_frame: str = option('', 'tf frame of the goal, likewise')
-    gripper_topic: str = option('joint_states', 'sensor_msgs/JointState that has the gripper')
+    gripper_topic: str = option(JOINT_STATES.name, 'sensor_msgs/JointState that has the gripper')
     references: tuple[str, ...] = option(
         (), 'bags of demonstrations, or folders of them, that ate and rte compare with'
     )

@@ -31,7 +31,13 @@ from frame_ros.nodes.policy.inference import InferenceLoop
 from frame_ros.nodes.policy.inputs import PolicyInputs, camera_topics, pose_topics
 from frame_ros.nodes.policy.options import PolicyOptions
 from frame_ros.nodes.policy.problems import Problems
-from frame_ros.nodes.policy.topics import EPISODE_EVENTS, HEARTBEAT, INFERENCE, JOINT_COMMANDS
+from frame_ros.nodes.policy.topics import (
+    EPISODE_EVENTS,
+    HEARTBEAT,
+    INFERENCE,
+    JOINT_COMMANDS,
+    JOINT_STATES,
+)
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
@@ -101,7 +107,7 @@ class PolicyNode(ManagedNode):
         self._warm_up(self._policy)
         self._make_publishers()
         checkpoint = f' ({self._policy.checkpoint})' if self._policy.checkpoint else ''
-        inputs = ', '.join(['joint_states', *self._cameras.values(), *self._poses.values()])
+        inputs = ', '.join([JOINT_STATES.name, *self._cameras.values(), *self._poses.values()])
         self.get_logger().info(
             f'policy {self._policy.name}{checkpoint} for {robot.name} at '
             f'{settings.control_rate:g} Hz '

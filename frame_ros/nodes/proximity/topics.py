@@ -36,4 +36,5 @@ TOPICS = NodeTopics(
         SCENES.when('with `obstacles.planning_scene_topics`'),
         OBJECTS.when('with `obstacles.collision_object_topics`'),
     ),
+    expects=(PROXIMITY, DEPTH_IMAGES),
 )  # fmt: skip

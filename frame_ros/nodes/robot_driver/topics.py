@@ -13,4 +13,5 @@ TOPICS = NodeTopics(
     publishes=(JOINT_STATES, IMAGES.when('for each camera')),
     subscribes=(JOINT_COMMANDS,),
     serves=(TORQUE,),
+    expects=(JOINT_STATES, IMAGES),
 )

@@ -12,7 +12,8 @@ from typing import Any
 
 from rclpy.node import Node
 
-CLOCK = '/clock'
+from frame_ros.nodes.runtime.topics import CLOCK
+
 PATIENCE = 5.0  # s without a time after which it is said
 PERIOD = 0.5  # s between two looks
 
@@ -49,22 +50,22 @@ def _watch(node: Node, patience: float, stop: threading.Event) -> None:
     while not stop.wait(min(PERIOD, patience)):
         if clock.now().nanoseconds or not clock.ros_time_is_active:
             if has_warned:
-                logger.info(f'the time has come on {CLOCK}')
+                logger.info(f'the time has come on {CLOCK.name}')
             return
         if not has_warned and time.monotonic() >= begun + patience:
             has_warned = True
-            logger.warning(_complaint(patience, node.count_publishers(CLOCK)))
+            logger.warning(_complaint(patience, node.count_publishers(CLOCK.name)))
 
 
 def _complaint(waited: float, publishers: int) -> str:
     """Returns what is wrong, and what would be right."""
     if publishers:
         return (
-            f'use_sim_time is set and {CLOCK} has {publishers} publisher(s), but the time was '
+            f'use_sim_time is set and {CLOCK.name} has {publishers} publisher(s), but the time was '
             f'still 0 after {waited:g} s, and this node waits for it: is the simulation paused?'
         )
     return (
-        f'use_sim_time is set, but nobody publishes {CLOCK} after {waited:g} s, and this node '
+        f'use_sim_time is set, but nobody publishes {CLOCK.name} after {waited:g} s, and this node '
         f'waits for it: start what does (a simulation, or a bag played with its clock), or leave '
         f'use_sim_time out, as with a real arm and in the demo'
     )

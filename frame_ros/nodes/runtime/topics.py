@@ -29,6 +29,7 @@ DIAGNOSTICS = Topic(
     'once a second: rates, lateness, readiness, and what the node looks after', depth=10,
 )  # fmt: skip
 OF_EVERY_NODE = (READINESS, DIAGNOSTICS)
+CLOCK = Topic('/clock', 'rosgraph_msgs/msg/Clock', 'simulated time')
 
 # Of the robot, its sensors and its surroundings.
 JOINT_STATES = Topic('joint_states', JOINT_STATE, 'measured joints')
@@ -69,4 +70,4 @@ FRANKA_CONTACT = Topic(
 EPISODE_EVENTS = Topic(
     'episode_events', 'frame_ros/msg/EpisodeEvent', 'start, end, operations, stops, notes', 'EVENTS'
 )
-RESET_SCENE = Service('reset_scene', 'frame_ros/srv/ResetScene', 'puts object and goal anew')
+RESET_SCENE = Service('reset_scene', 'frame_ros/srv/ResetScene', 'places object and goal again')

@@ -52,4 +52,5 @@ TOPICS = NodeTopics(
     ),
     subscribes=(JOINT_COMMANDS, EPISODE_EVENTS),
     serves=(RESET_SCENE,),
+    expects=(JOINT_STATES, WRENCH, IMAGES),
 )  # fmt: skip
