@@ -30,6 +30,7 @@ from frame_ros.policies.remote import (
     connect_remote_policy,
     encode,
 )
+from frame_ros.policies.remote.serving_options import NetworkOptions
 
 JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
 CAMERAS = ('front', 'wrist')
@@ -68,7 +69,7 @@ class WorkingPolicy(Policy):
 
 def serve(work: float) -> None:
     """Runs the server; prints where."""
-    server = PolicyServer(InferenceService(WorkingPolicy(work)), port=0)
+    server = PolicyServer(InferenceService(WorkingPolicy(work)), NetworkOptions(port=0))
     import threading
 
     threading.Thread(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from frame_ros.bags.image_choices import CAMERA_IMAGES
 from frame_ros.core.options import option, options, rule
 from frame_ros.core.ros_names import check_namespace
-from frame_ros.policies.policy_names import FURTHER, OURS, check_name
+from frame_ros.policies.policy_names import ANY_POLICY, check_name
 from frame_ros.robots.profile import RobotProfile
 from frame_ros.robots.profiles import (
     OF_ROBOT,
@@ -25,7 +25,6 @@ from frame_ros.robots.simulated import Simulation
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
 
-ANY_POLICY = f'{", ".join(OURS)}, {FURTHER}'
 OF_CAMERA_IMAGES = 'colour images in bags: as sent, or a tenth of it as JPEG, <topic>/compressed'
 EXECUTIONS = ('synchronous', 'asynchronous', 'ensembling')
 VIEWERS = ('auto', 'true', 'false')

@@ -9,20 +9,20 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.bags.recording_options import RAD, RecordingOptions
-from frame_ros.cli.arguments import given, positive, whole
+from frame_ros.bags.recording_options import MAX_AGE, RAD, RecordingOptions
+from frame_ros.cli.arguments import given
 from frame_ros.cli.metrics import format_table
-from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import BagError
 from frame_ros.core.option_texts import add_options, from_arguments
-from frame_ros.core.options import from_values
-from frame_ros.robots.joint_units import UNITS
+from frame_ros.core.options import evolved, from_values, option, options
+from frame_ros.policies.choices import OfflineChoices, offered_of
+from frame_ros.policies.policy_names import ANY_POLICY
 
 if TYPE_CHECKING:
     from frame_ros.episodes.episode import Episode
@@ -35,72 +35,43 @@ FORMAT = 'frame_ros open-loop 1'
 MOST_STEPS = 12
 
 
+@options
+class OpenLoopOptions(OfflineChoices, RecordingOptions):
+    """The policy, and the recordings."""
+
+    robot: str = option('', 'name, profile or URDF file; none: as recorded, or so101')
+    action_options: Mapping[str, Any] = option(
+        {}, 'meaning of actions that are no joint positions, as in the policy node'
+    )
+    every: int = option(10, 'predict at every Nth action', at_least=1)
+    instruction: str = option('', 'task of the policy; none: as recorded')
+    seed: int = option(0, 'of policy and bootstrap', at_least=0)
+    max_age: float = option(MAX_AGE, 'that an input may be old', unit='s', above=0.0)
+
+
+NAMES = {
+    'policy_options': '--option',
+    'action_options': '--action-option',
+    'topics': '--topic',
+}
+NOT_USED = ('samples', 'temperatures', 'action_rate', 'camera_names')
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
         'bags', nargs='+', metavar='BAG', help='a bag, or a folder of bags', type=given
     )
-    _add_policy_arguments(parser)
-    _add_recording_arguments(parser)
-    parser.add_argument('--json', action='store_true', help='print JSON instead of tables')
-    parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar')
-
-
-def _add_policy_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares what predicts, and how."""
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument(
-        '--policy',
-        metavar='NAME',
-        help='lerobot, replay, hold, ..., a checkpoint folder, or your own as module:Class or '
-        'file.py:Class',
-    )
+    source.add_argument('--policy', metavar='NAME', help=ANY_POLICY)
     source.add_argument(
         '--recorded',
         action='store_true',
         help='no policy: the chunks that were predicted when the bag was recorded',
     )
-    parser.add_argument(
-        '--checkpoint',
-        metavar='DIR',
-        help='checkpoint folder; for replay, a bag',
-        type=given,
-    )
-    parser.add_argument(
-        '--option',
-        action='append',
-        default=[],
-        metavar='NAME=VALUE',
-        help='an option of the policy, JSON or text; may be repeated',
-    )
-    parser.add_argument(
-        '--action-option',
-        action='append',
-        default=[],
-        metavar='NAME=VALUE',
-        help='how actions that are no joint positions are meant, as in the policy node',
-    )
-    parser.add_argument(
-        '--every',
-        type=whole(1),
-        default=10,
-        metavar='N',
-        help='predict at every Nth action',
-    )
-    parser.add_argument(
-        '--instruction', help='what the policy is asked to do (default: as recorded)'
-    )
-    parser.add_argument('--device', default='cpu', help='where the policy runs', type=given)
-    parser.add_argument('--units', default='degrees', choices=UNITS, help="the policy's")
-    parser.add_argument('--seed', type=whole(0), default=0, help='of policy and bootstrap')
-
-
-def _add_recording_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares how the bags are to be read."""
-    add_options(parser, RecordingOptions, names={'topics': '--topic'})
-    parser.add_argument(
-        '--max-age', type=positive, default=0.5, metavar='S', help='oldest input, s'
-    )
+    add_options(parser, OpenLoopOptions, NOT_USED, NAMES)
+    parser.add_argument('--json', action='store_true', help='print JSON instead of tables')
+    parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar')
 
 
 def run(args: argparse.Namespace) -> int:
@@ -115,25 +86,26 @@ def run(args: argparse.Namespace) -> int:
     from frame_ros.evaluation.action_errors import summarise_errors
     from frame_ros.robots import load_robot
 
-    recording = from_arguments(RecordingOptions, args)
-    args.robot, args.namespace = recording.robot, recording.namespace
-    reading = recording.reading()
-    check_policy(args)
-    if recording.joint_units == RAD:
+    options = from_arguments(OpenLoopOptions, args)
+    reading = options.reading()
+    check_policy(args.policy, options)
+    if options.joint_units == RAD:
         reading['robot'] = None  # as recorded
     episodes = [episode for bag in args.bags for episode in read_raw(bag, **reading)]
-    args.robot = args.robot or _recorded_robot(episodes[0])
-    robot = load_robot(args.robot)
+    options = evolved(options, robot=options.robot or _recorded_robot(episodes[0]))
+    robot = load_robot(options.robot)
+    progress = progress_bar(episodes, 'open loop', args.quiet, len(episodes))
     if args.recorded:
-        name, results = 'recorded chunks', recorded_errors(episodes, args)
+        name, results = 'recorded chunks', recorded_errors(progress)
     else:
-        policy = make_open_loop_policy(args, robot, episodes[0])
-        name, results = policy.name, policy_errors(policy, robot, episodes, args)
-    summary = summarise_errors(results, robot.joint_limits, args.seed)
+        policy = make_open_loop_policy(args.policy, options, robot, episodes[0])
+        name, results = policy.name, policy_errors(policy, robot, progress, options)
+    summary = summarise_errors(results, robot.joint_limits, options.seed)
     known = [problem for episode in episodes for problem in problems_of_recording(episode)]
     summary = replace(summary, notes=(*summary.notes, *known))
     if args.json:
-        print(json.dumps(as_data(summary, name, args), indent=2, allow_nan=False))
+        data = as_data(summary, name, options.checkpoint, None if args.recorded else options.every)
+        print(json.dumps(data, indent=2, allow_nan=False))
     else:
         print(as_text(summary, name))
     return 0
@@ -152,57 +124,49 @@ def _recorded_robot(episode: Episode) -> str:
     return str(episode.attributes.get('robot') or 'so101')
 
 
-def check_policy(args: argparse.Namespace) -> None:
+def check_policy(policy: str, options: OpenLoopOptions) -> None:
     """Checks what can be seen of the policy before the bags are read.
 
+    policy: '' for none.
+
     Raises:
-        FrameRosError: it cannot be made, or an option has another form or is unknown.
+        FrameRosError: it cannot be made, or an option is unknown or out of range.
     """
     from frame_ros.policies import registry
     from frame_ros.policies.execution.action_options import ActionSpaceOptions
     from frame_ros.robots import load_robot
 
-    options = parse_options(args.option)
-    from_values(ActionSpaceOptions, parse_options(args.action_option, '--action-option'))
-    if args.policy:
-        offered: dict[str, Any] = {'folder': args.checkpoint} if args.checkpoint else {}
-        if args.robot:
-            offered['robot'] = args.robot
-            offered['robot_joint_names'] = tuple(load_robot(args.robot).joint_limits)
+    from_values(ActionSpaceOptions, options.action_options)
+    if policy:
+        offered: dict[str, Any] = {'folder': options.checkpoint} if options.checkpoint else {}
+        if options.robot:
+            offered['robot'] = options.robot
+            offered['robot_joint_names'] = tuple(load_robot(options.robot).joint_limits)
         required = dict.fromkeys(offered.keys() & {'folder'}, 'a checkpoint')
-        registry.check_policy(args.policy, offered, required, options, is_tried=False)
+        registry.check_policy(policy, offered, required, options.policy_options, is_tried=False)
 
 
-def make_open_loop_policy(args: argparse.Namespace, robot: Robot, episode: Episode) -> Policy:
-    """The policy that the arguments name. Chunks of a policy that has no rate of its own are at the
-    rate of the episode's actions.
+def make_open_loop_policy(
+    policy: str, options: OpenLoopOptions, robot: Robot, episode: Episode
+) -> Policy:
+    """The policy. Chunks of a policy that has no rate of its own are at the rate of the episode's
+    actions.
     """
     from frame_ros.episodes.recorded_actions import actions_of
-    from frame_ros.policies.choices import offered_joints
     from frame_ros.policies.registry import make_policy
     from frame_ros.policies.replay import action_times
 
-    options = parse_options(args.option)
+    own = options.policy_options
+    if policy == 'replay':
+        own = {'start': 'at_once', 'namespace': options.namespace, **own}
     _, period = action_times(actions_of(episode).stamps)
-    dt = period if math.isfinite(period) else 1 / 30
-    if args.policy == 'replay':
-        options = {'start': 'at_once', 'namespace': args.namespace, **options}
-    offered: dict[str, Any] = {
-        'robot': args.robot,
-        **offered_joints(robot.joint_limits, robot.profile.gripper),
-        'device': args.device,
-        'units': args.units,
-        'action_rate': 1 / dt,
-        'dt': dt,
-        'seed': args.seed,
-    }
-    if args.checkpoint:
-        offered['folder'] = args.checkpoint
-    return make_policy(args.policy, offered, **options)
+    if math.isfinite(period):
+        options = evolved(options, action_rate=1.0 / period)
+    return make_policy(policy, offered_of(options, robot), **own)
 
 
 def policy_errors(
-    policy: Policy, robot: Robot, episodes: Sequence[Episode], args: argparse.Namespace
+    policy: Policy, robot: Robot, episodes: Iterable[Episode], options: OpenLoopOptions
 ) -> list[EpisodeErrors]:
     """The errors of a policy in each episode."""
     from frame_ros.episodes.observations import RecordedObservations
@@ -210,29 +174,35 @@ def policy_errors(
     from frame_ros.evaluation.open_loop import compare, predict
     from frame_ros.policies.execution.action_spaces import ActionConverter
 
-    converter = ActionConverter(robot, **parse_options(args.action_option, '--action-option'))
+    converter = ActionConverter(robot, **options.action_options)
+    task = options.instruction or None
     results = []
-    for episode in progress_bar(episodes, 'open loop', args.quiet, len(episodes)):
+    for episode in episodes:
         actions = actions_of(episode)
         observations = RecordedObservations(
-            episode, policy.cameras, policy.poses, args.max_age, args.instruction
+            episode, policy.cameras, policy.poses, options.max_age, task
         )
         converter.reset()
         predictions, left_out = predict(
-            policy, actions, observations, args.every, args.seed, converter.to_joint_positions
+            policy,
+            actions,
+            observations,
+            options.every,
+            options.seed,
+            converter.to_joint_positions,
         )
         results.append(compare(predictions, actions, left_out))
     return results
 
 
-def recorded_errors(episodes: Sequence[Episode], args: argparse.Namespace) -> list[EpisodeErrors]:
+def recorded_errors(episodes: Iterable[Episode]) -> list[EpisodeErrors]:
     """The errors of the chunks that were recorded in each episode."""
     from frame_ros.episodes.recorded_actions import actions_of
     from frame_ros.episodes.recorded_chunks import recorded_chunks
     from frame_ros.evaluation.open_loop import Prediction, compare
 
     results = []
-    for episode in progress_bar(episodes, 'open loop', args.quiet, len(episodes)):
+    for episode in episodes:
         chunks, left_out = recorded_chunks(episode)
         predictions = [
             Prediction(c.start, c.actions, c.dt, c.names, c.units, c.action_space) for c in chunks
@@ -241,13 +211,15 @@ def recorded_errors(episodes: Sequence[Episode], args: argparse.Namespace) -> li
     return results
 
 
-def as_data(summary: OpenLoopSummary, policy: str, args: argparse.Namespace) -> dict[str, Any]:
+def as_data(
+    summary: OpenLoopSummary, policy: str, checkpoint: str, every: int | None
+) -> dict[str, Any]:
     """The summary as plain JSON types; null where there is no value."""
     data = {
         'format': FORMAT,
         'policy': policy,
-        'checkpoint': args.checkpoint or '',
-        'every': None if args.recorded else args.every,
+        'checkpoint': checkpoint,
+        'every': every,
         'units': {'mse': 'rad^2', 'share': 'of the joint range', 'joints': 'rad', 'time': 's'},
         'amse': asdict(summary.amse),
         'namse': asdict(summary.namse),

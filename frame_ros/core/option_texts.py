@@ -191,7 +191,7 @@ def _read_pair(flag: str, is_text: bool, text: str) -> tuple[str, Any]:
     name, _, value = (part.strip() for part in text.partition('='))
     if not (name and value):
         raise SetupError(f'{flag} is {text!r}; it must be NAME=VALUE')
-    return name, value if is_text else decoded(value)
+    return (name, value) if is_text else (name.replace('-', '_'), decoded(value))
 
 
 class _AddPair(argparse.Action):

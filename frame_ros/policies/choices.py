@@ -46,6 +46,25 @@ class PolicyChoices:
     )
 
 
+@options
+class OfflineChoices(PolicyChoices):
+    """A policy outside the policy node, at the rate of its data."""
+
+    temperatures: tuple[float, ...] = option((), 'grid for token statistics', above=0.0)
+    action_rate: float = option(30.0, 'frame rate of the training data', unit='Hz', above=0.0)
+    camera_names: Mapping[str, str] = option(  # type: ignore[assignment]
+        {}, 'feature=camera: an image feature of the policy and the camera that it gets'
+    )
+    seed: int = option(0, 'of what is sampled', at_least=0)
+    policy_options: Mapping[str, Any] = option({}, 'an option of the policy, JSON or text')
+    quality = 1.0
+
+    @property
+    def control_rate(self) -> float:
+        """Hz."""
+        return self.action_rate
+
+
 def offered_joints(
     limits: Mapping[str, tuple[float, float]], gripper: Gripper | None
 ) -> dict[str, Any]:
@@ -65,13 +84,24 @@ def offered_of(chosen: Any, robot: Robot) -> dict[str, Any]:
 
     chosen: has PolicyChoices, robot, seed, control_rate (Hz) and quality as attributes.
     """
+    return offered_with(chosen, offered_joints(robot.joint_limits, robot.profile.gripper))
+
+
+def offered_with(chosen: Any, joints: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that every policy is offered.
+
+    chosen: as of `offered_of`. joints: from `offered_joints`.
+    """
+    cameras = chosen.camera_names
+    if isinstance(cameras, str):
+        cameras = parse_pairs('camera_names', cameras.split(','))
     offered = {
         'robot': chosen.robot,
-        **offered_joints(robot.joint_limits, robot.profile.gripper),
+        **joints,
         'device': chosen.device,
         'units': chosen.units,
         'action_rate': chosen.action_rate or chosen.control_rate,
-        'camera_names': parse_pairs('camera_names', chosen.camera_names.split(',')) or None,
+        'camera_names': cameras or None,
         'samples': chosen.samples,
         'temperatures': tuple(chosen.temperatures),
         'seed': chosen.seed,

@@ -34,6 +34,7 @@ OURS = {
     'replay': 'frame_ros.episodes.replay:BagReplay',
 }
 FURTHER = 'a checkpoint folder, or your own as module:Class or file.py:Class'
+ANY_POLICY = f'{", ".join(OURS)}, {FURTHER}'
 
 
 @cache

@@ -301,6 +301,6 @@ def test_a_value_that_cannot_be(
     assert not (tmp_path / 'new').exists()
     if option.startswith('-'):
         told = ' '.join(said[-3:]).replace('-', '_')
-        parts = [part for part in re.split('[,=]', value.replace('-', '_')) if part.strip()]
+        parts = [part for part in re.split('[,=:]', value.replace('-', '_')) if part.strip()]
         words = [option.lstrip('-').replace('-', '_'), *parts]
         assert any(word in told for word in words), told

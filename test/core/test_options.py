@@ -197,8 +197,8 @@ def test_arguments_of_a_command_line_come_from_the_declaration(capsys):
 
 
 def test_lists_pairs_and_flags_on_a_command_line():
-    found = parse('--corner', '1, 2.5', '--more', 'a=[1, 2]', '--more', 'b=x=y')
-    assert found.corner == (1.0, 2.5) and found.more == {'a': [1, 2], 'b': 'x=y'}
+    found = parse('--corner', '1, 2.5', '--more', 'a=[1, 2]', '--more', 'b-c=x=y')
+    assert found.corner == (1.0, 2.5) and found.more == {'a': [1, 2], 'b_c': 'x=y'}
 
     @options
     class FlagOptions:

@@ -4,14 +4,13 @@
 drive_joint and grows as it closes; of an FR3, whose fingers slide; and of a UR5e, which has none.
 """
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from frame_ros.bags.streams.form import Stream
-from frame_ros.cli.open_loop import make_open_loop_policy
+from frame_ros.cli.open_loop import OpenLoopOptions, make_open_loop_policy
 from frame_ros.cli.serve import offered_joints_of
 from frame_ros.core.errors import CheckpointError, PolicyError, RobotError
 from frame_ros.episodes.episode import Episode
@@ -57,7 +56,7 @@ class Choices:
 def test_every_policy_is_offered_the_gripper_closed_and_open(name):
     assert ROBOTS[name].grippers == GRIPPERS[name]
     assert offered_of(Choices, ROBOTS[name])['gripper_limits'] == GRIPPERS[name]
-    served = offered_joints_of(SOURCES[name], None)
+    served = offered_joints_of(SOURCES[name])
     assert served['gripper_limits'] == GRIPPERS[name]
     assert served['joint_limits'] == ROBOTS[name].joint_limits
 
@@ -96,11 +95,8 @@ class Listening(Policy):
 def test_open_loop_offers_it_too():
     actions = recording([HALF_OPEN, HALF_OPEN])
     episode = Episode(Path('bag'), '', {}, [], {'action': actions}, {})
-    args = argparse.Namespace(
-        policy=f'{__file__}:Listening', option=[], device='cpu', units='rad', seed=0, checkpoint='',
-        namespace=None, robot='xarm6',
-    )  # fmt: skip
-    policy = make_open_loop_policy(args, XARM, episode)
+    options = OpenLoopOptions(units='rad', robot='xarm6')
+    policy = make_open_loop_policy(f'{__file__}:Listening', options, XARM, episode)
     assert policy.notes == [GRIPPERS['xarm6']]
 
 

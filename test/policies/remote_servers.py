@@ -16,6 +16,7 @@ from frame_ros.metrics.token_statistics import token_statistics
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 from frame_ros.policies.remote import InferenceService, PolicyServer
+from frame_ros.policies.remote.serving_options import NetworkOptions
 
 JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
 
@@ -72,7 +73,8 @@ def serving(policy: Policy, convention: Any = None, **options: Any) -> Iterator[
     """Our server with this policy, on a free port."""
     names = options.pop('joint_names', ())
     service = InferenceService(policy, convention, names)
-    server = PolicyServer(service, port=options.pop('port', 0), **options)
+    key = options.pop('api_key', '')
+    server = PolicyServer(service, NetworkOptions(**{'port': 0, **options}), key)
     thread = threading.Thread(target=server.run)
     thread.start()
     assert server.wait_until_ready(20)

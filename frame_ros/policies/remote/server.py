@@ -21,13 +21,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from frame_ros.core.errors import MissingExtraError, PolicyError, SetupError, install_hint
-from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE
 from frame_ros.policies.remote.large_frames import large_frame_connection, receive
 from frame_ros.policies.remote.service import InferenceService, Timing
+from frame_ros.policies.remote.serving_options import NetworkOptions
 
 HEALTH_PATH = '/healthz'
 TRY_AGAIN_LATER = 1013  # close code of RFC 6455's registry
-CLIENT_TIMEOUT = 60.0  # s; policies are asked several times a second while an episode runs
 PING_PERIOD = 10.0  # s; a client that does not answer so long is taken to be gone
 
 logger = logging.getLogger(__name__)
@@ -37,7 +36,7 @@ class PolicyServer:
     """Serves one policy; `run` blocks until `stop`, SIGTERM or SIGINT.
 
     One client at a time: a policy holds the state of one episode. Another is refused with a text
-    until the first is gone, or has sent no whole observation for `client_timeout` s. is_shared:
+    until the first is gone, or has sent no whole observation for `client_timeout` s. `is_shared`:
     several may be connected, and are served in the order in which their observations came; the
     policy is reset whenever the client changes, so this is for policies without such state.
     Inference is in one thread, always the same.
@@ -51,16 +50,12 @@ class PolicyServer:
     def __init__(
         self,
         service: InferenceService,
-        host: str = '127.0.0.1',
-        port: int = 8000,
-        is_shared: bool = False,
+        network: NetworkOptions | None = None,
         api_key: str = '',
-        max_message_size: int = MAX_MESSAGE_SIZE,
-        client_timeout: float = CLIENT_TIMEOUT,
     ) -> None:
         import_websockets()
-        self._service, self._host, self.port = service, host, port
-        self._is_shared, self._api_key, self._max_size = is_shared, api_key, max_message_size
+        self._network = network or NetworkOptions()
+        self._service, self.port, self._api_key = service, self._network.port, api_key
         self._clients: set[Any] = set()
         self._metadata = service.describe()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix='policy')
@@ -68,13 +63,13 @@ class PolicyServer:
         self._stop: asyncio.Event | None = None
         self._is_ready = threading.Event()
         self._busy = 0
-        self._client_timeout, self._last_whole = client_timeout, 0.0
+        self._last_whole = 0.0
 
     @property
     def url(self) -> str:
         """The clients' address; the port is known once it runs."""
-        host = f'[{self._host}]' if ':' in self._host else self._host
-        return f'ws://{host}:{self.port}'
+        host = self._network.host
+        return f'ws://[{host}]:{self.port}' if ':' in host else f'ws://{host}:{self.port}'
 
     @property
     def is_busy(self) -> bool:
@@ -107,13 +102,13 @@ class PolicyServer:
         try:
             server = await serve(
                 self._handle,
-                self._host,
+                self._network.host,
                 self.port,
                 compression=None,  # images of cameras do not shrink
-                max_size=self._max_size,
+                max_size=self._network.most_bytes,
                 max_queue=2,  # messages of a client that does not wait for its answers
                 process_request=self._check_request,
-                create_connection=large_frame_connection(self._max_size),
+                create_connection=large_frame_connection(self._network.most_bytes),
                 origins=[None],  # no page in a browser may talk to it
                 ping_interval=PING_PERIOD,
                 ping_timeout=PING_PERIOD,
@@ -121,8 +116,8 @@ class PolicyServer:
             )
         except OSError as error:
             raise SetupError(
-                f'the server cannot listen on {self._host}:{self.port}: {error}; choose another '
-                'with --host and --port'
+                f'the server cannot listen on {self._network.host}:{self.port}: {error}; choose '
+                'another with --host and --port'
             ) from error
         self.port = next(iter(server.sockets)).getsockname()[1]
         logger.info('serving %s at %s', self._service.policy.name, self.url)
@@ -160,15 +155,15 @@ class PolicyServer:
         from websockets.exceptions import ConnectionClosed
 
         peer = connection.remote_address
-        if self._clients and not self._is_shared:
+        if self._clients and not self._network.is_shared:
             await self._let_go_of_idle()
-        if self._clients and not self._is_shared:
+        if self._clients and not self._network.is_shared:
             logger.warning('%s was refused: the server has a client', peer)
             with contextlib.suppress(ConnectionClosed):
                 await connection.send(
                     'the server is busy with another client; it serves one at a time (see '
                     '--shared of frame-ros serve), and gives the place of one that has sent '
-                    f'nothing for {self._client_timeout:g} s to the next'
+                    f'nothing for {self._network.client_timeout:g} s to the next'
                 )
                 await connection.close(TRY_AGAIN_LATER, 'busy with another client')
             return
@@ -191,7 +186,7 @@ class PolicyServer:
         alive it is: one that sends it byte by byte has the place no longer than one that is silent.
         """
         silence = time.monotonic() - self._last_whole
-        if self.is_busy or silence < self._client_timeout:
+        if self.is_busy or silence < self._network.client_timeout:
             return
         for client in tuple(self._clients):
             logger.warning('%s gives its place away: silent for %.0f s', client, silence)

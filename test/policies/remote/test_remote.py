@@ -36,6 +36,7 @@ from frame_ros.policies.remote import (
     encode,
 )
 from frame_ros.policies.remote.messages import ServerDescription
+from frame_ros.policies.remote.serving_options import NetworkOptions
 
 METADATA = {'frame_ros': ServerDescription('odd').to_message()}
 
@@ -444,7 +445,9 @@ def test_browsers_are_refused():
 
 def test_an_address_that_is_taken():
     with serving(make_policy('hold')) as server:
-        other = PolicyServer(InferenceService(make_policy('hold')), port=server.port)
+        other = PolicyServer(
+            InferenceService(make_policy('hold')), NetworkOptions(port=server.port)
+        )
         with pytest.raises(SetupError, match='cannot listen on 127.0.0.1'):
             other.run()
 
