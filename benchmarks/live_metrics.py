@@ -116,7 +116,9 @@ class LiveMetrics:
         self.variability.update(samples)
         self.overlap.update(chunk, 5)
         self.efficiency.update_inference(INFERENCE)
-        return self.variability.value, self.variability.mean, self.overlap.mean
+        four = self.tokens.tb_tp, self.tokens.tb_pcs, self.tokens.tb_d, self.tokens.tb_e
+        forms = [(each.value, each.mean) for each in (*four, self.variability)]
+        return *forms, self.overlap.mean
 
 
 def contact_sample(collides: bool) -> ContactSample:

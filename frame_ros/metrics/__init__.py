@@ -9,7 +9,7 @@ far out. `REGISTRY` holds the record of every metric: unit, direction, source, w
 A streaming class has `update(...)`, `value` and `reset()`; one that takes differences has
 `reset_differences()`, for a gap in the stamps. The work per sample does not grow with their number
 (LatencyStatistics: per inference, in logarithm). Values that are not finite are refused with
-ValueRangeError: the caller counts bad input. TrajectoryStep, ActionStep and TokenStep are the fused
+ValueRangeError: the caller counts bad input. TrajectoryStep and ActionStep are the fused
 forms of the live path.
 """
 

@@ -166,13 +166,13 @@ class StreamingInstability(StepValue):
         newest = size(differences[-1]) if len(differences) == order else None
         if not self._is_authors:
             if newest is not None:
-                self._add(newest)
+                self.add(newest)
             return
         self._samples += 1
         if newest is not None:
             self._recent.append(newest)
         scale = AUTHORS_DIFFERENCES * 2 ** (order - 1)
-        self._add(sum(self._recent) / scale if self._samples >= WINDOW else 0.0)
+        self.add(sum(self._recent) / scale if self._samples >= WINDOW else 0.0)
 
 
 class StreamingPositionInstability(StreamingInstability):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from frame_ros.metrics.arrays import (
     weighted_sum,
 )
 from frame_ros.metrics.constants import WINDOW
-from frame_ros.metrics.engine.samples import StepValue, finite
+from frame_ros.metrics.engine.samples import StepValue
 
 TOKEN_VARIANTS = ('paper', 'authors')
 
@@ -111,26 +111,4 @@ class StreamingTokenUncertainty(StepValue):
         value = type(self)._batch(p, normalised=self._normalised)
         if value.ndim:
             raise ShapeError(f'p hold {tuple(value.shape)} inferences; one, (TN, V), is expected')
-        self._add(float(value))
-
-    def _maximum(self, vocabulary_size: int | None, of: Callable[[int], float]) -> float:
-        """Returns the divisor of a value."""
-        if not self._normalised:
-            return 1.0
-        if vocabulary_size is None or vocabulary_size < 2:
-            raise ValueRangeError(
-                f'vocabulary_size is {vocabulary_size}; 2 or more is expected to normalise by'
-            )
-        return of(vocabulary_size)
-
-
-def gini_maximum(classes: int) -> float:
-    """The largest TB-TP and TB-D of distributions over so many classes."""
-    return 1.0 - 1.0 / classes
-
-
-def token_mean(values: Sequence[float], name: str) -> float:
-    numbers = finite(values, (), name)
-    if not numbers:
-        raise ShapeError(f'{name} has no values; one of each token is expected')
-    return sum(numbers) / len(numbers)
+        self.add(float(value))

@@ -17,7 +17,7 @@ from metric_strategies import breaks, paths, quaternions, stamps
 
 from frame_ros import metrics
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
-from frame_ros.metrics import REGISTRY, ActionStep, TokenStep, TrajectoryStep, families
+from frame_ros.metrics import REGISTRY, ActionStep, TrajectoryStep, families
 from frame_ros.metrics.message_fields import FACTS, FIELDS
 from frame_ros.metrics.record import Lack, Metric, PoseSample
 
@@ -33,9 +33,6 @@ OF_STATES = {
     'confidence': 'chunk_overlap tb_tp tb_pcs tb_d tb_e ev confidence confidence_calibrated '
     'confidence_episode ensemble_mean ensemble_spread',
 }
-STATISTICS = (
-    'token_max_probability', 'token_second_probability', 'token_sum_of_squares', 'token_entropy',
-)  # fmt: skip
 
 
 @pytest.mark.parametrize('kind', FACTS)
@@ -179,16 +176,4 @@ def test_the_fused_actions_equal_the_streaming_classes(data, dimension):
         engine.update(action)
         for entry, metric in entries:
             entry.live.feed(metric, action)
-        check_equal(engine, entries)
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.lists(st.lists(st.tuples(*[st.floats(0, 1)] * 4), min_size=1, max_size=9), max_size=12))
-def test_the_fused_tokens_equal_the_streaming_classes(inferences):
-    engine, entries = TokenStep(), fused_entries(TokenStep)
-    for tokens in inferences:
-        values = dict(zip(STATISTICS, map(list, zip(*tokens))))
-        engine.update(*values.values())
-        for entry, metric in entries:
-            entry.live.feed(metric, values)
         check_equal(engine, entries)

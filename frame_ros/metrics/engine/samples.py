@@ -172,7 +172,8 @@ class StepValue:
         """Forgets the samples that the next differences would rest on; whether there were any."""
         return False
 
-    def _add(self, step: float) -> None:
+    def add(self, step: float) -> None:
+        """Takes the value of a step."""
         self.step = step
         self._window.append(step)
         self._total += step

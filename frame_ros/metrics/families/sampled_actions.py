@@ -64,7 +64,7 @@ class ExecutionVariability(StepValue):
         centred *= centred
         deviations = weights.dot(centred)
         np.sqrt(deviations, deviations)
-        self._add(float(mean_weights(len(deviations)).dot(deviations)))
+        self.add(float(mean_weights(len(deviations)).dot(deviations)))
 
 
 VARIABILITY = record.Metric(

@@ -8,7 +8,7 @@ that a PolicyInference message carries (`token_metrics`). Both end in the same f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from math import log
 from typing import Any
@@ -16,15 +16,11 @@ from typing import Any
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics import record
 from frame_ros.metrics.arrays import Array, array_api_compat, check_same_shape, check_variant, inner
-from frame_ros.metrics.engine.samples import finite
-from frame_ros.metrics.engine.token_step import TokenStep
 from frame_ros.metrics.token_probabilities import (
     TOKEN_VARIANTS,
     StreamingTokenUncertainty,
-    gini_maximum,
     largest_gini,
     mean_over_tokens,
-    token_mean,
     token_statistic,
 )
 
@@ -169,19 +165,6 @@ class TokenProbabilityUncertainty(StreamingTokenUncertainty):
 
     _batch = token_probability_uncertainty
 
-    def update_statistics(
-        self, max_probability: Sequence[float], vocabulary_size: int | None = None
-    ) -> None:
-        """Takes the largest probability of each of TN tokens; V where the value is normalised.
-
-        Raises:
-            ShapeError: no token.
-            ValueRangeError: a value is not finite, or V is needed and below 2. Nothing has changed
-                in either case.
-        """
-        mean = token_mean(max_probability, 'max_probability')
-        self._add((1.0 - mean) / self._maximum(vocabulary_size, gini_maximum))
-
 
 class PredictionConfidenceUncertainty(StreamingTokenUncertainty):
     """TB-PCS of inferences: `step`, `value` (window), `mean`. Batch:
@@ -190,55 +173,17 @@ class PredictionConfidenceUncertainty(StreamingTokenUncertainty):
 
     _batch = prediction_confidence_uncertainty
 
-    def update_statistics(
-        self, max_probability: Sequence[float], second_probability: Sequence[float]
-    ) -> None:
-        """Takes the largest and the second largest probability of each of TN tokens.
-
-        Raises:
-            ShapeError: no token, or not as many of both.
-            ValueRangeError: a value is not finite. Nothing has changed in either case.
-        """
-        largest = token_mean(max_probability, 'max_probability')
-        finite(second_probability, (len(max_probability),), 'second_probability')
-        self._add(1.0 - (largest - token_mean(second_probability, 'second_probability')))
-
 
 class DeepGini(StreamingTokenUncertainty):
     """TB-D of inferences: `step`, `value` (window), `mean`. Batch form: `deepgini`."""
 
     _batch = deepgini
 
-    def update_statistics(
-        self, sum_of_squares: Sequence[float], vocabulary_size: int | None = None
-    ) -> None:
-        """Takes the sum of squared probabilities of each of TN tokens; V where normalised.
-
-        Errors: see `TokenProbabilityUncertainty`.
-        """
-        mean = token_mean(sum_of_squares, 'sum_of_squares')
-        self._add((1.0 - mean) / self._maximum(vocabulary_size, gini_maximum))
-
 
 class TokenEntropy(StreamingTokenUncertainty):
     """TB-E of inferences, nats: `step`, `value` (window), `mean`. Batch form: `token_entropy`."""
 
     _batch = token_entropy
-
-    def update_statistics(
-        self, entropy: Sequence[float], vocabulary_size: int | None = None
-    ) -> None:
-        """Takes the entropy (nats) of each of TN tokens; V where the value is normalised.
-
-        Errors: see `TokenProbabilityUncertainty`.
-        """
-        mean = token_mean(entropy, 'entropy')
-        self._add(mean / self._maximum(vocabulary_size, log))
-
-
-def _statistics(*names: str) -> Callable[[Any, Mapping[str, Any]], None]:
-    """Returns what hands these statistics of an inference's tokens to a metric."""
-    return lambda metric, values: metric.update_statistics(*(values[name] for name in names))
 
 
 def _torch_form(largest: float | None, unit: str = '1') -> record.TorchForm:
@@ -266,14 +211,13 @@ _NORMALISED = '`normalised` (also `authors`): divided by the maximum for V class
 
 _uncertainty = partial(
     record.Metric, unit='1', higher_is_better=False, category='uncertainty',
-    reasons=(record.NO_TOKENS, record.Reason('not computed for this policy')), fused=TokenStep,
+    reasons=(record.NO_TOKENS, record.Reason('not computed for this policy')),
     torch_form=_torch_form(1.0), messages=('confidence',), has_three_forms=True,
 )  # fmt: skip
 
 TOKEN_PROBABILITY_UNCERTAINTY = _uncertainty(
     id='tb_tp', name='token probability uncertainty', source='VLA-UQ eq. 8',
     batch=token_probability_uncertainty, streaming=TokenProbabilityUncertainty,
-    live=record.Live('inference', _statistics('token_max_probability')),
     torch='TokenProbabilityUncertainty', line=record.Line(_CHART, 'token probability', '_step'),
     formula='uₜ = 1 − 1/TN Σ_tn maxᵢ pᵢ     over TN tokens of an action',
     shows='How little probability the most likely tokens have: 0 is sure.',
@@ -284,7 +228,6 @@ TOKEN_PROBABILITY_UNCERTAINTY = _uncertainty(
 PREDICTION_CONFIDENCE_UNCERTAINTY = _uncertainty(
     id='tb_pcs', name='prediction confidence score uncertainty', source='VLA-UQ eq. 10',
     batch=prediction_confidence_uncertainty, streaming=PredictionConfidenceUncertainty,
-    live=record.Live('inference', _statistics('token_max_probability', 'token_second_probability')),
     torch='PredictionConfidenceUncertainty',
     line=record.Line(_CHART, 'prediction confidence score', '_step'),
     formula='uₜ = 1 − 1/TN Σ_tn (largest p − second largest p)',
@@ -296,8 +239,7 @@ PREDICTION_CONFIDENCE_UNCERTAINTY = _uncertainty(
 
 TOKEN_GINI = _uncertainty(
     id='tb_d', name='DeepGini', source='VLA-UQ eq. 12', batch=deepgini, streaming=DeepGini,
-    live=record.Live('inference', _statistics('token_sum_of_squares')), torch='DeepGini',
-    line=record.Line(_CHART, 'DeepGini', '_step'),
+    torch='DeepGini', line=record.Line(_CHART, 'DeepGini', '_step'),
     formula='uₜ = 1/TN Σ_tn (1 − Σᵢ pᵢ²)',
     shows='DeepGini: the chance that two draws from the token distribution differ.',
     misleads=f'{SOFTMAX}{_CLASSES}Neighbouring bins count as different actions. '
@@ -307,8 +249,7 @@ TOKEN_GINI = _uncertainty(
 
 ENTROPY_OF_TOKENS = _uncertainty(
     id='tb_e', name='token entropy', unit='nats', source='VLA-UQ eq. 14', batch=token_entropy,
-    streaming=TokenEntropy, live=record.Live('inference', _statistics('token_entropy')),
-    torch='TokenEntropy', torch_form=_torch_form(None, 'nats'),
+    streaming=TokenEntropy, torch='TokenEntropy', torch_form=_torch_form(None, 'nats'),
     line=record.Line(record.Chart('Token entropy'), 'entropy', '_step'),
     formula='uₜ = −1/TN Σ_tn Σᵢ pᵢ ln pᵢ',
     shows='Entropy of the token distribution in nats: how many tokens are in play, e^u of them.',
