@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 import frame_ros
-from frame_ros.core.options import walk
+from frame_ros.core.options import Option, walk
 from frame_ros.core.topics import NodeTopics
 
 # Parameters that every node has.
@@ -51,14 +51,9 @@ def topics_of(node: str) -> NodeTopics:
 
 
 @cache
-def default_parameters(node: str) -> dict[str, Any]:
-    """Dotted name -> default of every parameter of a node, as ROS 2 has them."""
-    return {option.name: as_parameter(option.default) for option in walk(options_of(node))}
-
-
-def names_of_parameters() -> set[str]:
-    """The parameters of all nodes."""
-    return {name for node in node_names() for name in default_parameters(node)}
+def parameters_of(node: str) -> dict[str, Option]:
+    """Dotted name -> option, of every parameter of a node."""
+    return {option.name: option for option in walk(options_of(node))}
 
 
 def as_parameter(value: Any) -> Any:

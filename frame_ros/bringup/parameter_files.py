@@ -8,25 +8,24 @@ It imports no ROS.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from frame_ros.bringup.declared_nodes import (
     EVERY_NODE,
     as_parameter,
-    default_parameters,
     from_parameter,
     node_names,
     options_of,
+    parameters_of,
 )
 from frame_ros.bringup.demo_robots import GRASP, Value
 from frame_ros.bringup.node_process import Process
-from frame_ros.bringup.parameter_sections import Sections, read_file
-from frame_ros.bringup.parameter_values import as_parameters
+from frame_ros.bringup.parameter_sections import Sections, plain, read_file
 from frame_ros.bringup.run_options import RunOptions
 from frame_ros.core.errors import SetupError
-from frame_ros.core.options import OptionError, check_names, flat, from_values, walk
+from frame_ros.core.options import OptionError, check_names, flat, from_values, nearest
 
 
 def given_parameters(settings: RunOptions, node: str) -> dict[str, Value]:
@@ -36,14 +35,12 @@ def given_parameters(settings: RunOptions, node: str) -> dict[str, Value]:
     Raises:
         SetupError: the node has no such parameter: a limit that is misspelt must not be missed.
     """
-    given = flat(settings.parameters_of(node))
-    _check(node, given, f'{node}_parameters')
     of_file = _of_node(read_file(settings.params_file), node, settings)
-    defaults = default_parameters(node) if of_file else {}
-    of_file = {n: v for n, v in of_file.items() if n in defaults or EVERY_NODE.fullmatch(n)}
+    known = parameters_of(node)  # a section of several nodes also holds those of others
+    of_file = {n: v for n, v in of_file.items() if n in known or EVERY_NODE.fullmatch(n)}
     return {
         **_checked(node, 'params_file', of_file),
-        **_checked(node, f'{node}_parameters', given),
+        **_checked(node, f'{node}_parameters', flat(settings.parameters_of(node))),
     }
 
 
@@ -68,28 +65,24 @@ def _of_robot(where: str, given: Sections) -> dict[str, dict[str, Value]]:
         check_names(given, node_names(), 'node')
     except OptionError as error:
         raise SetupError(f'{where}: {error}') from None
-    found = {}
-    for node, values in given.items():
-        own = flat(values)
-        _check(node, own, where)
-        found[node] = _checked(node, where, own)
-    return found
+    return {node: _checked(node, where, flat(values)) for node, values in given.items()}
 
 
 def _checked(node: str, where: str, given: Mapping[str, Any]) -> dict[str, Value]:
     """The parameters of a node as ROS 2 has them.
 
     Raises:
-        SetupError: a value is of another type or out of range.
+        SetupError: a value is of another type or out of range, or it has no such parameter.
     """
-    declared = {option.name: option for option in walk(options_of(node))} if given else {}
-    others = {name: value for name, value in given.items() if name not in declared}
-    found = as_parameters(where, others, {})
-    try:
-        for name in given.keys() & declared.keys():
-            found[name] = as_parameter(declared[name].checked(from_parameter(given[name])))
-    except OptionError as error:
-        raise SetupError(f'{where}: {error}') from None
+    _check_names(node, given, where)
+    declared, found = parameters_of(node), {}
+    for name, value in given.items():
+        try:
+            found[name] = as_parameter(declared[name].checked(from_parameter(value)))
+        except KeyError:
+            found[name] = plain(where, name, value)
+        except OptionError as error:
+            raise SetupError(f'{where}: {error}') from None
     return found
 
 
@@ -118,16 +111,11 @@ def with_given(processes: list[Process], settings: RunOptions) -> list[Process]:
             given = given_parameters(settings, process.executable)
         else:
             of_file = _of_node(sections, process.name, settings)
-            given = as_parameters('params_file', of_file, {})
+            given = {name: plain('params_file', name, value) for name, value in of_file.items()}
         found.append(replace(process, parameters={**process.parameters, **given}))
         if process.config is not None:
             _check_together(found[-1])
     return found
-
-
-def known_parameters(executable: str) -> list[str]:
-    """The parameters of one of our nodes, from its file of defaults."""
-    return list(default_parameters(executable))
 
 
 def _of_node(sections: Sections, node: str, settings: RunOptions) -> dict[str, Any]:
@@ -163,19 +151,21 @@ def _check_sections(sections: Sections, processes: list[Process], settings: RunO
             )
         met = [p for p in processes if _matches(section, p.name, settings.namespace)]
         if '*' not in section and len(met) == 1 and met[0].config is not None:
-            _check(met[0].executable, values, 'params_file')
+            _check_names(met[0].executable, values, 'params_file')
         elif met and all(process.config is not None for process in met):
-            known = {name for process in met for name in known_parameters(process.executable)}
+            known = {name for process in met for name in parameters_of(process.executable)}
             for name in values:
                 if name not in known and not EVERY_NODE.fullmatch(name):
-                    raise SetupError(f'params_file: no node of {section} has a parameter {name!r}')
+                    near = nearest(name, known)
+                    hint = f'; did you mean {near!r}?' if near else ''
+                    raise SetupError(
+                        f'params_file: no node of {section} has a parameter {name!r}{hint}'
+                    )
 
 
-def _check(node: str, given: Mapping[str, Any], where: str) -> None:
-    if not given:
-        return
+def _check_names(node: str, given: Iterable[str], where: str) -> None:
     names = [name for name in given if not EVERY_NODE.fullmatch(name)]
     try:
-        check_names(names, known_parameters(node), f'parameter of the {node}')
+        check_names(names, parameters_of(node), f'parameter of the {node}')
     except OptionError as error:
         raise SetupError(f'{where}: {error}') from None

@@ -11,9 +11,10 @@ from typing import Any
 
 import yaml
 
+from frame_ros.bringup.demo_robots import Value
 from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import read_text
-from frame_ros.core.options import flat
+from frame_ros.core.options import INT64, KINDS, flat
 from frame_ros.core.strict_yaml import load_yaml
 
 KEY = 'ros__parameters'
@@ -48,6 +49,29 @@ def names_for_several(arguments: Sequence[str]) -> set[str]:
     files = [path for flag, path in pairwise(arguments) if flag == '--params-file']
     sections = [item for path in files for item in read_file(path).items()]
     return {name for section, values in sections if section.endswith('*') for name in values}
+
+
+def plain(where: str, name: str, value: Any) -> Value:
+    """The value of a parameter that no node of ours declares, as ROS 2 takes it.
+
+    where: the source of the value, for the message.
+
+    Raises:
+        SetupError: ROS 2 has no such value: null, an empty list, a list of lists, a date, or a
+            whole number beyond 64 bits.
+    """
+    items = value if isinstance(value, list) else [value]
+    if {*map(type, items)} == {int, float}:
+        items = [float(item) for item in items]
+    kinds = {*map(type, items)}
+    has_room = kinds != {int} or all(item in INT64 for item in items)
+    if len(kinds) == 1 and kinds <= {*KINDS} and has_room:
+        return items if isinstance(value, list) else value
+    shown = 'null' if value is None else repr(value)
+    raise SetupError(
+        f'{where}: {name} is {shown}; a parameter is true or false, a number, a text, or a list of '
+        f'one of them that is not empty'
+    )
 
 
 def _collect(path: str, name: str, content: Any, sections: dict[str, dict[str, Any]]) -> None:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from frame_ros.bringup.arm_options import ArmOptions
+from frame_ros.bringup.declared_nodes import parameters_of
 from frame_ros.bringup.demo_robots import Value, demo_parameters
 from frame_ros.bringup.expected_topics import arm_expected, demo_expected
 from frame_ros.bringup.node_process import (
@@ -29,11 +30,7 @@ from frame_ros.bringup.node_process import (
     find_executable,
     watching_environment,
 )
-from frame_ros.bringup.parameter_files import (
-    known_parameters,
-    robot_parameters,
-    with_given,
-)
+from frame_ros.bringup.parameter_files import robot_parameters, with_given
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.bringup.sensing_processes import arm_sensing, demo_sensing
 from frame_ros.core.name_values import option_texts
@@ -200,7 +197,7 @@ def _drawing_workspace(processes: list[Process]) -> list[Process]:
 
 def _prefixed(process: Process, prefix: str) -> Process:
     """With the prefix of the robot's frames, if the node knows of one."""
-    if process.config is None or 'frame_prefix' not in known_parameters(process.executable):
+    if process.config is None or 'frame_prefix' not in parameters_of(process.executable):
         return process
     return replace(process, parameters={**process.parameters, 'frame_prefix': prefix})
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from frame_ros.bringup.declared_nodes import default_parameters, from_parameter, options_of
+from frame_ros.bringup.declared_nodes import from_parameter, options_of, parameters_of
 from frame_ros.bringup.node_process import Process, check_installed
 from frame_ros.core.errors import SetupError
 from frame_ros.core.name_values import parse_options
@@ -40,7 +40,7 @@ def _check_policy(parameters: Parameters) -> None:
     from frame_ros.robots import load_robot
 
     options = parse_options('policy_options', parameters.get('policy_options', ()))
-    names = default_parameters('policy').keys() & parameters.keys()
+    names = parameters_of('policy').keys() & parameters.keys()
     chosen = from_values(
         options_of('policy'), {name: from_parameter(parameters[name]) for name in names}
     )

@@ -22,7 +22,8 @@ from frame_ros.bringup.declared_nodes import (
     EVERY_NODE,
     as_parameter,
     from_parameter,
-    names_of_parameters,
+    node_names,
+    parameters_of,
 )
 from frame_ros.bringup.parameter_sections import names_for_several
 from frame_ros.core.errors import FrameRosError
@@ -151,8 +152,9 @@ def _check_given(given: Collection[str], known: Collection[str]) -> None:
     file gives it to several nodes, as in a section `/**`.
     """
     unknown = [name for name in given if name not in known and not EVERY_NODE.fullmatch(name)]
-    shared = names_for_several(sys.argv) & names_of_parameters() if unknown else set()
-    check_names([name for name in unknown if name not in shared], known, 'parameter')
+    if unknown:
+        shared = names_for_several(sys.argv) & set().union(*map(parameters_of, node_names()))
+        check_names([name for name in unknown if name not in shared], known, 'parameter')
 
 
 def _value(parameter: Parameter) -> Any:

@@ -91,7 +91,10 @@ def test_a_nodes_own_name_takes_precedence_over_a_pattern(write):
             'gate: {ros__parameters: {tipp: tcp}}',
             "'tipp' is no parameter of the gate; did you mean 'tip'",
         ),
-        ('/**: {ros__parameters: {tipp: tcp}}', r"no node of /\*\* has a parameter 'tipp'"),
+        (
+            '/**: {ros__parameters: {tipp: tcp}}',
+            r"/\*\* has a parameter 'tipp'; did you mean 'tip'",
+        ),
         ('gate: {tip: tcp}', 'must hold parameters by node'),
         ('[1]', 'must hold parameters by node'),
         ('gate: {', 'cannot be read'),
@@ -114,6 +117,15 @@ def test_a_nodes_own_name_takes_precedence_over_a_pattern(write):
 def test_a_file_that_would_not_do_what_it_says_is_refused(write, text, message):
     with pytest.raises(SetupError, match=message):
         arm_processes(ArmOptions(policy='hold', params_file=write(text)))
+
+
+def test_parameters_are_checked_with_the_robot_that_they_are_for(write):
+    file = write('simulator: {ros__parameters: {rates: {franka: 50, truth: 150, joints: 1000}}}')
+    fr3 = demo_processes(DemoOptions(robot='fr3', params_file=file))
+    assert parameters(fr3)['simulator']['rates.joints'] == 1000.0
+    file = write('simulator: {ros__parameters: {rates.franka: 50.0}}')
+    with pytest.raises(SetupError, match='simulator: rates.franka is 50.0; .* is not a Franka arm'):
+        demo_processes(DemoOptions(params_file=file))
 
 
 def test_an_argument_that_ros_has_no_type_for_is_refused():
