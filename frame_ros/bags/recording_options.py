@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from frame_ros.core.errors import BagError, SetupError, ValueRangeError
-from frame_ros.core.input_files import load_json, read_text
+from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.core.options import option, options, rule
 from frame_ros.core.ros_names import check_namespace
 
@@ -53,8 +52,8 @@ class RecordingOptions:
         """Returns the arguments of `read_episodes`.
 
         Raises:
-            ValueRangeError: a role, or units, that are not known. BagError, RobotError: a file that
-                cannot be read.
+            ValueRangeError: a role, or units, that are not known, or a calibration that cannot be
+                read. RobotError: a file that cannot be read.
         """
         from frame_ros.bags.streams.table import absolute_topics
 
@@ -92,10 +91,11 @@ def load_recorded_units(units: str, calibration: str | Path | None = None) -> Re
     """Returns the units, with the calibration of a file.
 
     Raises:
-        BagError: the file cannot be read.
-        ValueRangeError: unknown units, a file that is not a calibration, or one for values in rad,
-            which need none.
+        ValueRangeError: unknown units, a file that is not a calibration or cannot be read, or one
+            for values in rad, which need none.
     """
+    from frame_ros.robots.joint_units import read_calibration
+
     if not calibration:
         return RecordedUnits(units)
     if units == RAD:
@@ -103,14 +103,4 @@ def load_recorded_units(units: str, calibration: str | Path | None = None) -> Re
             f'a calibration ({calibration}) changes nothing about joint values in rad; name what '
             'they are: --joint-units ticks, percent or deg'
         )
-    try:
-        entries = load_json(read_text(calibration))
-    except OSError as error:
-        raise BagError(f'{calibration} cannot be read: {error.strerror}') from error
-    except ValueError as error:
-        raise ValueRangeError(f'{calibration} is not a calibration file: {error}') from error
-    if not isinstance(entries, dict) or not all(isinstance(e, dict) for e in entries.values()):
-        raise ValueRangeError(
-            f'{calibration} is not a calibration file: joints with entries expected'
-        )
-    return RecordedUnits(units, entries)
+    return RecordedUnits(units, read_calibration(calibration))

@@ -18,6 +18,8 @@ from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
+from frame_ros.robots.grippers import gripper_joints
+from frame_ros.robots.joint_units import approximate_ranges, calibrated_ranges, joint_units
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
@@ -78,9 +80,6 @@ def _converted(stream: Stream, recorded: RecordedUnits, robot: Robot | None) -> 
 
 def _map_of(name: str, recorded: RecordedUnits, robot: Robot | None) -> tuple[float, float]:
     """Returns scale and offset: recorded = rad * scale + offset."""
-    from frame_ros.robots.grippers import gripper_joints
-    from frame_ros.robots.joint_units import approximate_ranges, calibrated_ranges, joint_units
-
     calibration = recorded.calibration
     limits = robot.joint_limits if robot is not None else {}
     grippers = robot.grippers if robot is not None else {}

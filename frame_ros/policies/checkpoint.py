@@ -7,6 +7,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from frame_ros.core.errors import CheckpointError
 from frame_ros.core.input_files import TEXT, load_json, open_file, read_text
@@ -39,7 +40,7 @@ class CheckpointFolder:
 
     def processor_steps(self, name: str) -> tuple[str, ...]:
         """The registered names of the steps of a processor, one of PROCESSORS."""
-        steps = _read_json(self.path / name)['steps']
+        steps = read_json(self.path / name)['steps']
         return tuple(str(step.get('registry_name', '')) for step in steps)
 
 
@@ -57,7 +58,7 @@ def open_checkpoint(folder: str | Path) -> CheckpointFolder:
     missing = _missing_files(path)
     if missing:
         raise CheckpointError(_describe_missing(path, missing))
-    config = _read_json(path / CONFIG)
+    config = read_json(path / CONFIG)
     if not isinstance(config.get('type'), str):
         raise CheckpointError(
             f"{path / CONFIG} has no 'type'; it should name the kind of policy, such as 'act'"
@@ -102,7 +103,7 @@ def _missing_files(path: Path) -> list[str]:
     for name in PROCESSORS:
         if name in missing:
             continue
-        steps = _read_json(path / name).get('steps')
+        steps = read_json(path / name).get('steps')
         if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
             raise CheckpointError(
                 f"{path / name} has no list of 'steps'; it is not a LeRobot processor"
@@ -120,7 +121,7 @@ def _describe_missing(path: Path, missing: list[str]) -> str:
             f'{path} is the folder of a training run; the checkpoint is {path / TRAINING_SUBFOLDER}'
         )
     if (path / ADAPTER).is_file():
-        base = _read_json(path / ADAPTER).get('base_model_name_or_path')
+        base = read_json(path / ADAPTER).get('base_model_name_or_path')
         return (
             f'{path} is an adapter (PEFT, LoRA) without the weights it adapts ({base}). Merge it '
             'where it was trained: load the base policy, PeftModel.from_pretrained(policy, '
@@ -135,13 +136,18 @@ def _describe_missing(path: Path, missing: list[str]) -> str:
     return f'{path} lacks {", ".join(missing)}; {CONTENT}'
 
 
-def _read_json(path: Path) -> dict:
+def read_json(path: Path) -> dict[str, Any]:
+    """The JSON object in a file.
+
+    Raises:
+        CheckpointError: it is not readable as such.
+    """
     try:
         content = load_json(read_text(path))
     except (OSError, ValueError) as error:
         raise CheckpointError(f'{path} is not readable as JSON: {error}') from error
     if not isinstance(content, dict):
         raise CheckpointError(
-            f'{path} holds a JSON {type(content).__name__}; it should hold an object'
+            f'{path} holds a JSON {type(content).__name__}; an object is expected'
         )
     return content

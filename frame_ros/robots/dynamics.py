@@ -228,14 +228,6 @@ class RobotDynamics:
         torques = self._pin.computeGeneralizedGravity(self._model, self._data, self._vector(q, 'q'))
         return self._in_our_order(np.array(torques))
 
-    def coriolis_transpose_momentum(self, q: ArrayLike, dq: ArrayLike) -> Array:
-        """Returns C(q, dq)^T dq, (N,) N m, with C of Christoffel symbols: dM/dt = C + C^T."""
-        velocity = self._vector(dq, 'dq')
-        matrix = self._pin.computeCoriolisMatrix(
-            self._model, self._data, self._vector(q, 'q'), velocity
-        )
-        return self._in_our_order(velocity @ matrix)
-
     def momentum_terms(self, q: Array, dq: Array) -> MomentumTerms:
         """Returns what a momentum observer needs of one sample, at the least cost."""
         pin, model, data = self._pin, self._model, self._data
@@ -256,11 +248,6 @@ class RobotDynamics:
             self._model, self._data, self._vector(q, 'q'), self._vector(dq, 'dq'), acceleration
         )
         return self._in_our_order(np.array(torques)) + self.armature * np.asarray(ddq, np.float64)
-
-    def kinetic_energy(self, q: ArrayLike, dq: ArrayLike) -> float:
-        """J."""
-        velocity = np.asarray(dq, np.float64)
-        return 0.5 * float(velocity @ self.mass_matrix(q) @ velocity)
 
     def link_jacobian(self, link: str, q: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
         """Returns the Jacobian (6, N) of a point of a link: linear (m/s) above angular (rad/s),
@@ -302,23 +289,6 @@ class RobotDynamics:
             body: tuple(link for link, (j, _) in self._places.items() if index.get(j) == body)
             for body in self.bodies
         }
-
-    def body_torques(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
-        """Returns (N, N) N m: column k is the part of the masses of body k; their sum is
-        `inverse_dynamics` without armature.
-        """
-        regressor = self._pin.computeJointTorqueRegressor(
-            self._model, self._data, self._vector(q, 'q'), self._vector(dq, 'dq'),
-            self._vector(ddq, 'ddq'),
-        )  # fmt: skip
-        torques = np.zeros((*self._shape, *self._shape))
-        for column, name in enumerate(self.joint_names):
-            body = self._model.getJointId(name)
-            parameters = self._model.inertias[body].toDynamicParameters()
-            torques[:, column] = self._in_our_order(
-                regressor[:, 10 * (body - 1) : 10 * body] @ parameters
-            )
-        return torques
 
 
 def _outwards(description: RobotDescription) -> list[Joint]:

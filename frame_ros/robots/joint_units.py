@@ -18,11 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.input_files import load_json, read_text
 from frame_ros.robots.grippers import gripper_joints
 
 UNITS = ('rad', 'degrees', 'range_m100_100')
@@ -85,6 +87,26 @@ def joint_units(
     pairs = [_line_through(name, *spans[name]) for name in names]
     scale, offset = (np.array(column, np.float64) for column in zip(*pairs, strict=True))
     return JointUnits(scale, offset)
+
+
+def read_calibration(path: str | Path) -> Mapping[str, Mapping[str, int]]:
+    """Returns a calibration file of LeRobot: joint -> its entry.
+
+    Raises:
+        ValueRangeError: it cannot be read, or is another file.
+    """
+    try:
+        content = load_json(read_text(Path(path).expanduser()))
+    except (OSError, ValueError) as error:
+        raise ValueRangeError(f'the calibration file {path} cannot be read: {error}') from error
+    entries = content.values() if isinstance(content, dict) else [None]
+    if not all(isinstance(entry, dict) for entry in entries):
+        raise ValueRangeError(
+            f'{path} is not a calibration file of LeRobot, which has an entry with range_min and '
+            'range_max for each motor'
+        )
+    found: Mapping[str, Mapping[str, int]] = content
+    return found
 
 
 def calibrated_ranges(

@@ -253,7 +253,7 @@ def wire(tmp_path):
     with SimulatedBus(servos, link=tmp_path / 'port') as bus:
         port = open_port(scs, bus.port)
         yield scs, bus, port, scs.PacketHandler(0)
-        if bus.is_plugged:
+        if bus.port:
             port.closePort()
 
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from frame_ros.core.errors import SetupError
@@ -42,39 +41,28 @@ class DeviceParameters:
         above=0.0,
     )
 
-
-@dataclass(frozen=True)
-class DeviceSelection:
-    """kind: LeRobot's registered name of the device. options, joint_names, joint_signs,
-    joint_offsets: texts name=value.
-    """
-
-    kind: str
-    port: str
-    identity: str
-    calibration_dir: str
-    options: tuple[str, ...]
-    units: str
-    joint_names: tuple[str, ...]
-    joint_signs: tuple[str, ...]
-    joint_offsets: tuple[str, ...]
-    answer_timeout: float
-
-    def resolve(self, robot: Robot) -> DeviceOptions:
+    def device_of(
+        self, robot: Robot, kind: str, identity: str, options: tuple[str, ...]
+    ) -> DeviceOptions:
         """Returns the options that make the device.
+
+        Args:
+            kind: LeRobot's registered name of it.
+            identity: its id, which names the calibration file.
+            options: more of LeRobot's, texts name=value.
 
         Raises:
             SetupError: a text has another form.
         """
         folder = self.calibration_dir
         return DeviceOptions(
-            kind=self.kind,
+            kind=kind,
             limits=robot.joint_limits,
             grippers=robot.grippers,
             port=self.port,
-            identity=self.identity,
+            identity=identity,
             calibration_dir=str(Path(folder).expanduser()) if folder else '',
-            options=parse_options(parse_pairs('options', self.options)),
+            options=parse_options(parse_pairs('options', options)),
             units=self.units,
             names=parse_pairs('joint_names', self.joint_names),
             signs=_numbers('joint_signs', self.joint_signs),

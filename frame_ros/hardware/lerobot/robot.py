@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,37 +105,98 @@ class DeviceOptions:
         )
 
 
-class LeRobotRobot:
-    """A LeRobot robot, used by one thread at a time.
+class LeRobotDevice:
+    """Base of robots and teleoperators. Used by one thread at a time.
 
     Attributes:
+        device: LeRobot's own object.
         names: its joints, in the order of all arrays.
-        limits: (D, 2) rad.
-        is_gripper: (D,).
+        limits: (D, 2) rad, of the robot.
     """
 
+    group: ClassVar[str]
+
     def __init__(self, options: DeviceOptions) -> None:
-        """Makes the robot without connecting it.
+        """Makes the device without connecting it.
 
         Raises:
-            MissingExtraError: LeRobot, or what the robot needs, is not installed.
-            SetupError: LeRobot has no such robot, or its options or joints do not fit.
+            MissingExtraError: LeRobot, or what the device needs, is not installed.
+            SetupError: LeRobot has none of this name, it has no joint positions, or its options or
+                joints do not fit.
         """
         self._options = options
-        self.device = options.make(ROBOTS)
-        features = self.device.observation_features
-        self._mapping = options.mapping({k: v for k, v in features.items() if v is float})
-        self._has_velocities = all(self._velocity_key(k) in features for k in self._mapping.keys)
+        self.device = options.make(self.group)
+        self._mapping = options.mapping(self._features())
         self.names, self.limits = self._mapping.names, self._mapping.limits
-        self.is_gripper = self._mapping.is_gripper
         self._bus = feetech_bus(self.device)
         if self._bus is not None:
             check_units(self._bus, options.units, self._mapping.device_grippers)
+        self._is_out_of_step = False  # an answer that came late or broken may be in the port
+
+    def _features(self) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Disconnects; no error if the device is gone."""
+        raise NotImplementedError
+
+    def _connect_device(self, prepare: Callable[[], None]) -> None:
+        """Prepares a Feetech bus, then lets LeRobot connect."""
+        what = f'{self._options.kind} on {self._options.port or "its port"} cannot be connected'
+        try:
+            with device_errors(what):
+                if self._bus is not None:
+                    prepare()
+                self.device.connect(calibrate=False)
+                if self._bus is None:
+                    self._check_calibration()
+                else:
+                    settle_port(self._bus)
+        except Exception:
+            self.close()
+            raise
+
+    @contextlib.contextmanager
+    def _reading(self, what: str) -> Iterator[None]:
+        """Empties a port that is out of step before what is read in this context."""
+        if self._is_out_of_step and self._bus is not None:
+            with device_errors('the port cannot be emptied'):
+                drain(self._bus)
+        self._is_out_of_step = True  # unless this works
+        with device_errors(f'the {what} cannot be read'):
+            yield
+        self._is_out_of_step = False
+
+    def _check_calibration(self) -> None:
+        check_calibration(self.device, self.group, self._options.kind, self._options.port)
+
+
+class LeRobotRobot(LeRobotDevice):
+    """A LeRobot robot.
+
+    Attributes:
+        is_gripper: (D,).
+    """
+
+    group = ROBOTS
+
+    def __init__(self, options: DeviceOptions) -> None:
+        """Makes the robot without connecting it; raises as `LeRobotDevice`.
+
+        Raises:
+            MissingExtraError, SetupError: as LeRobotDevice.
+        """
+        super().__init__(options)
+        features = self.device.observation_features
+        self._has_velocities = all(self._velocity_key(k) in features for k in self._mapping.keys)
+        self.is_gripper = self._mapping.is_gripper
         in_order = [f'{name}{POSITION}' for name in getattr(self._bus, 'motors', ())]
         has_telemetry = self._bus is not None and in_order == list(self._mapping.keys)
         self._telemetry = FeetechTelemetry(self._bus) if has_telemetry else None
         self._rates: Array = np.ones(len(self.names))
-        self._is_out_of_step = False  # an answer that came late or broken may be in the port
+
+    def _features(self) -> Mapping[str, Any]:
+        return {k: v for k, v in self.device.observation_features.items() if v is float}
 
     @property
     def is_connected(self) -> bool:
@@ -170,19 +231,7 @@ class LeRobotRobot:
         self._connect(write_calibration)
 
     def _connect(self, write_calibration: bool) -> None:
-        what = f'{self._options.kind} on {self._options.port or "its port"} cannot be connected'
-        try:
-            with device_errors(what):
-                if self._bus is not None:
-                    self._prepare_motors(write_calibration)
-                self.device.connect(calibrate=False)
-                if self._bus is None:
-                    self._check_calibration()
-                else:
-                    settle_port(self._bus)
-        except Exception:
-            self.close()
-            raise
+        self._connect_device(lambda: self._prepare_motors(write_calibration))
         if self._telemetry is not None:
             self._rates = rates_per_step(self._bus)
 
@@ -219,17 +268,12 @@ class LeRobotRobot:
         Raises:
             DeviceError: it does not answer.
         """
-        if self._is_out_of_step and self._bus is not None:
-            with device_errors('the port cannot be emptied'):
-                drain(self._bus)
-        self._is_out_of_step = True  # unless this works
-        with device_errors('the robot cannot be read'):
+        with self._reading('robot'):
             began = time.monotonic_ns()
             observation = self.device.get_observation()
             ended = time.monotonic_ns()
             positions = self._mapping.positions(observation)
             motors = self._telemetry.read() if self._telemetry is not None else None
-        self._is_out_of_step = False
         velocities = currents = None
         if motors is not None:
             velocities = self._mapping.rates(motors.velocities * self._rates)
@@ -289,38 +333,19 @@ class LeRobotRobot:
         finally:
             self._bus.disconnect(disable_torque=False)
 
-    def _check_calibration(self) -> None:
-        check_calibration(self.device, ROBOTS, self._options.kind, self._options.port)
-
     @staticmethod
     def _velocity_key(key: str) -> str:
         return key.removesuffix(POSITION) + VELOCITY
 
 
-class LeRobotTeleoperator:
-    """A LeRobot teleoperator that gives joint positions, such as a leader arm.
+class LeRobotTeleoperator(LeRobotDevice):
+    """A LeRobot teleoperator that gives joint positions, such as a leader arm."""
 
-    Attributes:
-        names: its joints.
-        limits: (D, 2) rad, of the robot.
-    """
+    group = TELEOPERATORS
 
-    def __init__(self, options: DeviceOptions) -> None:
-        """Makes the teleoperator without connecting it.
-
-        Raises:
-            MissingExtraError: LeRobot, or what the teleoperator needs, is not installed.
-            SetupError: LeRobot has none of this name, it gives no joint positions, or its options
-                or joints do not fit.
-        """
-        self._options = options
-        self.device = options.make(TELEOPERATORS)
-        self._mapping = options.mapping(self.device.action_features)
-        self.names, self.limits = self._mapping.names, self._mapping.limits
-        self._bus = feetech_bus(self.device)
-        self._is_out_of_step = False
-        if self._bus is not None:
-            check_units(self._bus, options.units, self._mapping.device_grippers)
+    def _features(self) -> Mapping[str, Any]:
+        features: Mapping[str, Any] = self.device.action_features
+        return features
 
     def connect(self) -> None:
         """Connects it, after which a leader arm has no torque; raises as `LeRobotRobot.connect`.
@@ -329,20 +354,8 @@ class LeRobotTeleoperator:
             DeviceError: it does not answer, or other motors do.
             SetupError: it is not calibrated, or by another file.
         """
-        what = f'{self._options.kind} on {self._options.port or "its port"} cannot be connected'
         self.close()
-        try:
-            with device_errors(what):
-                if self._bus is not None:
-                    self._check_motors()
-                self.device.connect(calibrate=False)
-                if self._bus is None:
-                    self._check_calibration()
-                else:
-                    settle_port(self._bus)
-        except Exception:
-            self.close()
-            raise
+        self._connect_device(self._check_motors)
 
     def read(self) -> Array:
         """Returns the present positions (D,), rad.
@@ -350,14 +363,8 @@ class LeRobotTeleoperator:
         Raises:
             DeviceError: it does not answer.
         """
-        if self._is_out_of_step and self._bus is not None:
-            with device_errors('the port cannot be emptied'):
-                drain(self._bus)
-        self._is_out_of_step = True  # unless this works
-        with device_errors('the teleoperator cannot be read'):
-            positions = self._mapping.positions(self.device.get_action())
-        self._is_out_of_step = False
-        return positions
+        with self._reading('teleoperator'):
+            return self._mapping.positions(self.device.get_action())
 
     def close(self) -> None:
         """Disconnects; no error if the device is gone."""
@@ -377,6 +384,3 @@ class LeRobotTeleoperator:
             self._check_calibration()
         finally:
             self._bus.disconnect(disable_torque=False)
-
-    def _check_calibration(self) -> None:
-        check_calibration(self.device, TELEOPERATORS, self._options.kind, self._options.port)

@@ -68,7 +68,7 @@ class RobotDriverNode(ManagedNode):
         settings = self.options
         robot = load_robot(settings.robot)
         self.readiness.hardware_id = ' '.join(filter(None, (settings.robot_id, settings.port)))
-        self._robot = LeRobotRobot(settings.device.resolve(robot))
+        self._robot = LeRobotRobot(settings.device(robot))
         self._cameras = make_cameras(settings.cameras)
         self._names = list(self._robot.names)
         self._effort = settings.effort_per_ampere

@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 from frame_ros.core.options import UNCONFIGURED, option, options
-from frame_ros.hardware.lerobot.device_parameters import DeviceParameters, DeviceSelection
+from frame_ros.hardware.lerobot.device_parameters import DeviceParameters
+from frame_ros.hardware.lerobot.robot import DeviceOptions
 from frame_ros.nodes.runtime.options import ManagedOptions
+from frame_ros.robots import Robot
 from frame_ros.robots.options import FrameOptions, RobotOptions
 
 TORQUE_ON_EXIT = ('hold', 'release')
@@ -79,18 +81,7 @@ class RobotDriverOptions(DeviceParameters, FrameOptions, RobotOptions, ManagedOp
         1.0, 'time without an image after which a camera is opened again', unit='s', above=0.0
     )
 
-    @property
-    def device(self) -> DeviceSelection:
+    def device(self, robot: Robot) -> DeviceOptions:
         """Which robot it is."""
-        return DeviceSelection(
-            kind=self.robot_type,
-            port=self.port,
-            identity=self.robot_id,
-            calibration_dir=self.calibration_dir,
-            options=self.robot_options,
-            units=self.units,
-            joint_names=self.joint_names,
-            joint_signs=self.joint_signs,
-            joint_offsets=self.joint_offsets,
-            answer_timeout=self.answer_timeout,
-        )
+        kind, identity = self.robot_type, self.robot_id
+        return self.device_of(robot, kind, identity, self.robot_options)

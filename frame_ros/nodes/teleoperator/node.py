@@ -83,7 +83,7 @@ class TeleoperatorNode(ManagedNode):
         device = (settings.teleoperator_id, settings.port)
         self.readiness.hardware_id = ' '.join(filter(None, device))
         robot = load_robot(settings.robot)
-        self._teleoperator = LeRobotTeleoperator(settings.device.resolve(robot))
+        self._teleoperator = LeRobotTeleoperator(settings.device(robot))
         self._teleoperator.connect()
         self._names = self._teleoperator.names
         self._assembler = JointStateAssembler(self._names)

@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 from frame_ros.core.options import UNCONFIGURED, option, options
-from frame_ros.hardware.lerobot.device_parameters import DeviceParameters, DeviceSelection
+from frame_ros.hardware.lerobot.device_parameters import DeviceParameters
+from frame_ros.hardware.lerobot.robot import DeviceOptions
 from frame_ros.nodes.runtime.options import ManagedOptions
+from frame_ros.robots import Robot
 from frame_ros.robots.options import RobotOptions
 
 MODES = ('takeover', 'always', 'record')
@@ -39,18 +41,7 @@ class TeleoperatorOptions(DeviceParameters, RobotOptions, ManagedOptions):
         at_least=0.0,
     )
 
-    @property
-    def device(self) -> DeviceSelection:
+    def device(self, robot: Robot) -> DeviceOptions:
         """Which teleoperator it is."""
-        return DeviceSelection(
-            kind=self.teleoperator_type,
-            port=self.port,
-            identity=self.teleoperator_id,
-            calibration_dir=self.calibration_dir,
-            options=self.teleoperator_options,
-            units=self.units,
-            joint_names=self.joint_names,
-            joint_signs=self.joint_signs,
-            joint_offsets=self.joint_offsets,
-            answer_timeout=self.answer_timeout,
-        )
+        kind, identity = self.teleoperator_type, self.teleoperator_id
+        return self.device_of(robot, kind, identity, self.teleoperator_options)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import PolicyError
+from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.protocol import Inference
 
 ACTION_SPACE = 'joint_position'
@@ -26,12 +27,9 @@ def check_chunk(
         limits: joint -> lower and upper limit, rad or m.
 
     Raises:
-        PolicyError: the chunk has the wrong shape, space, unit or joint names, or a value that is
-            not finite.
+        PolicyError: as of `check_own_chunk`, or it has the wrong space, unit or joint names.
     """
-    actions, names = np.asarray(inference.actions, dtype=np.float64), inference.action_names
-    if actions.ndim != 2 or actions.shape[0] == 0 or actions.shape[1] != len(names):
-        raise PolicyError(f'the chunk has shape {actions.shape}; it must be (steps, {len(names)})')
+    actions, names = check_own_chunk(inference), inference.action_names
     if inference.action_space != ACTION_SPACE or any(
         unit not in UNITS for unit in inference.action_units
     ):
@@ -43,13 +41,6 @@ def check_chunk(
         raise PolicyError(
             f'the chunk moves {unknown}, which the robot does not have; its joints are '
             f'{list(limits)}'
-        )
-    if not np.isfinite(actions).all():
-        step, dimension = np.argwhere(~np.isfinite(actions))[0]
-        raise PolicyError(
-            f'the chunk was dropped: {names[dimension]} is {actions[step, dimension]} at step '
-            f'{step}; '
-            'actions must be finite'
         )
     lower, upper = np.array([limits[name] for name in names]).T
     clipped = np.clip(actions, lower, upper)

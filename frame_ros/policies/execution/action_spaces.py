@@ -7,7 +7,6 @@ The exact meaning of each space is in docs/action-spaces.md.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -20,6 +19,7 @@ from frame_ros.core.options import from_values
 from frame_ros.policies.execution.action_options import ActionSpaceOptions
 from frame_ros.policies.execution.commanded import CommandedChunk, References, observed_joints
 from frame_ros.policies.execution.gripper_actions import GripperActions
+from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.protocol import ACTION_SPACES, Inference, Observation
 from frame_ros.robots.description import parse_urdf
 from frame_ros.robots.differential_ik import (
@@ -283,31 +283,11 @@ class ActionConverter:
 
 def _checked(inference: Inference) -> Array:
     """Returns the actions (H, D), or raises PolicyError."""
-    actions = np.asarray(inference.actions, np.float64)
-    names, width = inference.action_names, len(inference.action_names)
     if inference.action_space not in ACTION_SPACES:
         raise PolicyError(
             f'the action space is {inference.action_space!r}; known: {", ".join(ACTION_SPACES)}'
         )
-    if actions.ndim != 2 or len(actions) == 0 or actions.shape[1] != width:
-        raise PolicyError(
-            f'the chunk has shape {actions.shape}; it must be (steps, {width}) for the columns '
-            f'{", ".join(names)}'
-        )
-    if len(inference.action_units) != width:
-        raise PolicyError(
-            f'the chunk has {len(inference.action_units)} units for its {width} columns'
-        )
-    if len(set(names)) != width:
-        raise PolicyError(f'the chunk names a column twice: {", ".join(names)}')
-    if not 0 < inference.dt < math.inf:
-        raise PolicyError(f'the chunk has dt {inference.dt} s; it must be positive')
-    if not np.isfinite(actions).all():
-        step, column = np.argwhere(~np.isfinite(actions))[0]
-        raise PolicyError(
-            f'{names[column]} is {actions[step, column]} at step {step}; actions must be finite'
-        )
-    return actions
+    return check_own_chunk(inference)
 
 
 def _refuse_unknown(names: Sequence[str], known: Sequence[str]) -> None:

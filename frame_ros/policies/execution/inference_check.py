@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frame_ros.core.errors import PolicyError
 from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
@@ -18,9 +19,12 @@ from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 TOKENS, SAMPLES, REPHRASINGS = 'tokens', 'samples', 'rephrasings'
 
 
-def check_own_chunk(inference: Inference) -> None:
-    """Raises PolicyError if it is no Inference, or its chunk is not (H, D) for D names and units,
-    all finite, or its dt is not positive.
+def check_own_chunk(inference: Inference) -> NDArray[np.float64]:
+    """Returns the chunk (H, D), in any action space.
+
+    Raises:
+        PolicyError: it is no Inference, or its chunk is not (H, D) for D different names and D
+            units, all finite, or its dt is not positive.
     """
     if not isinstance(inference, Inference):
         raise PolicyError(
@@ -33,20 +37,26 @@ def check_own_chunk(inference: Inference) -> None:
         raise PolicyError(f'the chunk is no array of numbers ({error})') from error
     names = inference.action_names
     if actions.ndim != 2 or actions.shape[0] == 0 or actions.shape[1] != len(names):
-        raise PolicyError(f'the chunk has shape {actions.shape}; it must be (steps, {len(names)})')
+        raise PolicyError(
+            f'the chunk has shape {actions.shape}; it must be (steps, {len(names)}) for the '
+            f'actions {", ".join(names)}'
+        )
     if len(inference.action_units) != len(names):
         raise PolicyError(
             f'the chunk has {len(inference.action_units)} units for the {len(names)} actions '
             f'{list(names)}'
         )
+    if len(set(names)) != len(names):
+        raise PolicyError(f'the chunk names an action twice: {", ".join(names)}')
     if not np.isfinite(actions).all():
         step, dimension = np.argwhere(~np.isfinite(actions))[0]
         raise PolicyError(
-            f'the chunk was dropped: {names[dimension]} is {actions[step, dimension]} at step '
-            f'{step}; actions must be finite'
+            f'{names[dimension]} is {actions[step, dimension]} at step {step}; actions must be '
+            'finite'
         )
     if not (isinstance(inference.dt, (int, float)) and 0 < inference.dt < np.inf):
         raise PolicyError(f'the chunk has {inference.dt} s between its steps; it must be positive')
+    return actions
 
 
 def _kind(value: object) -> str:

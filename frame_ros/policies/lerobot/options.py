@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from frame_ros.core.errors import CheckpointError
-from frame_ros.core.input_files import load_json, read_text
 from frame_ros.core.options import option, options, rule
 from frame_ros.policies.environment_state import POSES
 from frame_ros.policies.lerobot.columns import JointScales
 from frame_ros.policies.lerobot.families.family import FamilyOptions
 from frame_ros.policies.protocol import ACTION_SPACES
-from frame_ros.robots.joint_units import UNITS, approximate_ranges, calibrated_ranges
+from frame_ros.robots.joint_units import (
+    UNITS,
+    approximate_ranges,
+    calibrated_ranges,
+    read_calibration,
+)
 
 RANGE = 'range_m100_100'
 APPROXIMATE = (
@@ -64,28 +66,13 @@ def joint_scales(options: LeRobotOptions) -> tuple[JointScales, list[str]]:
     """Returns the scales of a checkpoint's joints, and notes about them.
 
     Raises:
-        CheckpointError: the calibration file cannot be read. ValueRangeError: it lacks a range.
+        ValueRangeError: the calibration file cannot be read, or lacks a range.
     """
     ranges: dict[str, tuple[float, float]] | None = None
     notes = []
     if options.calibration:
-        ranges = calibrated_ranges(_read_calibration(options.calibration))
+        ranges = calibrated_ranges(read_calibration(options.calibration))
     elif options.units == RANGE and options.joint_limits:
         ranges, notes = approximate_ranges(options.joint_limits), [APPROXIMATE]
     scales = JointScales(options.units, options.robot_joint_names, options.gripper_limits, ranges)
     return scales, notes
-
-
-def _read_calibration(path: str | Path) -> Mapping[str, Mapping[str, int]]:
-    try:
-        content = load_json(read_text(Path(path).expanduser()))
-    except (OSError, ValueError, TypeError) as error:
-        raise CheckpointError(f'the calibration file {path} cannot be read: {error}') from error
-    entries = content.values() if isinstance(content, dict) else [None]
-    if not all(isinstance(entry, dict) for entry in entries):
-        raise CheckpointError(
-            f'{path} is not a calibration file of LeRobot, which has an entry with range_min and '
-            'range_max for each motor'
-        )
-    found: Mapping[str, Mapping[str, int]] = content
-    return found

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.fft import idct
 
 from frame_ros.core.errors import CheckpointError, MissingExtraError, PolicyError, install_hint
+from frame_ros.policies.checkpoint import read_json
 from frame_ros.policies.token_vla.codec import ActionTokens, no_places
-from frame_ros.policies.token_vla.folder import read_json
 from frame_ros.policies.token_vla.token_map import FastTokens
 
 TOKENIZER, SETTINGS = 'tokenizer.json', 'processor_config.json'

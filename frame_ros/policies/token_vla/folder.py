@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from frame_ros.core.errors import CheckpointError
-from frame_ros.core.input_files import load_json, read_text
+from frame_ros.policies.checkpoint import read_json
 
 CONFIG = 'config.json'
 PROCESSORS = ('processor_config.json', 'preprocessor_config.json', 'tokenizer_config.json')
@@ -67,20 +67,3 @@ def open_folder(folder: str | Path) -> VlaFolder:
     return VlaFolder(
         path, read_json(path / CONFIG), read_json(settings) if settings.is_file() else {}
     )
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """The JSON object in a file.
-
-    Raises:
-        CheckpointError: it is not readable as such.
-    """
-    try:
-        content = load_json(read_text(path))
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f'{path} is not readable as JSON: {error}') from error
-    if not isinstance(content, dict):
-        raise CheckpointError(
-            f'{path} holds a JSON {type(content).__name__}; an object is expected'
-        )
-    return content

@@ -9,7 +9,8 @@ from typing import Any
 from frame_ros.core.errors import CheckpointError, FrameRosError, MissingExtraError, install_hint
 from frame_ros.core.lerobot_import import offline
 from frame_ros.core.torchvision_import import import_torchvision
-from frame_ros.policies.token_vla.folder import PROCESSORS, VlaFolder, read_json
+from frame_ros.policies.checkpoint import read_json
+from frame_ros.policies.token_vla.folder import PROCESSORS, VlaFolder
 
 DTYPES = ('auto', 'float32', 'bfloat16', 'float16')
 # Automatic classes that make a model which generates, the preferred first.

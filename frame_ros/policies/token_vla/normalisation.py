@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import CheckpointError
-from frame_ros.policies.token_vla.folder import VlaFolder, read_json
+from frame_ros.policies.checkpoint import read_json
+from frame_ros.policies.token_vla.folder import VlaFolder
 
 # Mode -> its two statistics. Quantiles and bounds are mapped to -1 and 1.
 MODES = {'quantiles': ('q01', 'q99'), 'bounds': ('min', 'max'), 'mean_std': ('mean', 'std')}

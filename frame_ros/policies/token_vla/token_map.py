@@ -10,7 +10,7 @@ read from the checkpoint.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import UnionType
 from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
@@ -224,11 +224,6 @@ def token_map(declared: Mapping[str, Any] | str | Path | TokenMap) -> TokenMap:
         _check_type(name, value, hints[name])
     made: TokenMap = kind(**given)
     return made
-
-
-def as_mapping(declared: TokenMap) -> dict[str, Any]:
-    """Returns the input of `token_map`."""
-    return {'kind': declared.kind, **asdict(declared)}
 
 
 def _read(path: Path) -> Any:

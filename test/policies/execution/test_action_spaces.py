@@ -373,7 +373,7 @@ def test_samples_are_converted_as_the_chunk_is():
         (chunk([[math.nan]], ['elbow_flex'], 'joint_delta'), 'elbow_flex is nan at step 0'),
         (chunk([[0.0]], ['elbow'], 'joint_delta'), 'columns elbow; .* knows shoulder_pan'),
         (chunk([[0.0]], ['elbow_flex'], 'joint_delta', ('deg',)), "'deg'; joints must be in rad"),
-        (chunk([[0.0]], ['elbow_flex'], 'joint_delta', ('rad',) * 2), '2 units for its 1 col'),
+        (chunk([[0.0]], ['elbow_flex'], 'joint_delta', ('rad',) * 2), '2 units for the 1 actions'),
         (chunk([[0.0] * 6], POSE, 'ee_pose', ('mm',) * 3 + ('rad',) * 3), "'mm'; it must be in m"),
         (chunk([[0.0] * 6], POSE, 'ee_delta', ('m',) * 3 + ('deg',) * 3), "'deg'; it must be"),
         (chunk([[0.0] * 2], ['x', 'y'], 'ee_delta'), 'needs x, y, z'),
@@ -385,7 +385,7 @@ def test_samples_are_converted_as_the_chunk_is():
             chunk([[0.0] * 7], ('x', 'y', 'z', 'qx', 'qy', 'qz', 'qw'), 'ee_pose'),
             'has no direction',
         ),
-        (chunk([[0.0] * 2], ['gripper', 'gripper'], 'joint_delta'), 'a column twice'),
+        (chunk([[0.0] * 2], ['gripper', 'gripper'], 'joint_delta'), 'an action twice'),
     ],
 )
 def test_chunks_that_cannot_be_used(inference, message):

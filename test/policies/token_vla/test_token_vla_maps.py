@@ -3,6 +3,7 @@
 """Token maps: what tokens mean, against encoders written here from the papers."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -23,7 +24,6 @@ from frame_ros.policies.token_vla.folder import VlaFolder
 from frame_ros.policies.token_vla.normalisation import find_statistics, normalisation
 from frame_ros.policies.token_vla.spatial import SpatialCodec
 from frame_ros.policies.token_vla.text_list import token_spans
-from frame_ros.policies.token_vla.token_map import as_mapping
 
 RNG = np.random.default_rng(0)
 
@@ -227,7 +227,7 @@ def test_tokens_of_a_part_of_a_character_have_its_place():
     ],
 )
 def test_a_map_is_data(declared, tmp_path):
-    content = as_mapping(declared)
+    content = {'kind': declared.kind, **asdict(declared)}
     assert token_map(content) == declared
     (tmp_path / 'map.json').write_text(json.dumps(content))
     assert token_map(tmp_path / 'map.json') == declared
@@ -259,7 +259,8 @@ def test_presets_name_their_source_and_have_a_place_for_the_instruction():
     for name, preset in PRESETS.items():
         assert preset.source and '{instruction}' in preset.prompt, name
         if preset.tokens is not None:
-            assert token_map(as_mapping(preset.tokens)) == preset.tokens
+            content = {'kind': preset.tokens.kind, **asdict(preset.tokens)}
+            assert token_map(content) == preset.tokens
             width = getattr(preset.tokens, 'dimensions', None) or 7
             assert len(preset.action_names) == width, name
 

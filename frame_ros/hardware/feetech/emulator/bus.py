@@ -119,11 +119,6 @@ class SimulatedBus:
         """The path to open: the link, if there is one; empty while it is unplugged."""
         return str(self._link) if self._link is not None and self._port else self._port
 
-    @property
-    def is_plugged(self) -> bool:
-        """True if there is a port."""
-        return self._master >= 0
-
     def start(self) -> None:
         """Opens the port and begins to answer."""
         self.plug()

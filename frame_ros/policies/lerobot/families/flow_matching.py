@@ -10,6 +10,11 @@ from typing import Any, ClassVar
 
 from frame_ros.policies.lerobot.families.family import Family, FamilyOptions, Outcome
 
+NO_TOKENS = {
+    'tokens': 'flow matching gives actions from noise; it has no distribution over tokens',
+    'rephrasings': 'without tokens there is no confidence to compare under each',
+}
+
 
 class FlowMatching(Family):
     """Integrates `samples` chunks at once, under one encoding of images, instruction and state.
@@ -29,10 +34,7 @@ class FlowMatching(Family):
     @property
     def unavailable(self) -> Mapping[str, str]:
         """No tokens."""
-        return {
-            'tokens': 'flow matching gives actions from noise; it has no distribution over tokens',
-            'rephrasings': 'without tokens there is no confidence to compare under each',
-        }
+        return NO_TOKENS
 
     def infer(self, batch: dict[str, Any]) -> Outcome:
         """The chunk of sample 0, and all samples."""

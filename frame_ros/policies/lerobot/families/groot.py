@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from frame_ros.core.errors import CheckpointError
 from frame_ros.policies.lerobot.families.family import Family, FamilyOptions, Outcome
+from frame_ros.policies.lerobot.families.flow_matching import NO_TOKENS
 
 # Inputs of the action head in addition to the features, one row per chunk.
 ROWS = ('state', 'state_mask', 'action_mask', 'embodiment_id')
@@ -65,10 +66,7 @@ class Groot(Family):
     @property
     def unavailable(self) -> Mapping[str, str]:
         """No tokens."""
-        return {
-            'tokens': 'flow matching gives actions from noise; it has no distribution over tokens',
-            'rephrasings': 'without tokens there is no confidence to compare under each',
-        }
+        return NO_TOKENS
 
     def infer(self, batch: dict[str, Any]) -> Outcome:
         """The chunk, and the further samples."""
