@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from frame_ros.bringup.arm_options import ArmOptions
-from frame_ros.bringup.declared_nodes import executables, options_of, topics_of
+from frame_ros.bringup.declared_nodes import node_names, options_of, topics_of
 from frame_ros.bringup.parameter_yaml import about, constraints, sections, text_of_value
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.cli import COMMANDS, main
@@ -225,7 +225,7 @@ def nodes_page() -> str:
         '`config/`. `ros2 run frame_ros NODE --ros-args -p NAME:=VALUE` or '
         '`python -m frame_ros.nodes.NODE --ros-args ...` sets one.\n'
     )
-    for name in executables():
+    for name in node_names():
         kind = options_of(name)
         text += f'\n## {name}\n\n{escape(about(kind))}\n{node_topics(name)}{options_tables(kind)}'
     return text
@@ -254,7 +254,7 @@ def topics_page() -> str:
     """Every topic and service, with the nodes at its ends, from the declarations of the nodes."""
     found: dict[str, Service] = {}
     ends: dict[tuple[str, str], list[str]] = {}
-    for node in executables():
+    for node in node_names():
         for word in DIRECTIONS_OF_TOPICS:
             for each in getattr(topics_of(node), word):
                 found.setdefault(each.name, each)

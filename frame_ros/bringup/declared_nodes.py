@@ -22,17 +22,10 @@ EVERY_NODE = re.compile(r'use_sim_time|start_type_description_service|qos_overri
 
 @cache
 def node_names() -> tuple[str, ...]:
-    """The nodes that have parameters: the folders of frame_ros/nodes that declare options."""
+    """The nodes that can be started: the folders of frame_ros/nodes that declare options."""
     folders = [Path(root) / 'nodes' for root in frame_ros.__path__]
     found = {path.parent.name for each in folders for path in each.glob('*/options.py')}
     return tuple(sorted(found - {'runtime'}))
-
-
-@cache
-def executables() -> tuple[str, ...]:
-    """The nodes that can be started."""
-    folders = [Path(root) / 'nodes' for root in frame_ros.__path__]
-    return tuple(sorted({p.parent.name for each in folders for p in each.glob('*/__main__.py')}))
 
 
 @cache

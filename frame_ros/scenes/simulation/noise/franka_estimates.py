@@ -41,16 +41,18 @@ class EstimateOptions:
         at_least=0.0,
     )
     contact_force: float = option(
-        30.0, 'of an axis, from which its contact flag is raised', unit='N', above=0.0
+        30.0, 'force of an axis from which its contact flag is raised', unit='N', above=0.0
     )
     collision_force: float = option(
         40.0,
-        'of an axis, from which its collision flag is raised, until an episode begins or the scene '
-        'is reset',
+        'force of an axis from which its collision flag is raised, until an episode begins or the '
+        'scene is reset',
         unit='N',
     )
-    contact_turn: float = option(25.0, 'likewise about an axis', unit='N m', above=0.0)
-    collision_turn: float = option(35.0, 'likewise about an axis', unit='N m')
+    contact_turn: float = option(
+        25.0, 'likewise of the torque about an axis', unit='N m', above=0.0
+    )
+    collision_turn: float = option(35.0, 'likewise of the torque about an axis', unit='N m')
 
     @rule('collision_force', 'at least contact_force, {self.contact_force:g} N')
     def _is_collision_above_contact(self) -> bool:

@@ -24,6 +24,6 @@ class NoiseOptions:
     joint: bool = option(True, 'steps of the encoders; so101: velocities are differences of them')
     seed: int = option(
         0,
-        "of all noise, and of how this robot's motors and sensors differ from the nominal ones",
+        'seed of all noise, and of how motors and sensors differ from the nominal ones',
         at_least=0,
     )
