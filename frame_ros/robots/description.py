@@ -86,6 +86,19 @@ class RobotDescription:
     mesh_links: tuple[str, ...] = field(default=())
 
     @property
+    def outwards(self) -> list[Joint]:
+        """The joints, each after those that carry it, branch by branch."""
+        carried: dict[str, list[Joint]] = {}
+        for joint in reversed(self.joints):
+            carried.setdefault(joint.parent, []).append(joint)
+        ordered: list[Joint] = []
+        waiting = carried.pop(self.base_link, [])
+        while waiting:
+            ordered.append(waiting.pop())
+            waiting += carried.pop(ordered[-1].child, [])
+        return ordered
+
+    @property
     def joint_limits(self) -> dict[str, tuple[float, float]]:
         """Joint -> (lower, upper) in rad or m, of every joint that can be commanded."""
         return {

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.core.errors import MissingExtraError, RobotError
-from frame_ros.robots.description import Joint, RobotDescription, parse_urdf
+from frame_ros.core.errors import RobotError
+from frame_ros.robots.description import Joint
+from frame_ros.robots.kinematic_tree import import_pinocchio, tree_model
 from frame_ros.robots.link_inertia import link_inertias, possible_inertia, scaled
 from frame_ros.robots.robot import Robot
 
@@ -98,7 +99,7 @@ class RobotDynamics:
         self._shape = (len(self.joint_names),)
         self._still = np.zeros(self._shape)
         self.armature = self._checked_armature(armature)
-        self._pin = _pinocchio()
+        self._pin = import_pinocchio()
         self._axes = self._pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
         self._held = dict(held or {})
         self._inertias = scaled(link_inertias(robot), mass_scales or {}, robot)
@@ -118,21 +119,11 @@ class RobotDynamics:
         return values
 
     def _build(self, gravity: Sequence[float]) -> None:
-        description = parse_urdf(self.robot.urdf)
-        model = self._pin.Model()
+        description = self.robot.description
         # Link -> (index of the pinocchio joint that carries it, its placement there).
-        self._places: dict[str, tuple[int, Any]] = {
-            description.base_link: (0, self._pin.SE3.Identity())
-        }
-        for joint in _outwards(description):
-            parent, placement = self._places[joint.parent]
-            placement = placement * self._pin.SE3(joint.rotation, joint.translation)
-            if joint.name in self.joint_names:
-                parent = model.addJoint(parent, self._moved(joint), placement, joint.name)
-                placement = self._pin.SE3.Identity()
-            elif joint.is_moving:
-                placement = placement * self._frozen(joint)
-            self._places[joint.child] = (parent, placement)
+        model, self._places = tree_model(
+            description.outwards, description.base_link, self.joint_names, self._held_position
+        )
         for link, found in self._inertias.items():
             parent, placement = self._places[link]
             inertia = self._pin.Inertia(found.mass, found.centre_of_mass, found.inertia)
@@ -145,18 +136,6 @@ class RobotDynamics:
         self._ours = np.array(order)
         self._theirs = np.argsort(self._ours)
         self._is_same = order == list(range(len(order)))
-
-    def _moved(self, joint: Joint) -> Any:
-        if joint.kind == 'prismatic':
-            return self._pin.JointModelPrismaticUnaligned(*joint.axis)
-        return self._pin.JointModelRevoluteUnaligned(*joint.axis)
-
-    def _frozen(self, joint: Joint) -> Any:
-        value = self._held_position(joint)
-        if joint.kind == 'prismatic':
-            return self._pin.SE3(np.eye(3), joint.axis * value)
-        turned = self._pin.AngleAxis(value, joint.axis).toRotationMatrix()
-        return self._pin.SE3(turned, np.zeros(3))
 
     def _held_position(self, joint: Joint) -> float:
         if joint.mimic is not None and joint.name not in self._held:
@@ -289,25 +268,3 @@ class RobotDynamics:
             body: tuple(link for link, (j, _) in self._places.items() if index.get(j) == body)
             for body in self.bodies
         }
-
-
-def _outwards(description: RobotDescription) -> list[Joint]:
-    """Returns the joints, each after those that carry it, branch by branch."""
-    by_parent: dict[str, list[Joint]] = {}
-    for joint in description.joints:
-        by_parent.setdefault(joint.parent, []).append(joint)
-    ordered: list[Joint] = []
-    waiting = list(reversed(by_parent.get(description.base_link, [])))
-    while waiting:
-        joint = waiting.pop()
-        ordered.append(joint)
-        waiting.extend(reversed(by_parent.get(joint.child, [])))
-    return ordered
-
-
-def _pinocchio() -> Any:
-    try:
-        import pinocchio
-    except ImportError as error:
-        raise MissingExtraError('dynamics need pinocchio: pip install pin') from error
-    return pinocchio

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import RobotError
-from frame_ros.robots.description import Joint, RobotDescription, parse_urdf
+from frame_ros.robots.description import Joint, RobotDescription
+from frame_ros.robots.kinematic_tree import import_pinocchio, tree_model
 from frame_ros.robots.robot import Robot
 
 Array = NDArray[np.float64]
@@ -47,10 +48,8 @@ class LinkFrames:
         self.links = robot.links
         self._rows = {link: row for row, link in enumerate(self.links)}
         self._shape = (len(self.joint_names),)
-        import pinocchio
-
-        description = parse_urdf(robot.urdf)
-        self._model, joints = _tree_model(pinocchio, description)
+        pinocchio = import_pinocchio()
+        self._model, joints = _model_with_links(pinocchio, robot.description)
         self._data = self._model.createData()
         self._kinematics = pinocchio.framesForwardKinematics
         self._source, self._factor, self._offset = self._followers(joints)
@@ -106,32 +105,17 @@ class LinkFrames:
         return self._rotations.copy(), np.array(self._translations)
 
 
-def _tree_model(pinocchio: Any, description: RobotDescription) -> tuple[Any, list[Joint]]:
+def _model_with_links(pinocchio: Any, description: RobotDescription) -> tuple[Any, list[Joint]]:
     """Returns a pinocchio model of all moving joints with one frame per link in the order of the
     links, and the joints in the model's order.
     """
-    model, moving = pinocchio.Model(), []
-    places = {description.base_link: (0, pinocchio.SE3.Identity())}
-    waiting = list(description.joints)
-    while waiting:
-        joint = next((joint for joint in waiting if joint.parent in places), None)
-        if joint is None:
-            raise RobotError(f'the links {", ".join(j.child for j in waiting)} hang on nothing')
-        waiting.remove(joint)
-        parent, placement = places[joint.parent]
-        placement = placement * pinocchio.SE3(joint.rotation, joint.translation)
-        if joint.is_moving:
-            slides = joint.kind == 'prismatic'
-            kinds = (pinocchio.JointModelRevoluteUnaligned, pinocchio.JointModelPrismaticUnaligned)
-            parent = model.addJoint(parent, kinds[slides](*joint.axis), placement, joint.name)
-            placement = pinocchio.SE3.Identity()
-            moving.append(joint)
-        places[joint.child] = (parent, placement)
+    model, places = tree_model(description.outwards, description.base_link)
     for link in description.links:
         parent, placement = places[link]
         kind = pinocchio.FrameType.OP_FRAME
         model.addFrame(pinocchio.Frame(link, parent, 0, placement, kind))
     order = {model.names[i]: model.idx_qs[i] for i in range(1, model.njoints)}
+    moving = [joint for joint in description.joints if joint.is_moving]
     return model, sorted(moving, key=lambda joint: order[joint.name])
 
 

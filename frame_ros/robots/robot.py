@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.core.errors import MissingExtraError, RobotError
+from frame_ros.core.errors import RobotError
 from frame_ros.robots.batch import BatchForward
 from frame_ros.robots.description import Capsule, Joint, Primitive, parse_urdf
 from frame_ros.robots.grippers import closed_and_open
+from frame_ros.robots.kinematic_tree import import_pinocchio, placement_of, tree_model
 from frame_ros.robots.profile import RobotProfile
 from frame_ros.robots.profiles import profile_of_urdf
 
@@ -37,6 +38,7 @@ class Robot:
         links: every link. base_link, tip_link: names.
         collision_geometry: link -> its collision primitives.
         urdf: the text it was made from.
+        description: its content.
     """
 
     def __init__(
@@ -67,7 +69,7 @@ class Robot:
         self.all_joint_names = tuple(joint.name for joint in everything)
         self.mimics = {joint.name: joint.mimic for joint in everything if joint.mimic}
         self.collision_geometry: dict[str, tuple[Primitive, ...]] = description.shapes
-        self._description = description
+        self.description = description
         self._batch = BatchForward(chain)
         self._shape = (len(moving),)
         self._prepare(chain)
@@ -75,7 +77,7 @@ class Robot:
     @property
     def joint_limits(self) -> dict[str, tuple[float, float]]:
         """Joint -> (lower, upper) in rad or m, of every joint that can be commanded."""
-        return self._description.joint_limits
+        return self.description.joint_limits
 
     @property
     def grippers(self) -> dict[str, tuple[float, float]]:
@@ -83,9 +85,12 @@ class Robot:
         return closed_and_open(self.joint_limits, self.profile.gripper)
 
     def _prepare(self, chain: Sequence[Joint]) -> None:
-        pinocchio = _pinocchio()
+        pinocchio = import_pinocchio()
         self._pin = pinocchio
-        self._model = _chain_model(pinocchio, chain)
+        self._model, places = tree_model(chain, self.base_link)
+        parent, placement = places[self.tip_link]
+        kind = pinocchio.FrameType.OP_FRAME
+        self._model.addFrame(pinocchio.Frame('tip', parent, 0, placement, kind))
         self._data = self._model.createData()
         self._frame = self._model.getFrameId('tip')
         # A view of the tip's entry in the data: every computation of the frames writes there. It
@@ -159,21 +164,15 @@ class Robot:
         any other counts as 0.
         """
         poses = {}
-        for joint in self._description.joints:
+        for joint in self.description.joints:
             value = positions.get(joint.name, 0.0)
             if joint.mimic is not None and joint.name not in positions:
                 followed, multiplier, offset = joint.mimic
                 value = multiplier * positions.get(followed, 0.0) + offset
-            poses[joint.child] = self._joint_placement(joint, value)
+            placed = placement_of(joint, value)
+            rotation = self._pin.Quaternion(placed.rotation).coeffs()
+            poses[joint.child] = (np.array(placed.translation), rotation)
         return poses
-
-    def _joint_placement(self, joint: Joint, value: float) -> tuple[Array, Array]:
-        translation, rotation = joint.translation, joint.rotation
-        if joint.kind == 'prismatic':
-            translation = translation + rotation @ joint.axis * value
-        elif joint.is_moving:
-            rotation = rotation @ self._pin.AngleAxis(value, joint.axis).toRotationMatrix()
-        return translation, self._pin.Quaternion(rotation).coeffs()
 
     def parent_of(self, link: str) -> str | None:
         """Returns the link that `link` is mounted on; None for the base.
@@ -181,13 +180,13 @@ class Robot:
         Raises:
             RobotError: there is no such link.
         """
-        chain = self._description.chain(link)
+        chain = self.description.chain(link)
         return chain[-1].parent if chain else None
 
     @cached_property
     def joint_of_link(self) -> dict[str, str]:
         """Returns link -> the moving joint right before it; links on fixed joints are left out."""
-        return {joint.child: joint.name for joint in self._description.joints if joint.is_moving}
+        return {joint.child: joint.name for joint in self.description.joints if joint.is_moving}
 
     @cached_property
     def link_capsules(self) -> dict[str, tuple[Capsule, ...]]:
@@ -232,42 +231,3 @@ def _deepest_link(links: Sequence[str], chain_of: Any) -> str:
         return (0, 0) if follows else (len(free), len(chain))
 
     return max(links, key=depth)
-
-
-def _pinocchio() -> Any:
-    try:
-        import pinocchio
-    except ImportError as error:
-        raise MissingExtraError(
-            'robots need pinocchio: sudo apt install ros-$ROS_DISTRO-pinocchio with a sourced '
-            'ROS 2, or pip install pin'
-        ) from error
-    return pinocchio
-
-
-def _chain_model(pinocchio: Any, chain: Sequence[Joint]) -> Any:
-    """Returns a pinocchio model of the moving joints of a chain, with the one frame 'tip'.
-
-    It is made joint by joint, because pinocchio's own reader needs limits at every joint, and gives
-    a continuous joint two coordinates.
-    """
-    model, parent, placement = pinocchio.Model(), 0, pinocchio.SE3.Identity()
-    for joint in chain:
-        placement = placement * pinocchio.SE3(joint.rotation, joint.translation)
-        if joint.is_moving:
-            slides = joint.kind == 'prismatic'
-            unaligned = (
-                pinocchio.JointModelPrismaticUnaligned
-                if slides
-                else pinocchio.JointModelRevoluteUnaligned
-            )
-            aligned = (
-                (pinocchio.JointModelPZ if slides else pinocchio.JointModelRZ)
-                if joint.axis[2] == 1.0
-                else None
-            )
-            moved = aligned() if aligned else unaligned(*joint.axis)
-            parent = model.addJoint(parent, moved, placement, joint.name)
-            placement = pinocchio.SE3.Identity()
-    model.addFrame(pinocchio.Frame('tip', parent, 0, placement, pinocchio.FrameType.OP_FRAME))
-    return model

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.gate.causes import Cause
-from frame_ros.robots.description import parse_urdf
 from frame_ros.robots.profile import Rates
 from frame_ros.robots.robot import Robot
 
@@ -120,7 +119,7 @@ def limits_of(
         SetupError: a list has the wrong length, or the rates of a joint are unknown.
         ValueRangeError: a limit is out of its range.
     """
-    joints = [j for j in parse_urdf(robot.urdf).joints if j.is_moving and not j.mimic]
+    joints = [j for j in robot.description.joints if j.is_moving and not j.mimic]
     names = tuple(joint.name for joint in joints)
     rates = [robot.profile.rates.get(name, UNKNOWN) for name in names]
     fastest = [

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.gate.limits.command_limits import WORKSPACE, Excess
 from frame_ros.robots.catalogue import load_robot
-from frame_ros.robots.description import parse_urdf
 from frame_ros.robots.robot import Robot
 
 Array = NDArray[np.float64]
@@ -134,7 +133,7 @@ def _outside(point: Array, lower: Array, upper: Array) -> Outside:
 
 def _levers(robot: Robot) -> Array:
     """Returns the way from each joint to the tip along the links; 1 for a prismatic joint."""
-    chain = parse_urdf(robot.urdf).chain(robot.tip_link)
+    chain = robot.description.chain(robot.tip_link)
     lengths = np.array([np.linalg.norm(joint.translation) for joint in chain])
     return np.array(
         [

@@ -21,7 +21,6 @@ from frame_ros.policies.execution.commanded import CommandedChunk, References, o
 from frame_ros.policies.execution.gripper_actions import GripperActions
 from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.protocol import ACTION_SPACES, Inference, Observation
-from frame_ros.robots.description import parse_urdf
 from frame_ros.robots.differential_ik import (
     DifferentialInverseKinematics,
     Tracked,
@@ -71,7 +70,7 @@ class ActionConverter:
             raise ValueRangeError(f'{robot.name} has no link {tip!r}; it has {list(robot.links)}')
         self._robot, preset = robot, tracking_preset(robot)
         self._limits = {name: limits[name] for name in self._names}
-        kinds = {joint.name: joint.kind for joint in parse_urdf(robot.urdf).joints}
+        kinds = {joint.name: joint.kind for joint in robot.description.joints}
         self._units = {n: 'm' if kinds[n] == 'prismatic' else 'rad' for n in self._names}
         self._gripper = GripperActions(
             {n: ends for n, ends in robot.grippers.items() if n in self._names}, self.settings

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import RobotError, ShapeError
-from frame_ros.robots.description import Capsule, Primitive, parse_urdf
+from frame_ros.robots.description import Capsule, Primitive
 from frame_ros.robots.robot import Robot
 from frame_ros.robots.shapes.capsule_fit import fit_capsule
 from frame_ros.robots.shapes.shape_distance import closest_points, signed_distances
@@ -241,7 +241,7 @@ def link_shapes(
         RobotError: a link is unknown or has no collision primitives; no link is left; or the robot
             has links with collision meshes only (see `frame-ros capsules`).
     """
-    description = parse_urdf(robot.urdf)
+    description = robot.description
     unread = [link for link in description.mesh_links if not robot.collision_geometry[link]]
     if unread:
         raise RobotError(
