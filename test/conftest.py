@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: ROS domains of their own, on loopback only."""
+"""Fixtures of all tests: ROS domains of their own, on loopback only."""
 
 import gc
 import os

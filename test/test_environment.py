@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What env.bash gives: command, nodes, messages, one metadata folder, loopback only."""
+"""The shell that env.bash makes: command, nodes, messages, one metadata folder, loopback."""
 
 import os
 import re
@@ -20,7 +20,7 @@ IN_CHECKOUT = ROOT / 'install' / 'frame_ros'
 
 
 def overlay() -> Path | None:
-    """Where colcon installed the package: a workspace that is sourced, or the checkout's own."""
+    """The folder of colcon's install: a workspace that is sourced, or the checkout's own."""
     prefixes = [Path(path) for path in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)]
     for prefix in [*prefixes, IN_CHECKOUT]:
         if (prefix / 'share' / 'frame_ros' / 'package.xml').is_file():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which findings make a number doubtful, which are worth knowing, and which only count."""
+"""Findings that make a number doubtful, that are worth knowing, or that only count."""
 
 import pytest
 

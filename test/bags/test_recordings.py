@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which files in folders are one recording, and what in them is none."""
+"""Files in folders that are one recording, and those that are none."""
 
 import shlex
 import shutil

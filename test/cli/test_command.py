@@ -121,7 +121,7 @@ def test_the_help_of_every_option_with_a_value_says_its_default(command, capsys)
 
 
 def completions(line: str) -> list[str]:
-    """What the shell would offer after this line."""
+    """Returns the completions of the shell after this line."""
     script = Path(__file__).resolve().parents[2] / 'scripts' / 'frame-ros'
     with tempfile.NamedTemporaryFile() as answer:
         environment = os.environ | {

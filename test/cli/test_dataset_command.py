@@ -89,7 +89,7 @@ def test_hil_serl_reads_it_into_its_replay_buffer(written: Path):
 
 
 def test_training_gets_chunks_of_it(written: Path):
-    """What LeRobot's training takes from it: the flags are no input of a policy."""
+    """The features that LeRobot's training takes: the flags are no input of a policy."""
     import torch
     from lerobot.datasets.utils import dataset_to_policy_features
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a run that was stopped, and that the command it prints works."""
+"""Messages about a run that was stopped, and the command that they print, which works."""
 
 import shlex
 

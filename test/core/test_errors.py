@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a message says of packages that are missing: it must work where it is read."""
+"""Messages about missing packages: their commands must work where they are read."""
 
 import re
 from configparser import ConfigParser

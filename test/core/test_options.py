@@ -45,7 +45,7 @@ class LimitOptions:
 
 @options
 class BaseOptions:
-    """What several have."""
+    """Options that several nodes have."""
 
     autostart: bool = option(True, 'start at once')
 

@@ -36,7 +36,7 @@ class Code:
 
     @property
     def place(self) -> str:
-        """Where it stands, for a message."""
+        """File and line, for a message."""
         return f'{self.page.relative_to(ROOT)}:{self.line}'
 
 
@@ -48,7 +48,7 @@ def blocks(page: Path) -> Iterator[Code]:
 
 
 def inline(page: Path) -> Iterator[Code]:
-    """What stands between single backticks, outside the blocks."""
+    """Texts between single backticks, outside the blocks."""
     text = page.read_text(encoding='utf-8')
     outside = BLOCK.sub(lambda block: '\n' * block[0].count('\n'), text)
     for found in INLINE.finditer(outside):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who drove: takeovers and what the gate did, out of events and a bag."""
+"""Takeovers and interventions of the gate, from events and a bag."""
 
 from pathlib import Path
 

@@ -25,7 +25,7 @@ def jerky():
 
 @pytest.fixture(scope='module')
 def plain(jerky):
-    """What a network without an auxiliary loss does on the chunks that were held out."""
+    """The metrics of a network without an auxiliary loss, on the chunks that were held out."""
     return train_and_test(jerky, 'none', 0.0)
 
 

@@ -44,7 +44,7 @@ URDF_ALONE = (FOLDER / 'xarm6' / 'xarm6.urdf').read_text()
 
 
 class Choices:
-    """What a node or a command has of the user."""
+    """Options as a node or a command gets them from the user."""
 
     checkpoint = camera_names = robot = ''
     device, units, quality, seed = 'cpu', 'degrees', 1.0, 0

@@ -68,7 +68,7 @@ class GateMachine(GateWorld):
         self.reset_gate()
 
     def reset_gate(self):
-        """Whether the stop is released; then the arm may start again from where it is."""
+        """Returns whether the stop is released; then the arm may start again from where it is."""
         is_moving = self.gate.is_moving(self.now)
         is_released, _ = self.gate.reset(self.now)
         TOTALS.add('resets', is_released)

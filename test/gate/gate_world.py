@@ -133,7 +133,7 @@ class GateWorld(RuleBasedStateMachine):
             self.arm += np.clip(way, -most, most)
 
     def look(self):
-        """What the node does once per period."""
+        """Does what the node does once per period."""
         self.is_let_go |= self.gate.status == GateStatus.IDLE
         if self.measures:
             shown = self.arm + self.lie
@@ -174,7 +174,7 @@ class GateWorld(RuleBasedStateMachine):
             self.check_box(before)
 
     def check_held(self, output, joints, status):
-        """Who is held and has come to rest stays there, whatever is measured, and whatever stood
+        """Asserts that a joint that is held and at rest stays there, whatever is measured or stood
         still meanwhile.
         """
         if status not in (GateStatus.STOPPED, GateStatus.HOLDING) or not output.is_hold:
@@ -215,7 +215,7 @@ class GateWorld(RuleBasedStateMachine):
             assert is_free or self.now.monotonic < self.led_until[k], text
 
     def outside(self, q):
-        """How far (m) the tip or a link is out of the box; negative inside."""
+        """Returns the distance (m) of tip and links outside the box; negative inside."""
         tip = ROBOT.forward(q[:5])[0]
         heights = [link.forward(q[: len(link.joint_names)])[0][2] for link in LINKS]
         return max(*(BOX[:3] - tip), *(tip - BOX[3:]), *(0.01 - h for h in heights))

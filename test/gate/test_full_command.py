@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where joints are told to be that a command leaves out."""
+"""Positions of the joints that a command leaves out."""
 
 import math
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the controller presets mean for each robot, and the ways to write a gripper's opening."""
+"""Controller presets of each robot, and the ways to write a gripper's opening."""
 
 import math
 

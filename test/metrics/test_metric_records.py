@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the records of the metrics are held equal to: messages, options, the fused engine."""
+"""Records of the metrics against messages, options and the fused engine."""
 
 import importlib
 import math

@@ -27,7 +27,7 @@ OBSTACLE = np.array([30.0, 0.0, 0.0])
 
 
 def value_of(metric, arrays, one_by_one=True):
-    """What a metric computes of episodes, in one batch or one by one."""
+    """Returns the value of a metric over episodes, in one batch or one by one."""
     tensors = [torch.from_numpy(array) for array in arrays]
     for episode in zip(*tensors) if one_by_one else [tensors]:
         metric.update(*episode)

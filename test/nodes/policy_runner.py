@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the policy node share: a robot that talks to it, and policies."""
+"""Helpers for the tests of the policy node: a robot that talks to it, and policies."""
 
 import threading
 import time
@@ -26,7 +26,7 @@ SIZE = (64, 96)
 
 
 class Robot(Node):
-    """What the policy node talks to: publishes its inputs at 30 Hz and keeps what it publishes.
+    """Peer of the policy node: publishes its inputs at 30 Hz and keeps what it publishes.
 
     published: names of the inputs to publish. nan_joints: whether joint states are not finite.
     joint_count: how many of the joints they name.

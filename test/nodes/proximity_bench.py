@@ -153,7 +153,7 @@ def info_message(width=WIDTH, height=HEIGHT, focal=FOCAL, **others) -> CameraInf
 
 @dataclass
 class Heard:
-    """What the node has published."""
+    """Messages that the node has published."""
 
     proximity: list = field(default_factory=list)
     alignment: list = field(default_factory=list)
@@ -196,7 +196,7 @@ class Bench:
         return bool(heard) and all(each.get_subscription_count() for each in publishers)
 
     def turn(self) -> None:
-        """What has arrived is handled, on both sides."""
+        """Handles all that has arrived, on both sides."""
         self.node.poll()
         self.rclpy.spin_once(self.tester, timeout_sec=0.002)
 
@@ -216,7 +216,7 @@ class Bench:
         self.images[camera].publish(image_message(pixels, stamp, f'{camera}_optical', **options))
 
     def see(self, stamp, pixels, camera='front', positions=POSE, **options) -> Proximity:
-        """What is published of a picture with a joint state at its stamp."""
+        """Returns the message published for a picture with a joint state at its stamp."""
         count = len(self.heard.proximity)
         self.send_joints(stamp, positions)
         self.send_image(stamp, pixels, camera, **options)

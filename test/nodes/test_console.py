@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a terminal shows of a run: values of the episode that runs, and of no other."""
+"""The terminal's view of a run: values of the episode that runs, and of no other."""
 
 import math
 import time

@@ -86,7 +86,7 @@ class Bench:
         self.states.publish(message)
 
     def position(self):
-        """Where the node has the teleoperator now; NaN: it has not read it."""
+        """Positions of the teleoperator as the node has them now; NaN: it has not read them."""
         position = self.teleoperator._position
         return np.full(len(JOINT_NAMES), np.nan) if position is None else position
 

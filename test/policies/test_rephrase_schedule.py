@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which inferences come with a prompt ensemble."""
+"""Inferences that come with a prompt ensemble."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who drove, as page and JSON say it: takeovers, the gate, success with help."""
+"""Takeovers, the gate and success with help in page and JSON."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def test_metric_table_has_units_directions_and_sources(page: Page):
 
 
 def test_a_narrow_page_has_the_unit_under_its_number(html: str):
-    """Where the column of units is out of sight."""
+    """Layout in which the column of units is out of sight."""
     (cell,) = re.findall(r'<code>ti</code></td>\s*<td class="n strong">(.*?)</td>', html)[:1]
     assert re.fullmatch(r'[\d.]+<small class="narrow">m/s³</small>', cell)
 

@@ -32,7 +32,7 @@ def steps(name, radians):
 
 
 def normalised(name, radians, lower, upper):
-    """What LeRobot reads: `_normalize` of its motors_bus.py."""
+    """Position as LeRobot reads it: `_normalize` of its motors_bus.py."""
     low, high = CALIBRATION[name]['range_min'], CALIBRATION[name]['range_max']
     return (steps(name, radians) - low) / (high - low) * (upper - lower) + lower
 

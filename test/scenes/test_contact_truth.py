@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulator counts as meant: fingers on the object, by gripper and force; intervals."""
+"""Contacts that the simulator counts as meant: fingers on the object, by gripper and force."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a Franka arm makes of its torque sensors: signs, low-pass, offset, flags."""
+"""Estimates of a Franka arm from its torque sensors: signs, low-pass, offset, flags."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def settle(estimator, acting, steps=200, positions=HOME, rotation=UPRIGHT):
 
 
 def test_signs_and_frames_are_libfrankas():
-    """What the robot exerts is positive; K is the tip's frame, its axes here turned about z."""
+    """Wrenches that the robot exerts are positive; K is the tip's frame, here turned about z."""
     found = settle(FrankaEstimator(EXACT, PERIOD, 0), pushed(10.0, (2.0,) * 7), rotation=TURNED)
     assert found.wrench == pytest.approx((0, -10.0, 0, 0, 0, 0))
     assert found.tip_wrench == pytest.approx((*(TURNED.T @ (0, -10.0, 0)), 0, 0, 0))

@@ -51,7 +51,7 @@ class StateFlagReader:
 
     A joint's flag is raised where its residual is over its threshold; a collision is that of the
     joints that were when it began. If no joint's is, the first joint stands for an unknown one.
-    Only the head of a message that tells of neither is read.
+    Only the head of a message with neither is read.
     """
 
     def __init__(self) -> None:

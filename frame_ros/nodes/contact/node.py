@@ -120,7 +120,7 @@ class ContactNode(Node):
             lambda: [self._status_of(sensor) for sensor in self._sensors],
         )
         self.get_logger().info(
-            f'{self.robot.name}: contact by {", ".join(settings.chosen_sources)}, told at '
+            f'{self.robot.name}: contact by {", ".join(settings.chosen_sources)}, reported at '
             f'{self.robot.tip_link} in {self.robot.base_link}'
         )
 
@@ -327,7 +327,7 @@ class ContactNode(Node):
             self._publish(self._present(now))
 
     def _silence(self, source: str, age: float, now: float) -> str:
-        """Returns why a source tells nothing, in words. age: s for which it has not."""
+        """Returns why a source is silent, in words. age: s for which it has been."""
         streams = self._streams_of(source)
         if min(stream.age(now) for stream in streams) > self._settings.max_sensor_age:
             return silence_of(streams, age)

@@ -88,7 +88,7 @@ class EpisodeRecorderOptions(RecordingOptions, ManagedOptions):
     )
     video_topic: str = option(
         'front/image_raw',
-        "image topic of which an MP4 is made beside each bag; '': none",
+        "image topic of which an MP4 is made next to each bag; '': none",
         live=True,
     )
     topics: TopicOptions = group(TopicOptions)

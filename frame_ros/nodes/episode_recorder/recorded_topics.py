@@ -162,7 +162,7 @@ class TopicSubscriptions:
 
     @property
     def topics(self) -> list[RecordedTopic]:
-        """What is recorded now."""
+        """The topics that are recorded now."""
         return [source.topic for source in self._sources.values()]
 
     def lost(self) -> dict[str, int]:
@@ -193,8 +193,9 @@ class TopicSubscriptions:
         self.discover()
 
     def discover(self) -> None:
-        """Subscribes to topics that are new, anew to those whose publishers' quality of service
-        has changed."""
+        """Subscribes to new topics, and again to those whose publishers' quality of service has
+        changed.
+        """
         for name, types in self._node.get_topic_names_and_types():
             if name in self.skipped or not (name in self._always or self._filter.is_wanted(name)):
                 continue

@@ -58,7 +58,7 @@ class ControllerOutput:
         self._gripper_action: GripperCommandOutput | None = None
         self._arm: Robot | None = None
         self._quaternion = np.array((0.0, 0.0, 0.0, 1.0))
-        self._told: dict[str, float] = {}
+        self._sent: dict[str, float] = {}
         self._fingers = {
             name: GripperRange(*pair)
             for name, pair in layout.fingers.items()
@@ -76,7 +76,7 @@ class ControllerOutput:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Where it sends to, as set."""
+        """The topics that it sends to."""
         if self.layout.kind == 'none':
             return ()
         apart = (self.layout.gripper_topic,) if self.layout.gripper != 'none' else ()
@@ -101,13 +101,13 @@ class ControllerOutput:
         """
         if self.layout.kind == 'none':
             return
-        told = _by_name(names, positions)
+        goals = _by_name(names, positions)
         is_carried = self.layout.kind == 'joint_state'
         moving = _by_name(names, velocities) if is_carried and velocities is not None else None
-        main = self._message(stamp_ns, told, moving)
+        main = self._message(stamp_ns, goals, moving)
         self._publisher.publish(main)
-        self._send_gripper(told)
-        self._told |= told
+        self._send_gripper(goals)
+        self._sent |= goals
 
     def hold(
         self, stamp_ns: int, names: Sequence[str], positions: ArrayLike, is_at_rest: bool = True
@@ -117,7 +117,7 @@ class ControllerOutput:
 
         Give the positions of the stop, and the same ones if it is repeated: an arm that gives way
         under its load would creep if sent to its present place each time. A gripper keeps what it
-        was last told, so that what it holds is not let go. is_at_rest: whether the arm is to be
+        was last sent, so that what it holds is not let go. is_at_rest: whether the arm is to be
         still there.
 
         Raises:
@@ -125,13 +125,13 @@ class ControllerOutput:
         """
         if self.layout.kind == 'none':
             return False
-        told = _by_name(names, positions)
-        told |= {name: self._told[name] for name in self.layout.fingers if name in self._told}
+        goals = _by_name(names, positions)
+        goals |= {name: self._sent[name] for name in self.layout.fingers if name in self._sent}
         # A trajectory comes to rest without a jolt if its point says that it is at rest, and
-        # crisp_controllers keep the last velocity that a JointState told them.
-        is_told = is_at_rest and self.layout.kind in ('trajectory', 'joint_state')
-        still = dict.fromkeys(told, 0.0) if is_told else None
-        self._publisher.publish(self._message(stamp_ns, told, still))
+        # crisp_controllers keep the last velocity of a JointState.
+        sends_rest = is_at_rest and self.layout.kind in ('trajectory', 'joint_state')
+        still = dict.fromkeys(goals, 0.0) if sends_rest else None
+        self._publisher.publish(self._message(stamp_ns, goals, still))
         return True
 
     def close(self) -> None:
@@ -156,30 +156,30 @@ class ControllerOutput:
         return self._node.create_publisher(*published(CONTROLLERS[form].at(name)))
 
     def _message(
-        self, stamp: int, told: Mapping[str, float], velocities: Mapping[str, float] | None
+        self, stamp: int, goals: Mapping[str, float], velocities: Mapping[str, float] | None
     ) -> Any:
-        names = self._present(told)
-        values = [told[name] for name in names]
+        names = self._present(goals)
+        values = [goals[name] for name in names]
         moving = [] if velocities is None else [velocities[name] for name in names]
         if self.layout.kind == 'trajectory':
             return self._trajectory(names, values, moving)
         if self.layout.kind == 'positions':
             return Float64MultiArray(data=values)
         if self.layout.kind == 'pose':
-            return self._pose(stamp, told)
+            return self._pose(stamp, goals)
         message = JointState(name=list(names), position=values, velocity=moving)
         message.header.stamp = time_message(stamp)
         return message
 
-    def _present(self, told: Mapping[str, float]) -> tuple[str, ...]:
-        """The controller's joints that are told something, in its order."""
-        missing = [name for name in self.layout.joints if name not in told]
+    def _present(self, goals: Mapping[str, float]) -> tuple[str, ...]:
+        """The controller's joints that are commanded, in its order."""
+        missing = [name for name in self.layout.joints if name not in goals]
         if missing and (not self.layout.is_partial or len(missing) == len(self.layout.joints)):
             raise RobotError(
                 f'the command lacks the joints {missing}; output {self.layout.preset!r} needs '
                 f'{list(self.layout.joints)}'
             )
-        return tuple(name for name in self.layout.joints if name in told)
+        return tuple(name for name in self.layout.joints if name in goals)
 
     def _trajectory(
         self, names: Sequence[str], values: list[float], velocities: list[float]
@@ -194,9 +194,9 @@ class ControllerOutput:
         )
         return JointTrajectory(joint_names=list(names), points=[point])
 
-    def _pose(self, stamp: int, told: Mapping[str, float]) -> PoseStamped:
+    def _pose(self, stamp: int, goals: Mapping[str, float]) -> PoseStamped:
         assert self._arm is not None
-        position, quaternion = self._arm.forward([told[name] for name in self._arm.joint_names])
+        position, quaternion = self._arm.forward([goals[name] for name in self._arm.joint_names])
         # Of the two quaternions the one next to the last, for controllers that filter them.
         if quaternion @ self._quaternion < 0:
             quaternion = -quaternion
@@ -208,12 +208,12 @@ class ControllerOutput:
         turned.x, turned.y, turned.z, turned.w = quaternion.tolist()
         return message
 
-    def _send_gripper(self, told: Mapping[str, float]) -> None:
-        """The gripper joints, where they go out apart and are all told something."""
+    def _send_gripper(self, goals: Mapping[str, float]) -> None:
+        """The gripper joints, where they go out apart and are all commanded."""
         layout = self.layout
-        if layout.gripper == 'none' or any(name not in told for name in layout.gripper_joints):
+        if layout.gripper == 'none' or any(name not in goals for name in layout.gripper_joints):
             return
-        values = [told[name] for name in layout.gripper_joints]
+        values = [goals[name] for name in layout.gripper_joints]
         first = self._fingers[layout.gripper_joints[0]]
         if self._gripper_action is not None:
             self._gripper_action.send(min(values[0], LARGEST_SHARE * first.opened))

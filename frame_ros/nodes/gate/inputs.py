@@ -82,7 +82,7 @@ class GateInputs:
         return self._events.take(MOST)
 
     def takeovers(self) -> Iterator[bool]:
-        """Yields whether a person has taken over."""
+        """Yields whether the user has taken over."""
         for subscription in self._takeovers:
             for message, _ in subscription.take(MOST):
                 yield message.data

@@ -45,7 +45,7 @@ class GateOptions(GateRules, TipOptions, ManagedOptions):
     )
     output: str = option(
         'none',
-        'controller that commands go to, beside joint_commands: none, or a name of '
+        'controller that commands go to, in addition to joint_commands: none, or a name of '
         'docs/action-spaces.md',
     )
     output_options: tuple[str, ...] = option(

@@ -18,8 +18,8 @@ DEPTH = 5
 class OutputWatch:
     """Hears what is published on `topic`. For one thread.
 
-    own: the GID of the node's own publisher. Where publishers cannot be told apart, nothing is
-    heard.
+    own: the GID of the node's own publisher. Where publishers cannot be distinguished, nothing
+    is heard.
     """
 
     def __init__(self, node: Node, own: bytes) -> None:

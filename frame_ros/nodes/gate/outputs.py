@@ -120,8 +120,8 @@ class GateOutputs:
 
     def _send_to_controller(self, output: Output, stamp: int, measured: Array) -> None:
         """The same for the controller, which wants all of its joints."""
-        told = self._full.complete(output.names, output.positions, measured, time.monotonic())
-        names, positions = list(told), list(told.values())
+        goals = self._full.complete(output.names, output.positions, measured, time.monotonic())
+        names, positions = list(goals), list(goals.values())
         try:
             if output.is_hold:
                 is_at_rest = not output.velocities.any()

@@ -184,7 +184,7 @@ class IdentificationNode(Node):
 
     @property
     def command_topic(self) -> str:
-        """Where commands go."""
+        """The topic of the commands."""
         has_gate = self.count_subscribers(POLICY_COMMANDS.name) > 0
         return (POLICY_COMMANDS if has_gate else JOINT_COMMANDS).name
 
@@ -202,8 +202,8 @@ def play(
     stop: threading.Event,
     report: Callable[[float], None] = lambda share: None,
 ) -> str:
-    """Commands (T, N) rad one by one at `rate` Hz; then, however it ends, the arm is told for
-    HOLD_TIME to stay at the last of them that it got. Returns why it ended early, or ''.
+    """Sends commands (T, N) rad one by one at `rate` Hz; then, however it ends, repeats the last of
+    them for HOLD_TIME. Returns why it ended early, or ''.
 
     It ends when `stop` is set, when no joint states come, or when a joint is FARTHEST_BEHIND away
     from its command for LONGEST_BEHIND: blocked, held by the gate, or without torque. It does not
@@ -283,8 +283,8 @@ def _is_stale(state: _State | None) -> bool:
 def _hold(
     node: IdentificationNode, topic: str, last: Array | None, is_early: bool, rate: float
 ) -> None:
-    """After an early end where the arm is, for it may be pressing against something; where it last
-    was told to be, if it is not known where it is.
+    """Holds the arm, after an early end where it is, since it may be pressing against something;
+    at its last command if its place is not known.
     """
     if last is None:
         return

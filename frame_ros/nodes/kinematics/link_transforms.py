@@ -31,8 +31,8 @@ LOOK_PERIOD = 0.5  # s between two looks at who publishes
 
 
 class LinkTransforms:
-    """What robot_state_publisher publishes: /tf, /tf_static (latched) and robot_description
-    (latched).
+    """Publisher of what robot_state_publisher has: /tf, /tf_static and robot_description, these two
+    latched.
 
     With 'auto' exactly one node publishes each. Transforms are left to whoever else publishes those
     of the same frames, wherever its namespace is; the description to whoever else publishes that

@@ -72,7 +72,7 @@ class Trace:
 
 
 class KinematicsNode(Node):
-    """Where the tip is and how fast it moves, in the frame of the robot's base link.
+    """Publishes pose and velocity of the tip, in the frame of the robot's base link.
 
     Joint states may come in any order, with joints too many, or several messages for the parts of
     the arm, as `JointMerger` brings them together. A message whose stamp is zero, repeated or

@@ -26,7 +26,7 @@ from frame_ros.nodes.markers.plain_markers import (
 )
 
 # What a gate does, by its state's number, and the colour of its workspace.
-GATE_STATES = ('idle', 'passing', 'holding', 'stopped', 'a person drives')
+GATE_STATES = ('idle', 'passing', 'holding', 'stopped', 'the user drives')
 GATE_COLOURS = (0.0, 0.0, 0.5, 1.0, 0.25)  # of STOPS
 UNBOUNDED, DRAWN = 10.0, 1.0  # m: a bound so far away is none, and is drawn here
 
@@ -136,7 +136,7 @@ class MetricMarkers:
         return lines or ['no metrics']
 
     def _uncertainty(self) -> list[str]:
-        """A line of what the policy tells of its uncertainty; none if it tells nothing."""
+        """A line on the uncertainty of the policy; none if it is not known."""
         confidence = self._last.get('confidence')
         if confidence is None:
             return []

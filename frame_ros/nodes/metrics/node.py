@@ -183,8 +183,8 @@ class MetricsNode(Node):
         return bool(self._config.ot_task) and self._config.grasp.source == 'contact'
 
     def _publish_settings(self) -> None:
-        """The settings, the topic of each stream, and the poses that were said once for all, for
-        whoever reads the bag.
+        """Publishes the options, the topic of each stream, and the static poses, for readers of the
+        bag.
         """
         topics = {
             role: subscription.topic_name

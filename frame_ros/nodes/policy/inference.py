@@ -117,7 +117,7 @@ class InferenceLoop:
         return Health(self.counters['errors'], self._problem)
 
     def forget_problem(self) -> None:
-        """What was wrong in the last episode is not wrong in the next."""
+        """Forgets what was wrong in the last episode."""
         self._problem = ''
 
     def _run(self) -> None:

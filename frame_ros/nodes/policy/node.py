@@ -99,7 +99,7 @@ class PolicyNode(ManagedNode):
         self._converter = make_converter(settings, robot)
         self._task = make_task(settings)
         self._policy = self._given_policy or make_policy_of(settings, robot)
-        make_queue(settings, self._policy)  # parameters that contradict each other are told now
+        make_queue(settings, self._policy)  # reports parameters that contradict each other
         self._cameras = camera_topics(self._policy.cameras, settings.cameras)
         self._poses = pose_topics(
             self._policy.poses, parse_pairs('pose_topics', settings.pose_topics)

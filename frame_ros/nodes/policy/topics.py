@@ -24,7 +24,7 @@ POSES = Topic('{pose}', POSE, 'of what the policy was trained with')
 
 TOPICS = NodeTopics(
     publishes=(
-        POLICY_COMMANDS.when('beside a gate'), JOINT_COMMANDS.when('without a gate'), HEARTBEAT,
+        POLICY_COMMANDS.when('with a gate'), JOINT_COMMANDS.when('without a gate'), HEARTBEAT,
         INFERENCE, EPISODE_EVENTS,
     ),
     subscribes=(

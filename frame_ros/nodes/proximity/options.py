@@ -247,7 +247,7 @@ class ProximityOptions(FrameOptions, RobotOptions):
 
     @property
     def has_model(self) -> bool:
-        """Whether obstacles are known."""
+        """True if obstacles are known."""
         known = self.obstacles
         return bool(known.file or known.planning_scene_topics or known.collision_object_topics)
 
@@ -271,12 +271,12 @@ class ProximityOptions(FrameOptions, RobotOptions):
         image = self._of_cameras('image_topics', self.image_topics).get(
             camera, f'{camera}/depth/image_raw'
         )
-        beside = str(PurePosixPath(image).parent / 'camera_info')
-        return image, self._of_cameras('info_topics', self.info_topics).get(camera, beside)
+        info = str(PurePosixPath(image).parent / 'camera_info')
+        return image, self._of_cameras('info_topics', self.info_topics).get(camera, info)
 
     @staticmethod
     def is_rectified(image_topic: str) -> bool:
-        """Whether the topic's last name says that its pictures are rectified (image_rect, ...)."""
+        """Returns whether the topic is of rectified images by its last name (image_rect, ...)."""
         return 'rect' in image_topic.rsplit('/', 1)[-1]
 
     def mounts(self, robot: Robot) -> dict[str, Mount]:

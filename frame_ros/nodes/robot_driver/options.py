@@ -82,6 +82,6 @@ class RobotDriverOptions(DeviceParameters, FrameOptions, RobotOptions, ManagedOp
     )
 
     def device(self, robot: Robot) -> DeviceOptions:
-        """Which robot it is."""
+        """The robot to connect to."""
         kind, identity = self.robot_type, self.robot_id
         return self.device_of(robot, kind, identity, self.robot_options)

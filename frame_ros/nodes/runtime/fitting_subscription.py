@@ -170,7 +170,7 @@ class FittingSubscription:
 
     @property
     def wait_handle(self) -> Any:
-        """What a wait set waits for, of one that is polled (`WakeSet`)."""
+        """The handle that a wait set waits for, of one that is polled (`WakeSet`)."""
         return self._subscription.wait_handle
 
     @property

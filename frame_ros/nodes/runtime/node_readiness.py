@@ -38,9 +38,11 @@ NOT_COUNTED = ('/rosout', '/parameter_events', DIAGNOSTICS.name)
 class Readiness:
     """Publishes, by a timer of the node, its readiness and its health.
 
-    hardware_id: robot, serial number or port that the node works for. problem: why the node is not
-    ready, beside its inputs; '' if it is. parts: statuses of what it looks after. inputs: of those
-    that are no FittingSubscription.
+    Args:
+        hardware_id: robot, serial number or port that the node works for.
+        problem: why the node is not ready, apart from its inputs; '' if it is.
+        parts: statuses of what it looks after.
+        inputs: of those that are no FittingSubscription.
     """
 
     def __init__(

@@ -152,7 +152,7 @@ class PolledSubscription:
 
     @property
     def wait_handle(self) -> Any:
-        """What a wait set waits for (`WakeSet`); None where messages are not taken from it."""
+        """The handle for a wait set (`WakeSet`); None where messages are not taken from it."""
         return self._handle if self.is_polled else None
 
     def take(self, max_count: int = 100) -> list[Taken]:

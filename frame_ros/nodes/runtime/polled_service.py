@@ -58,7 +58,7 @@ class PolledService:
         self._thread: threading.Thread | None = None
 
     def set_polled(self, is_polled: bool) -> None:
-        """Whether a thread polls from now on."""
+        """Sets whether a thread polls from now on."""
         self._group.is_polled = is_polled and self.wait_handle is not None
         if self._group.is_polled and self._thread is None:
             self._answers = SimpleQueue()

@@ -22,7 +22,7 @@ class RequestId(ctypes.Structure):
 
 
 class _Conversion(NamedTuple):
-    """What rosidl_generator_py makes of a message: its C struct, and between that and Python."""
+    """Functions of rosidl_generator_py for a message: of its C struct, and conversions."""
 
     create: Any
     destroy: Any

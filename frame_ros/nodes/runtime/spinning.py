@@ -202,7 +202,7 @@ class StopSignal:
 
     def release(self) -> None:
         """Gives the signals back to whoever had them. After a stop another SIGINT, as a terminal
-        sends it beside that of a launch, must not tear what runs at exit: it stays ignored.
+        sends it in addition to that of a launch, must not tear what runs at exit: it stays ignored.
         """
         signal.set_wakeup_fd(self._descriptor)
         for number, handler in self._handlers.items():

@@ -98,14 +98,14 @@ class SessionNode(Node):
             SetupError: something is still missing after `ready_timeout`; it is named.
         """
         deadline = time.monotonic() + self.options.ready_timeout
-        told = time.monotonic()
+        logged = time.monotonic()
         while missing := self._missing():
             if time.monotonic() > deadline:
                 raise SetupError(
                     f'not ready after {self.options.ready_timeout:.0f} s: {"; ".join(missing)}'
                 )
-            if time.monotonic() > told + 5.0:
-                told = time.monotonic()
+            if time.monotonic() > logged + 5.0:
+                logged = time.monotonic()
                 self.get_logger().info('waiting: ' + '; '.join(missing))
             self._sleep(0.2)
         self.get_logger().info('every node is ready')

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The simulator node: an SO-101 or an FR3 at a table, in real time, with the topics of a real robot
-and the truth beside them.
+and the truth as well.
 """
 
 from __future__ import annotations

@@ -42,6 +42,6 @@ class TeleoperatorOptions(DeviceParameters, RobotOptions, ManagedOptions):
     )
 
     def device(self, robot: Robot) -> DeviceOptions:
-        """Which teleoperator it is."""
+        """The teleoperator to connect to."""
         kind, identity = self.teleoperator_type, self.teleoperator_id
         return self.device_of(robot, kind, identity, self.teleoperator_options)

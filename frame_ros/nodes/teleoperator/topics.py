@@ -8,7 +8,7 @@ from frame_ros.core.topics import NodeTopics, Service, Topic
 from frame_ros.nodes.runtime.topics import BOOL, JOINT_COMMANDS, JOINT_STATE, JOINT_STATES, SET_BOOL
 
 TELEOP_COMMANDS = Topic('teleop_commands', JOINT_STATE, "the leader's joints")
-TAKEOVER = Topic('takeover', BOOL, 'whether a person drives', 'STATE')
+TAKEOVER = Topic('takeover', BOOL, 'whether the user drives', 'STATE')
 TAKE_OVER = Service('~/takeover', SET_BOOL, 'takes over, or hands back')
 
 TOPICS = NodeTopics(

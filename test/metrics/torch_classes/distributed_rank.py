@@ -30,7 +30,7 @@ SHARES = {'unequal': (0, 0, 1, 0), 'none': (0, 0, 0, 0)}
 
 
 def values(rank, share):
-    """What every metric computes with the updates of this process; None: with all of them."""
+    """Returns every metric's value with the updates of this process; None: with all of them."""
     found = {}
     for name, (make, updates) in UPDATES.items():
         metric = make()

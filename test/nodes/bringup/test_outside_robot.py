@@ -41,7 +41,7 @@ PATH = 0.05  # m, least length of the path that the player makes the tip go
 
 
 class Commands:
-    """What the arm's controller is sent."""
+    """Messages that the arm's controller is sent."""
 
     def __init__(self, node, topic):
         self.messages = []

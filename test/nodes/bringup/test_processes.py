@@ -665,7 +665,7 @@ def test_what_a_process_started_itself_ends_too(tmp_path):
 
 
 def is_running(pid):
-    """Whether the process runs: one that ended but was not yet collected does not."""
+    """Returns whether the process runs: one that ended but was not yet collected does not."""
     try:
         return Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()[0] != 'Z'
     except FileNotFoundError:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""When the contact and proximity nodes run, in the demo and beside an arm, and what they get."""
+"""Contact and proximity nodes of the demo and of an arm: when they run, and their parameters."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the tables of processes tell the metrics node of task, references and low-pass."""
+"""Parameters of the metrics node in the process tables: task, references and low-pass."""
 
 from pathlib import Path
 

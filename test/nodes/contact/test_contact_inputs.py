@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the contact node reads: wrenches and Franka's flags from bytes, mounts, joint arrays."""
+"""Inputs of the contact node: wrenches and Franka's flags from bytes, mounts, joint arrays."""
 
 import numpy as np
 import pytest

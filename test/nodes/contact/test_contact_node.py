@@ -199,7 +199,7 @@ class Bench:
         return future.result()
 
     def recorded(self, run):
-        """What `run` would send, as (topic, message) in order."""
+        """Returns the messages that `run` would send, as (topic, message) in order."""
         sent, publishers, arrive = [], self.publishers, self.arrive
         self.publishers = {name: Recorder(name, sent) for name in publishers}
         self.arrive = lambda: None

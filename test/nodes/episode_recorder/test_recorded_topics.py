@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which topics the recorder takes, and that the driver's own are among them."""
+"""Topics that the recorder takes, the driver's own among them."""
 
 import time
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the recorder does when something goes wrong: nothing is lost without being counted."""
+"""Faults during a recording: nothing is lost without being counted."""
 
 import shutil
 import time

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What subscribers in the place of a robot's controllers receive, over real topics."""
+"""Messages that subscribers in the place of a robot's controllers receive, over real topics."""
 
 import importlib.util
 import math

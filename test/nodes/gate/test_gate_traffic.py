@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the gate node makes of events, of floods, and of publishers that should not be."""
+"""The gate node with events, floods, and publishers that should not be."""
 
 import threading
 import time

@@ -278,7 +278,7 @@ def test_two_arms_side_by_side(bench):
 
 
 def test_tf_of_all_links(request, tf2_environment):
-    """Where tf2_msgs had to be built, in a process of its own, which has it from the start."""
+    """Runs in a process of its own, which has tf2_msgs from the start, where it had to be built."""
     if tf2_environment is None:
         check_tf_of_all_links(request.getfixturevalue('bench'))
         return

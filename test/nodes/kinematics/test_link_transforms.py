@@ -29,7 +29,7 @@ needs_tf = pytest.mark.skipif(not HAS_TF, reason='run by test_transforms_of_seve
 
 
 def test_transforms_of_several_arms(tf2_environment):
-    """Where tf2_msgs had to be built, in a process of its own, which has it from the start."""
+    """Runs in a process of its own, which has tf2_msgs from the start, where it had to be built."""
     if tf2_environment is None:
         return
     command = [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', __file__]

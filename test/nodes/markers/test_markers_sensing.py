@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the markers node draws of contact, proximity, cameras and known obstacles."""
+"""Markers of contact, proximity, cameras and known obstacles."""
 
 import math
 

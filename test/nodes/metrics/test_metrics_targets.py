@@ -332,7 +332,7 @@ def test_what_cannot_be_ends_the_node_with_one_clear_line(
 
 
 def test_poses_from_tf(request, tf2_environment):
-    """Where tf2_msgs had to be built, in a process of its own, which has it from the start."""
+    """Runs in a process of its own, which has tf2_msgs from the start, where it had to be built."""
     if tf2_environment is None:
         check_poses_from_tf(request.getfixturevalue('bench'))
         return

@@ -44,7 +44,7 @@ TOPICS = {
 
 
 class Calls:
-    """What the policy node would publish, and the metrics of it by the batch formulas."""
+    """Returns the message that the policy node would publish, and its metrics by batch formulas."""
 
     def __init__(self):
         self._rng = np.random.default_rng(5)

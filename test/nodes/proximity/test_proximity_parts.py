@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the proximity node is made of: joint history, extrinsics, cameras."""
+"""Parts of the proximity node: joint history, extrinsics, cameras."""
 
 import numpy as np
 import pytest
@@ -256,7 +256,7 @@ def test_a_distorted_picture_is_made_a_pinholes(model):
 
 
 def _distorted(model, d, x, y):
-    """Where the ray (x, y, 1) is seen, in the plane at distance 1."""
+    """Returns the image of the ray (x, y, 1) in the plane at distance 1."""
     r = np.hypot(x, y)
     if model == 'equidistant':
         angle = np.arctan(r)

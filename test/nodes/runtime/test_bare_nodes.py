@@ -71,7 +71,7 @@ def test_a_node_without_parameters_runs_and_ends_cleanly(probe, name, tmp_path):
 
 
 def check_topics(probe, name, process):
-    """What the graph shows of the node is what it declares: no more, and all without a condition
+    """The graph shows of the node what it declares: no more, and all without a condition
     once it is at work.
     """
     declared = topics_of(name)
@@ -90,7 +90,7 @@ def check_topics(probe, name, process):
 
 
 def missing(probe, name, declared):
-    """What the node declares without a condition, and the graph does not show."""
+    """Endpoints that the node declares without a condition, and the graph does not show."""
     return [
         (kind, each.name)
         for kind, found in graph(probe, name).items()
@@ -124,7 +124,7 @@ def plain(endpoint):
 
 
 def wait_for(condition, process):
-    """Whether it came true while the process ran."""
+    """Returns whether it came true while the process ran."""
     end = time.monotonic() + DEADLINE
     while not condition() and process.poll() is None:
         assert time.monotonic() < end, 'it did not happen'

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an input counts as lost."""
+"""Messages that an input counts as lost."""
 
 import pytest
 

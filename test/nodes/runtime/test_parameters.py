@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How parameters are declared: types, descriptions, and what may be set later."""
+"""Declaration of parameters: types, descriptions, and those that may be set later."""
 
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which publisher a message is from, and services that a thread polls."""
+"""The publisher of a message, and services that a thread polls."""
 
 import threading
 import time

@@ -22,7 +22,7 @@ NODES = Path(__file__).resolve().parents[3] / 'frame_ros' / 'nodes'
 
 
 class Log:
-    """What was logged, and when."""
+    """Messages that were logged, with their times."""
 
     def __init__(self):
         self.now, self.lines = 0.0, []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a node's process ends: by a signal, by itself, by an error of the user."""
+"""Ends of a node's process: by a signal, by itself, by an error of the user."""
 
 import re
 import signal

@@ -62,7 +62,7 @@ print(raised, os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK)
 
 @pytest.mark.skipif(os.geteuid() != 0, reason='needs privileges to drop')
 def test_a_user_without_privileges_can_take_it_away_again():
-    """Who has it by a limit in limits.conf may not clear SCHED_RESET_ON_FORK."""
+    """A user who has it by a limit in limits.conf may not clear SCHED_RESET_ON_FORK."""
     command = [sys.executable, '-c', UNPRIVILEGED]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     if done.stdout.startswith('False'):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is refused and what is clipped before actions reach a robot."""
+"""Actions that are refused or clipped before they reach a robot."""
 
 import numpy as np
 import pytest

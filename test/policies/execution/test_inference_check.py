@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is refused and what is left out of what a policy gives."""
+"""Parts of a policy's answer that are refused or left out."""
 
 from dataclasses import replace
 

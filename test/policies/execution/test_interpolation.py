@@ -62,7 +62,7 @@ def test_any_ratio_stays_on_the_line_through_the_rows(rows, rate, execution, n_a
 
 
 class Schedule:
-    """What a queue executes with inferences of given latencies, in ticks."""
+    """Returns the actions that a queue executes with inferences of given latencies, in ticks."""
 
     def __init__(self, queue, chunks, latencies, dt, ticks=80):
         self.actions, pending, calls = [], None, 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""When an observation can be made, and what is said when not."""
+"""Conditions of an observation, and the reasons when there is none."""
 
 import numpy as np
 import pytest

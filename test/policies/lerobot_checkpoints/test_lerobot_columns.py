@@ -60,7 +60,7 @@ direct_of = functools.cache(DirectLeRobot)
 
 
 def raw_chunk(folder, state, observation) -> np.ndarray:
-    """What LeRobot's own calls give for a state in the checkpoint's own terms."""
+    """Returns the results of LeRobot's own calls for a state in the checkpoint's own terms."""
     import torch
 
     direct = direct_of(folder)
@@ -73,7 +73,7 @@ def raw_chunk(folder, state, observation) -> np.ndarray:
 
 @pytest.fixture()
 def end_effector():
-    """What actions of the end effector need."""
+    """Requirements of actions of the end effector."""
     pytest.importorskip('pink')
     pytest.importorskip('daqp')
 

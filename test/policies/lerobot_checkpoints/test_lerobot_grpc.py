@@ -124,7 +124,7 @@ def test_the_risk_must_be_accepted(checkpoint):
 
 
 class Program:
-    """What an attacker would send in place of actions."""
+    """An object that an attacker would send in place of actions."""
 
     def __init__(self, path: str) -> None:
         self.path = path

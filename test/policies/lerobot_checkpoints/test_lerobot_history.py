@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which observations a policy with a history is given."""
+"""Observations that a policy with a history is given."""
 
 import numpy as np
 import pytest

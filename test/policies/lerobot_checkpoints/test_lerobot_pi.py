@@ -76,7 +76,7 @@ def observation(seed=0, **changes):
 
 
 def lerobot_batch(policy, seen):
-    """What LeRobot's own preprocessing makes of an observation."""
+    """Returns the result of LeRobot's own preprocessing of an observation."""
     import torch
     from lerobot.policies.utils import prepare_observation_for_inference
 

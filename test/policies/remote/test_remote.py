@@ -49,7 +49,7 @@ def connect(url: str, **options):
 
 
 def eventually(attempt, seconds: float = PATIENCE):
-    """What `attempt` returns once it raises no PolicyError."""
+    """Returns the value of `attempt` once it raises no PolicyError."""
     end = time.monotonic() + seconds
     while True:
         try:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which contacts are meant, and the reason in words."""
+"""Contacts that are meant, and the reason in words."""
 
 from dataclasses import replace
 

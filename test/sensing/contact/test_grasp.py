@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What counts as a grasp: by position, effort and contact, with hysteresis and debounce."""
+"""Detection of a grasp: by position, effort and contact, with hysteresis and debounce."""
 
 import math
 

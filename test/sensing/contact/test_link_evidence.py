@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which body of an arm is touched, by the evidence of the residuals over time."""
+"""The body of an arm that is touched, by the evidence of the residuals over time."""
 
 import math
 

@@ -25,7 +25,7 @@ def flags(contact=(), collision=()):
 
 
 def offset(q):
-    """What the external wrench reads in free space, (6,)."""
+    """The external wrench (6,) in free space."""
     return WEIGHTS @ np.concatenate([np.sin(q), np.cos(q)])
 
 

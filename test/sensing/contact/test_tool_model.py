@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a tool does to its sensor, against momentum worked out from the tool's particles."""
+"""The load of a tool on its sensor, against momentum worked out from the tool's particles."""
 
 import numpy as np
 import pytest

@@ -68,7 +68,7 @@ def moved(pose, shift=(0, 0, 0), turn=(0, 0, 0)):
 
 
 def watched(alignment, true, assumed, count, *clutter, start=0):
-    """What the last of `count` images with different poses of the arm tells."""
+    """Returns the result of the last of `count` images with different poses of the arm."""
     result = None
     for number in range(start, start + count):
         now = arm(number)
@@ -121,7 +121,7 @@ def test_the_view_is_that_of_rays_cast_by_mujoco():
 
 
 def test_shapes_at_the_camera_do_not_disturb():
-    """What carries a camera reaches behind it."""
+    """The part that carries a camera reaches behind it."""
     around = placed('hand', [box((0.1, 0.02, 0.6), (0.0, 0.06, 0.0)), sphere(0.02, (0, 0, 0))])
     seen = view_robot(CAMERA, around, 2)
     assert len(seen) and seen.points[:, 2].min() > 0.03

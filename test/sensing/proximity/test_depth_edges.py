@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which pixels have support: one by one what a plain pass over the whole image says."""
+"""Pixels with support: one by one the result of a plain pass over the whole image."""
 
 import sys
 from pathlib import Path

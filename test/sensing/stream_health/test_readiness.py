@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run still waits for, from what its nodes say of their inputs and outputs."""
+"""Reasons for which a run still waits, from the state of its nodes' inputs and outputs."""
 
 import pytest
 
