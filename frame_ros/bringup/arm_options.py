@@ -10,63 +10,68 @@ from typing import Any
 
 import attrs
 
-from frame_ros.bags.image_choices import CAMERA_IMAGES
 from frame_ros.bringup.parameter_files import given_parameters
-from frame_ros.bringup.run_options import OF_CAMERA_IMAGES, RunOptions
+from frame_ros.bringup.passed_options import passed, path_parameter
+from frame_ros.bringup.run_options import RunOptions
+from frame_ros.core.option_texts import text_of
 from frame_ros.core.options import check_names, option, options, rule
 from frame_ros.hardware.controller_presets import controller_presets
 from frame_ros.robots.profile import RobotProfile, Topics
 from frame_ros.robots.profiles import ROBOT_NAMES, find_profile
 
-CONTACT_SOURCES = ('wrench', 'joint_effort', 'robot')
 OUTPUTS = tuple(controller_presets())
-OT_TASKS = ('', 'pick', 'move', 'put_on', 'put_in')
+NONE = 'none'
+OF_PROFILE = f"empty: that of the robot's profile; {NONE}: not that one"
 GRASP_SOURCES = ('position', 'effort', 'contact')
 
 
 @options
 class ArmOptions(RunOptions):
     """A real arm. Its driver is the user's, or, with a port, ours; with a leader's port its
-    teleoperator runs too. Empty names of topics are those of the robot's profile.
+    teleoperator runs too.
 
     Raises:
         FrameRosError: as of RunOptions, or an option does not go with another.
     """
 
     # The noise of a real camera does not compress without loss.
-    camera_images: str = option('jpeg', OF_CAMERA_IMAGES, choices=CAMERA_IMAGES)
-    tip: str = option(
-        '', "link whose pose is watched, or a short name of the profile's tips; empty: the default"
-    )
+    camera_images: str = passed('camera_images', 'episode_recorder', default='jpeg')
+    tip: str = passed('tip', 'kinematics', 'gate', 'contact')
     topics_of: str = option(
         '',
         'robot whose driver runs where `robot` is a URDF alone: the names of its topics are the '
-        f'defaults; empty: by the name in the URDF ({", ".join(ROBOT_NAMES)})',
+        f'defaults; empty or none: by the name in the URDF ({", ".join(ROBOT_NAMES)})',
     )
-    joint_states_topic: str = option('', "the driver's measured joints, sensor_msgs/JointState")
-    joint_commands_topic: str = option('', 'the executed actions, sensor_msgs/JointState')
-    output: str = option(
-        'none',
-        "what the arm's controller listens to, see docs/action-spaces.md: "
+    joint_states_topic: str = option(
+        '', f"the driver's measured joints, sensor_msgs/JointState; {OF_PROFILE}"
+    )
+    joint_commands_topic: str = option(
+        '', f'the executed actions, sensor_msgs/JointState; {OF_PROFILE}'
+    )
+    output: str = passed(
+        'output',
+        'gate',
+        text="what the arm's controller listens to, see docs/action-spaces.md: "
         f"{', '.join(OUTPUTS)}, or one of the robot's profile",
     )
     wrench_topic: str = option(
         '',
-        'wrench at the wrist, geometry_msgs/WrenchStamped; for contact by wrench that of a sensor',
+        'wrench at the wrist, geometry_msgs/WrenchStamped, for contact by wrench that of a sensor; '
+        f'{OF_PROFILE}',
     )
     front_image_topic: str = option('front/image_raw', 'front camera, sensor_msgs/Image')
     wrist_image_topic: str = option('wrist/image_raw', 'wrist camera, sensor_msgs/Image')
     contact_topic: str = option('contact', 'contact, frame_ros/ContactState')
     proximity_topic: str = option('proximity', 'least distance, frame_ros/Proximity')
-    contact_sources: tuple[str, ...] = option(
-        (),
-        'starts the contact node; empty: joint_effort if there is a motors_file',
-        choices=CONTACT_SOURCES,
+    contact_sources: tuple[str, ...] = passed(
+        'sources',
+        'contact',
+        text='starts the contact node; empty: joint_effort if there is a motors_file',
     )
     motors_file: str = option(
-        '', "what `frame-ros identify joints` wrote, for joint_effort; empty: the profile's"
+        '', f'what `frame-ros identify joints` wrote, for joint_effort; {OF_PROFILE}'
     )
-    tool_file: str = option('', 'what `frame-ros identify tool` wrote, for wrench')
+    tool_file: str = passed('tool.file', 'contact', convert=path_parameter)
     proximity_cameras: tuple[str, ...] = option(
         (), 'starts the proximity node, with these depth cameras'
     )
@@ -79,18 +84,23 @@ class ArmOptions(RunOptions):
     extrinsics: Mapping[str, Any] = option(
         {},
         'camera: [link, x, y, z, roll, pitch, yaw] (or a quaternion x, y, z, w) of its optical '
-        'frame, m and rad; else those of the profile, or from tf',
+        'frame, m and rad; else that of the profile, which [] switches off, or from tf',
     )
-    obstacles_file: str = option(
-        '', 'starts the proximity node too: YAML file of obstacles whose place is known'
+    obstacles_file: str = passed(
+        'obstacles.file',
+        'proximity',
+        text='starts the proximity node too: YAML file of obstacles whose place is known',
+        convert=path_parameter,
     )
-    ot_task: str = option(
-        '', 'task of the optimal trajectory difference; empty: none', choices=OT_TASKS
-    )
+    ot_task: str = passed('ot_task', 'metrics')
     object_topic: str = option('object_pose', 'the object to pick, geometry_msgs/PoseStamped')
     goal_topic: str = option('goal_pose', 'where it has to go, geometry_msgs/PoseStamped')
-    object_frame: str = option('', 'tf frame of the object, instead of a topic')
-    goal_frame: str = option('', 'tf frame of the goal, instead of a topic')
+    object_frame: str = passed(
+        'object_frame', 'metrics', text='tf frame of the object, instead of a topic'
+    )
+    goal_frame: str = passed(
+        'goal_frame', 'metrics', text='tf frame of the goal, instead of a topic'
+    )
     grasp_source: str = option(
         'position', 'evidence that the object is held', choices=GRASP_SOURCES
     )
@@ -105,21 +115,35 @@ class ArmOptions(RunOptions):
         "rad or m that an object keeps the gripper from there, at least; 0: the profile's, or that "
         'is not asked',
     )
-    gripper_topic: str = option('', "the gripper's state, sensor_msgs/JointState")
-    port: str = option('', "serial port of the arm, to start our driver; empty: the driver's yours")
-    robot_id: str = option('', "the arm's id, which names its calibration file")
-    calibration_dir: str = option('', "folder of calibration files; empty: LeRobot's own")
-    cameras: Mapping[str, Any] = option({}, "the driver's cameras, as LeRobot's --robot.cameras")
-    torque_on_exit: str = option(
-        'hold', 'what the arm does when the driver ends', choices=('hold', 'release')
+    gripper_topic: str = option(
+        '',
+        "the gripper's state, sensor_msgs/JointState, where the joint states do not have it; "
+        f'{OF_PROFILE}',
     )
-    leader_port: str = option('', 'serial port of a leader arm, to start the teleoperator')
-    leader_id: str = option('', "the leader's id, which names its calibration file")
-    teleoperator_mode: str = option(
-        'takeover',
-        "what the leader's commands are for",
-        choices=('takeover', 'always', 'record'),
+    port: str = passed(
+        'port',
+        'robot_driver',
+        text="serial port of the arm, to start our driver; empty: the driver is the user's",
     )
+    robot_id: str = passed('robot_id', 'robot_driver')
+    calibration_dir: str = passed(
+        'calibration_dir', 'robot_driver', 'teleoperator', convert=path_parameter
+    )
+    cameras: Mapping[str, Any] = passed(
+        'cameras',
+        'robot_driver',
+        default={},
+        text="cameras of the driver, as LeRobot's --robot.cameras",
+        convert=lambda cameras: text_of(cameras) if cameras else '',
+    )
+    torque_on_exit: str = passed('torque_on_exit', 'robot_driver')
+    leader_port: str = passed(
+        'port',
+        'teleoperator',
+        text='serial port of a leader arm, to start the teleoperator',
+    )
+    leader_id: str = passed('teleoperator_id', 'teleoperator')
+    teleoperator_mode: str = passed('mode', 'teleoperator')
 
     @rule('output', 'a controller')
     def _has_controller(self) -> bool:
@@ -183,7 +207,7 @@ class ArmOptions(RunOptions):
     def profile(self) -> RobotProfile:
         """The profile of the robot; that of a URDF alone has the driver's topics of `topics_of`."""
         found = super().profile
-        if not self.topics_of or find_profile(self.robot).name:
+        if self.topics_of in ('', NONE) or find_profile(self.robot).name:
             return found
         of_driver = find_profile(self.topics_of)
         return attrs.evolve(
@@ -197,14 +221,11 @@ class ArmOptions(RunOptions):
         return self.gate and (bool(self.policy) or is_driven)
 
     @property
-    def known_obstacles(self) -> str:
-        """File of the obstacles whose place is known; empty: there is none."""
-        return self.obstacles_file
-
-    @property
     def motors(self) -> str:
         """File of the arm's motors; empty: there is none."""
         of_profile = self.profile.motors
+        if self.motors_file == NONE:
+            return ''
         return self.motors_file or (str(self.profile.path(of_profile)) if of_profile else '')
 
     @property
@@ -224,16 +245,15 @@ class ArmOptions(RunOptions):
     def mounts(self) -> Mapping[str, Any]:
         """Mounts of the depth cameras that are known without tf."""
         of_profile = self.profile.cameras
-        return {c: of_profile[c] for c in self.proximity_cameras if c in of_profile} | dict(
-            self.extrinsics
-        )
+        known = {c: of_profile[c] for c in self.proximity_cameras if c in of_profile}
+        return {c: mount for c, mount in {**known, **self.extrinsics}.items() if mount != []}
 
     @property
     def topics(self) -> Topics:
-        """Those of the robot's profile, but for what the user named."""
-        names = [field.name for field in attrs.fields(Topics)]
-        given = {name: getattr(self, f'{name}_topic') for name in names}
-        named = {name: topic for name, topic in given.items() if topic}
+        """Those of the robot's profile, but for what the user named, or switched off."""
+        ours = attrs.asdict(Topics())
+        given = {name: getattr(self, f'{name}_topic') for name in ours}
+        named = {n: ours[n] if topic == NONE else topic for n, topic in given.items() if topic}
         return attrs.evolve(self.profile.topics, **named)
 
     def remappings(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from frame_ros.bringup.arm_options import ArmOptions
+from frame_ros.bringup.arm_options import NONE, ArmOptions
 from frame_ros.bringup.declared_nodes import topics_of
 from frame_ros.bringup.demo_robots import demo_parameters
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
@@ -39,7 +39,8 @@ def arm_expected(settings: ArmOptions) -> list[str]:
     if cameras or settings.obstacles_file:
         topics += _of('proximity')
     default = ArmOptions()
-    topics += [o for name, o in NAMED.items() if getattr(settings, name) != getattr(default, name)]
+    chosen = {name: getattr(settings, name) for name in NAMED}
+    topics += [NAMED[n] for n, t in chosen.items() if t not in (getattr(default, n), NONE)]
     if settings.port:
         topics += _of('robot_driver', settings.cameras)
     named = {f'{camera}/depth/image_raw': name for camera, name in settings.depth_topics.items()}

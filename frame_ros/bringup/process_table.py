@@ -9,16 +9,16 @@ It imports no ROS, so it can be read anywhere: `demo_processes(DemoOptions())` a
 
 from __future__ import annotations
 
-import functools
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.declared_nodes import parameters_of
-from frame_ros.bringup.demo_robots import Value, demo_parameters
+from frame_ros.bringup.demo_robots import Value
 from frame_ros.bringup.expected_topics import arm_expected, demo_expected
 from frame_ros.bringup.node_process import (
     PROFILES,
@@ -31,10 +31,11 @@ from frame_ros.bringup.node_process import (
     watching_environment,
 )
 from frame_ros.bringup.parameter_files import robot_parameters, with_given
+from frame_ros.bringup.passed_options import passed_parameters, path_parameter
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.bringup.sensing_processes import arm_sensing, demo_sensing
 from frame_ros.core.name_values import option_texts
-from frame_ros.core.option_texts import text_of
+from frame_ros.core.options import evolved
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
 from frame_ros.policies.policy_names import policies
 
@@ -50,9 +51,6 @@ __all__ = [
     'find_executable',
 ]
 
-# Chunks that the demo's scripted policy draws per inference, for EV: as many as VLA-UQ's study.
-SAMPLES = 4
-
 STARTERS = ('session', 'episode_recorder')  # what begins episodes
 VIDEO_TOPIC = 'front/image_raw'
 UNCHECKED = 'policy_commands'  # what a policy commands where a gate decides what the arm gets
@@ -60,17 +58,23 @@ UNCHECKED = 'policy_commands'  # what a policy commands where a gate decides wha
 
 def demo_processes(settings: DemoOptions) -> list[Process]:
     """The simulated robot, a policy, what watches them, and the session that runs episodes."""
-    of = functools.partial(demo_parameters, settings.simulation)
+    if settings.rviz and settings.viewer == 'auto':
+        settings = evolved(settings, viewer='false')  # it would cover RViz
     return _as_set(
         settings,
         [
-            _simulator(settings),
+            Process('simulator', 'simulator'),
             *demo_sensing(settings),
-            *_monitors(settings, of('metrics'), of('kinematics'), of('markers')),
+            *_monitors(settings),
             _recorder(settings, demo_expected(settings)),
-            *_gate(settings, of('gate')),
-            _policy(settings, {'samples': SAMPLES} if settings.policy == 'scripted' else {}),
-            Process('session', 'session', _session_parameters(settings), is_essential=True),
+            *_gate(settings),
+            _policy(settings),
+            Process(
+                'session',
+                'session',
+                {'policy': settings.policy, 'checkpoint': settings.checkpoint},
+                is_essential=True,
+            ),
             *_display(settings),
         ],
     )
@@ -85,55 +89,36 @@ def arm_processes(settings: ArmOptions) -> list[Process]:
 
 def _arm_hardware(settings: ArmOptions) -> list[Process]:
     """The driver of the arm and the teleoperator of a leader, where their ports are given."""
-    names, types = settings.remappings(), settings.profile.lerobot
-    folder = absolute(settings.calibration_dir) if settings.calibration_dir else ''
-    processes = []
-    if settings.port:
-        driver: dict[str, Value] = {
-            'robot': settings.robot_source,
-            **({'robot_type': types.follower} if types.follower else {}),
-            'port': settings.port,
-            'robot_id': settings.robot_id,
-            'calibration_dir': folder,
-            'cameras': text_of(settings.cameras) if settings.cameras else '',
-            'torque_on_exit': settings.torque_on_exit,
-        }
-        processes.append(Process('robot_driver', 'robot_driver', driver, names, is_lifecycle=True))
-    if settings.leader_port:
-        teleoperator: dict[str, Value] = {
-            'robot': settings.robot_source,
-            **({'teleoperator_type': types.leader} if types.leader else {}),
-            'port': settings.leader_port,
-            'teleoperator_id': settings.leader_id,
-            'calibration_dir': folder,
-            'mode': settings.teleoperator_mode,
-        }
-        processes.append(
-            Process('teleoperator', 'teleoperator', teleoperator, names, is_lifecycle=True)
+    types = settings.profile.lerobot
+    return [
+        Process(
+            node,
+            node,
+            {parameter: kind} if kind else {},
+            settings.remappings(),
+            is_lifecycle=True,
         )
-    return processes
+        for port, node, parameter, kind in (
+            (settings.port, 'robot_driver', 'robot_type', types.follower),
+            (settings.leader_port, 'teleoperator', 'teleoperator_type', types.leader),
+        )
+        if port
+    ]
 
 
 def _arm_processes(settings: ArmOptions) -> list[Process]:
-    tip: dict[str, Value] = {'tip': settings.tip} if settings.tip else {}
-    gate = {**tip, **({} if settings.output == 'none' else {'output': settings.output})}
     policy = [_policy(settings)] if settings.policy else []
-    policy = [*_gate(settings, gate), *policy]
-    display = _display(settings)
-    watching = _monitors(settings, _target(settings), tip)
-    monitors = [
-        replace(process, can_respawn=True) for process in (*arm_sensing(settings), *watching)
-    ]
+    drawn = {'obstacles_file': path_parameter(settings.obstacles_file)}
+    watched = _monitors(settings, _target(settings), drawn if settings.obstacles_file else {})
+    watching = [*arm_sensing(settings), *watched]
+    monitors = [replace(process, can_respawn=True) for process in watching]
     recorder = _recorder(settings, arm_expected(settings), (settings.topics.gripper,))
-    return [*monitors, recorder, *policy, *display]
+    return [*monitors, recorder, *_gate(settings), *policy, *_display(settings)]
 
 
 def _target(settings: ArmOptions) -> dict[str, Value]:
-    """Returns the metrics node's parameters of object, goal and gripper that are not the
-    default.
-    """
-    names = ('ot_task', 'object_frame', 'goal_frame')
-    chosen: dict[str, Value] = {n: getattr(settings, n) for n in names if getattr(settings, n)}
+    """Returns the metrics node's parameters of the gripper that are not the default."""
+    chosen: dict[str, Value] = {}
     if settings.topics.gripper:
         chosen['gripper_topic'] = settings.topics.gripper
     if settings.ot_task:
@@ -142,19 +127,6 @@ def _target(settings: ArmOptions) -> dict[str, Value]:
             'grasp.source': settings.grasp_source, 'grasp_distance': settings.grasp_distance,
             'grasp.empty': empty, 'grasp.margin': margin,
         }  # fmt: skip
-    return chosen
-
-
-def _references(settings: RunOptions) -> dict[str, Value]:
-    """The demonstrations and the low-pass, where they are asked for."""
-    chosen: dict[str, Value] = {}
-    paths = [absolute(path) for path in settings.references]
-    if paths:
-        chosen['references'] = paths
-        chosen['reference_mean'] = settings.reference_mean
-        chosen['reference_match'] = settings.reference_match
-    if settings.low_pass_cutoff:
-        chosen['low_pass_cutoff'] = settings.low_pass_cutoff
     return chosen
 
 
@@ -168,20 +140,27 @@ def _waiting_for_all(processes: list[Process]) -> list[Process]:
 
 
 def _as_set(settings: RunOptions, processes: list[Process]) -> list[Process]:
-    """Applies the common settings: the clock, the logs, and the user's parameters."""
+    """Applies what all processes have in common: the clock, the logs, and the parameters of the
+    robot and the user.
+    """
     of_robot = robot_parameters(settings)
     found = [
         replace(
             process,
             log_level=settings.log_level,
-            parameters={**of_robot.get(process.executable, {}), **process.parameters},
+            parameters={
+                **passed_parameters(settings, process.executable, are_given=False),
+                **of_robot.get(process.executable, {}),
+                **_shared(settings, process),
+                **settings.own_parameters(process.executable),
+                **process.parameters,
+                **passed_parameters(settings, process.executable, are_given=True),
+            },
         )
         for process in processes
     ]
     if settings.use_sim_time:
         found = [replace(p, parameters={**p.parameters, 'use_sim_time': True}) for p in found]
-    if settings.frame_prefix:
-        found = [_prefixed(process, settings.frame_prefix) for process in found]
     return _drawing_workspace(with_given(_waiting_for_all(found), settings))
 
 
@@ -195,70 +174,32 @@ def _drawing_workspace(processes: list[Process]) -> list[Process]:
     ]
 
 
-def _prefixed(process: Process, prefix: str) -> Process:
-    """With the prefix of the robot's frames, if the node knows of one."""
-    if process.config is None or 'frame_prefix' not in parameters_of(process.executable):
-        return process
-    return replace(process, parameters={**process.parameters, 'frame_prefix': prefix})
-
-
-def _simulator(settings: DemoOptions) -> Process:
-    viewer = 'false' if settings.viewer == 'auto' and settings.rviz else settings.viewer
-    parameters: dict[str, Value] = {
-        'robot': settings.robot_source,
-        'seed': settings.seed,
-        'viewer': viewer,  # which would cover RViz
-        **demo_parameters(settings.simulation, 'simulator'),
-    }
-    return Process('simulator', 'simulator', parameters)
+def _shared(settings: RunOptions, process: Process) -> dict[str, Value]:
+    """The robot and the prefix of its frames, if the node has these parameters."""
+    known = parameters_of(process.executable) if process.config else []
+    shared: dict[str, Value] = {'robot': settings.robot_source}
+    if settings.frame_prefix:
+        shared['frame_prefix'] = settings.frame_prefix
+    return {name: value for name, value in shared.items() if name in known}
 
 
 def _monitors(
     settings: RunOptions,
-    of_metrics: Mapping[str, Value] | None = None,
-    of_kinematics: Mapping[str, Value] | None = None,
-    of_markers: Mapping[str, Value] | None = None,
+    of_metrics: Mapping[str, Value] = MappingProxyType({}),
+    of_markers: Mapping[str, Value] = MappingProxyType({}),
 ) -> list[Process]:
-    names = settings.remappings()
-    drawn: dict[str, Value] = {}
-    robot: dict[str, Value] = {'robot': settings.robot_source}
     transforms: dict[str, Value] = {'publish_tf': 'false'} if settings.robot_state_publisher else {}
-    if settings.known_obstacles:
-        drawn['obstacles_file'] = absolute(settings.known_obstacles)
+    given = {'kinematics': transforms, 'metrics': of_metrics, 'markers': of_markers}
     return [
-        Process(
-            'kinematics',
-            'kinematics',
-            {**robot, **transforms, **(of_kinematics or {})},
-            names,
-            only_watches=True,
-        ),
-        Process(
-            'metrics',
-            'metrics',
-            {**robot, **(of_metrics or {}), **_references(settings)},
-            names,
-            only_watches=True,
-        ),
-        Process(
-            'markers', 'markers', {**robot, **(of_markers or {}), **drawn}, names, only_watches=True
-        ),
+        Process(node, node, parameters, settings.remappings(), only_watches=True)
+        for node, parameters in given.items()
     ]
 
 
-def _policy(settings: RunOptions, of_policy: Mapping[str, Value] | None = None) -> Process:
-    parameters: dict[str, Value] = {
-        'robot': settings.robot_source,
-        'policy': _policy_name(settings.policy),
-        'checkpoint': absolute(settings.checkpoint) if settings.checkpoint else '',
-        'instruction': settings.instruction,
-        'execution': settings.execution,
-        **(of_policy or {}),
-    }
+def _policy(settings: RunOptions) -> Process:
+    parameters: dict[str, Value] = {'policy': _policy_name(settings.policy)}
     if settings.policy_options:
         parameters['policy_options'] = option_texts(settings.policy_options)
-    if settings.rephrasings_file:
-        parameters['rephrasings_file'] = absolute(settings.rephrasings_file)
     names = settings.remappings()
     if settings.has_gate:
         names['joint_commands'] = UNCHECKED
@@ -272,15 +213,11 @@ def _policy_name(policy: str) -> str:
     return with_absolute_file(policy) if is_own_policy(policy) else absolute(policy)
 
 
-def _gate(settings: RunOptions, of_gate: Mapping[str, Value] | None = None) -> list[Process]:
+def _gate(settings: RunOptions) -> list[Process]:
     """The gate, wherever a policy or a teleoperator drives, unless it is switched off."""
     if not settings.has_gate:
         return []
-    parameters: dict[str, Value] = {
-        'robot': settings.robot_source,
-        **(of_gate or {}),
-    }
-    return [Process('gate', 'gate', parameters, settings.remappings(), is_lifecycle=True)]
+    return [Process('gate', 'gate', {}, settings.remappings(), is_lifecycle=True)]
 
 
 def _recorder(settings: RunOptions, expected: Sequence[str], others: Sequence[str] = ()) -> Process:
@@ -291,10 +228,7 @@ def _recorder(settings: RunOptions, expected: Sequence[str], others: Sequence[st
     """
     names = settings.remappings()
     parameters: dict[str, Value] = {
-        'directory': absolute(settings.directory),
-        'enabled': settings.record,
         'topics.expected': list(expected),
-        'camera_images': settings.camera_images,
     }
     also = sorted({*names.values(), *filter(None, others)})
     if also:
@@ -309,20 +243,6 @@ def _recorder(settings: RunOptions, expected: Sequence[str], others: Sequence[st
         only_watches=True,
         takes_images=True,
     )
-
-
-def _session_parameters(settings: DemoOptions) -> dict[str, Value]:
-    parameters: dict[str, Value] = {
-        'episodes': settings.episodes,
-        'seed': settings.seed,
-        'timeout': settings.timeout,
-        'robot': settings.robot_source,
-        'policy': settings.policy,
-        'checkpoint': settings.checkpoint,
-        'instruction': settings.instruction,
-    }
-    qualities = list(settings.qualities)
-    return {**parameters, 'qualities': qualities} if qualities else parameters
 
 
 def _display(settings: RunOptions) -> list[Process]:

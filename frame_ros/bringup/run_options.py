@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.bags.image_choices import CAMERA_IMAGES
+import attrs
+
+from frame_ros.bringup.demo_robots import Value, demo_parameters
+from frame_ros.bringup.passed_options import passed, path_parameter
 from frame_ros.core.options import option, options, rule
 from frame_ros.core.ros_names import check_namespace
 from frame_ros.policies.policy_names import ANY_POLICY, check_name
@@ -25,15 +28,18 @@ from frame_ros.robots.simulated import Simulation
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
 
-OF_CAMERA_IMAGES = 'colour images in bags: as sent, or a tenth of it as JPEG, <topic>/compressed'
-EXECUTIONS = ('synchronous', 'asynchronous', 'ensembling')
-VIEWERS = ('auto', 'true', 'false')
+# Chunks that the demo's scripted policy draws per inference, for EV: as many as VLA-UQ's study.
+SAMPLES = 4
 LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')
 
 
 @options
 class RunOptions:
     """Options of every run.
+
+    Attributes:
+        given: names of options that the user gave, also where the value is the default: they take
+            precedence over the parameters in the robot's profile.
 
     Raises:
         FrameRosError: a value cannot be, or there is no such robot or policy.
@@ -44,13 +50,14 @@ class RunOptions:
         '',
         f'the policy to run: {ANY_POLICY}; empty: none',
     )
-    checkpoint: str = option(
-        '', "folder of the policy's checkpoint; of replay: a bag; empty: it needs none"
-    )
+    checkpoint: str = passed('checkpoint', 'policy', convert=path_parameter)
     policy_options: Mapping[str, Any] = option({}, 'further options of the policy, such as url')
-    execution: str = option('asynchronous', 'how chunks become actions', choices=EXECUTIONS)
-    rephrasings_file: str = option(
-        '', 'reviewed list of the instruction in other words, for policies that take it'
+    execution: str = passed('execution', 'policy')
+    rephrasings_file: str = passed(
+        'rephrasings_file',
+        'policy',
+        text='reviewed list of the instruction in other words, for policies that take it',
+        convert=path_parameter,
     )
     gate: bool = option(True, 'with a policy: its commands pass the command gate')
     gate_parameters: Mapping[str, Any] = option(
@@ -68,10 +75,16 @@ class RunOptions:
         'ROS 2 file of parameters, of any of the nodes; it takes precedence over our files, and '
         'gate_parameters and the like over it',
     )
-    instruction: str = option('', 'task of the policy')
-    record: bool = option(True, 'write one bag per episode, from start_episode to end_episode')
-    directory: str = option('runs', 'folder for the bags')
-    camera_images: str = option('raw', OF_CAMERA_IMAGES, choices=CAMERA_IMAGES)
+    instruction: str = passed('instruction', 'policy')
+    record: bool = passed(
+        'enabled',
+        'episode_recorder',
+        text='write one bag per episode, from start_episode to end_episode',
+    )
+    directory: str = passed(
+        'directory', 'episode_recorder', text='folder for the bags', convert=path_parameter
+    )
+    camera_images: str = passed('camera_images', 'episode_recorder')
     rviz: bool = option(False, 'show RViz')
     robot_state_publisher: bool = option(
         False,
@@ -83,18 +96,11 @@ class RunOptions:
     )
     use_sim_time: bool = option(False, 'every node takes its time from /clock')
     namespace: str = option('', 'namespace of our nodes, for several arms side by side')
-    references: tuple[str, ...] = option(
-        (), 'demonstrations that ATE and RTE compare with: bags, or folders of bags'
-    )
-    reference_mean: bool = option(False, 'compare with the mean of the references')
-    reference_match: str = option(
-        'time',
-        'what brings a pose to its place on a reference: the time, or the length travelled',
-        choices=('time', 'arc_length'),
-    )
-    low_pass_cutoff: float = option(
-        0.0, 'low-pass of the TCP poses; 0: none', unit='Hz', at_least=0.0
-    )
+    references: tuple[str, ...] = passed('references', 'metrics', convert=path_parameter)
+    reference_mean: bool = passed('reference_mean', 'metrics')
+    reference_match: str = passed('reference_match', 'metrics')
+    low_pass_cutoff: float = passed('low_pass_cutoff', 'metrics')
+    given: frozenset[str] = attrs.field(default=frozenset(), eq=False)
     log_level: str = option('info', 'least severity that the nodes log', choices=LOG_LEVELS)
 
     @rule('namespace', 'a ROS namespace')
@@ -122,15 +128,14 @@ class RunOptions:
         """The argument <node>_parameters, of nodes that have one."""
         return getattr(self, f'{node}_parameters', {})
 
+    def own_parameters(self, node: str) -> Mapping[str, Value]:
+        """Parameters of a node that every run of this kind has."""
+        return {}
+
     @property
     def has_gate(self) -> bool:
         """True if commands pass the gate."""
         return self.gate and bool(self.policy)
-
-    @property
-    def known_obstacles(self) -> str:
-        """File of the obstacles whose place is known; empty: there is none."""
-        return ''
 
     @property
     def robot_source(self) -> str:
@@ -178,25 +183,30 @@ class DemoOptions(RunOptions):
         True, "contact and distance from sensors; false: the simulator's true ones, at less cost"
     )
     policy: str = option('scripted', f'the policy to run: {ANY_POLICY}')
-    instruction: str = option('pick up the cube and put it in the bin', 'task of the policy')
-    record: bool = option(True, 'write one bag per episode, and a video')
-    directory: str = option('runs/demo', 'folder for the bags and videos')
-    viewer: str = option(
-        'auto',
-        "the simulator's own window; auto: where there is a display, and no RViz",
-        choices=VIEWERS,
+    instruction: str = passed('instruction', 'session', 'policy')
+    record: bool = passed(
+        'enabled', 'episode_recorder', text='write one bag per episode, and a video'
     )
-    episodes: int = option(5, 'number of episodes', at_least=1)
-    qualities: tuple[float, ...] = option(
-        (1.0, 0.9, 0.5, 1.0, 0.2),
-        "the scripted policy's quality, one per episode, in turn",
-        at_least=0.0,
-        at_most=1.0,
+    directory: str = passed(
+        'directory',
+        'episode_recorder',
+        default='runs/demo',
+        text='folder for the bags and videos',
+        convert=path_parameter,
     )
-    seed: int = option(0, 'seed of the first scene; the next episodes count on from it', at_least=0)
-    timeout: float = option(
-        20.0, 'time after which an episode that has not succeeded ends', unit='s', above=0.0
+    viewer: str = passed(
+        'viewer',
+        'simulator',
+        text="MuJoCo's window; auto: where there is a display, and no RViz",
     )
+    episodes: int = passed('episodes', 'session')
+    qualities: tuple[float, ...] = passed('qualities', 'session', default=(1.0, 0.9, 0.5, 1.0, 0.2))
+    seed: int = passed('seed', 'session', 'simulator')
+    timeout: float = passed('timeout', 'session')
+
+    @rule('qualities', 'one number or more')
+    def _has_quality(self) -> bool:
+        return len(self.qualities) > 0
 
     @rule('robot', f'{" or ".join(simulated_robots())}, or a profile that has a simulation')
     def _has_robot(self) -> bool:
@@ -212,6 +222,17 @@ class DemoOptions(RunOptions):
         """The robot in the simulated scene."""
         assert self.profile.simulation is not None  # as was checked
         return self.profile.simulation
+
+    def own_parameters(self, node: str) -> Mapping[str, Value]:
+        """Parameters of a node in the simulated scene."""
+        is_sampled = node == 'policy' and self.policy == 'scripted'
+        # Points are for display.
+        is_hidden = node == 'proximity' and not self.rviz
+        return {
+            **({'samples': SAMPLES} if is_sampled else {}),
+            **demo_parameters(self.simulation, node),
+            **({'cloud.rate': 0.0} if is_hidden else {}),
+        }
 
     def remappings(self) -> dict[str, str]:
         """The poses of object and goal are the simulator's true ones; contact and distance where

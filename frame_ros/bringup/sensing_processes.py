@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from frame_ros.bringup.arm_options import ArmOptions
-from frame_ros.bringup.demo_robots import Value, demo_parameters
+from frame_ros.bringup.demo_robots import Value
 from frame_ros.bringup.node_process import Process, absolute
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.core.errors import SetupError
@@ -18,24 +18,18 @@ def demo_sensing(settings: DemoOptions) -> list[Process]:
     """Returns the processes for contact and distance from the simulated sensors."""
     if not settings.sensing:
         return []
-    # Points are for display.
-    cloud: dict[str, Value] = {} if settings.rviz else {'cloud.rate': 0.0}
-    proximity = {**demo_parameters(settings.simulation, 'proximity'), **cloud}
-    contact = demo_parameters(settings.simulation, 'contact')
-    return [_contact_process(settings, contact), _proximity_process(settings, proximity)]
+    return [_contact_process(settings, {}), _proximity_process(settings, {})]
 
 
 def _contact_process(settings: RunOptions, of_contact: Mapping[str, Value]) -> Process:
-    parameters = {'robot': settings.robot_source, **of_contact}
-    return Process('contact', 'contact', parameters, settings.remappings(), only_watches=True)
+    return Process('contact', 'contact', of_contact, settings.remappings(), only_watches=True)
 
 
 def _proximity_process(settings: RunOptions, of_proximity: Mapping[str, Value]) -> Process:
-    parameters = {'robot': settings.robot_source, **of_proximity}
     return Process(
         'proximity',
         'proximity',
-        parameters,
+        of_proximity,
         settings.remappings(),
         only_watches=True,
         takes_images=True,
@@ -49,12 +43,8 @@ def arm_sensing(settings: ArmOptions) -> list[Process]:
     processes = []
     if sources := settings.sources_of_contact:
         contact: dict[str, Value] = {'sources': list(sources), **_grasp(settings)}
-        if settings.tip:
-            contact['tip'] = settings.tip
-        files = {'joints.motors_file': settings.motors, 'tool.file': settings.tool_file}
-        for name, file in files.items():
-            if file:
-                contact[name] = absolute(file)
+        if settings.motors:
+            contact['joints.motors_file'] = absolute(settings.motors)
         processes.append(_contact_process(settings, contact))
     if settings.proximity_cameras or settings.obstacles_file:
         processes.append(_proximity_process(settings, _of_proximity(settings)))
@@ -93,8 +83,6 @@ def _of_proximity(settings: ArmOptions) -> dict[str, Value]:
         'info_topics': [f'{camera}={topic}' for camera, topic in infos.items()],
     }
     parameters |= {name: texts for name, texts in lists.items() if texts}
-    if settings.obstacles_file:
-        parameters['obstacles.file'] = absolute(settings.obstacles_file)
     return parameters
 
 

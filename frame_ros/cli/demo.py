@@ -23,7 +23,7 @@ from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import BagError, SetupError
 from frame_ros.core.machine_lock import MachineLock
 from frame_ros.core.option_texts import add_options, from_arguments
-from frame_ros.core.options import changed, walk
+from frame_ros.core.options import walk
 from frame_ros.core.output_files import make_folder
 from frame_ros.core.ros_names import commands_on_bags
 
@@ -68,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
         ProcessError: a node died; its name and last log lines are in the message.
     """
     directory = args.folder or Path(f'runs/{datetime.now():%Y-%m-%d-%H%M%S}')
-    options: DemoOptions = changed(from_arguments(DemoOptions, args), {'directory': str(directory)})
+    default = DemoOptions(directory=str(directory), given=frozenset(vars(args)))
+    options: DemoOptions = from_arguments(default, args)
     processes = demo_processes(options)
     check_run(processes)
     if args.dry_run:

@@ -27,15 +27,18 @@ BOOLEANS = {'true': True, 'false': False, 'True': True, 'False': False}
 EXAMPLES = {float: '[1.0, 0.5]', int: '[1, 2]', str: '[front, wrist]', bool: '[true, false]'}
 
 
-def from_texts(kind: type[Made], texts: Mapping[str, str]) -> Made:
+def from_texts(kind: Any, texts: Mapping[str, str]) -> Any:
     """Options from a text per dotted name; those that are not given have their defaults.
+
+    kind: as of `add_options`.
 
     Raises:
         SetupError: a text is not of its option's type, or no option has the name.
     """
     declared = {option.name: option for option in walk(kind)}
     check_names(texts, declared)
-    return changed(kind(), {name: parse(declared[name], text) for name, text in texts.items()})
+    made = kind() if isinstance(kind, type) else kind
+    return changed(made, {name: parse(declared[name], text) for name, text in texts.items()})
 
 
 def parse(option: Option, text: str) -> Any:

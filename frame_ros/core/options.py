@@ -314,7 +314,8 @@ def _own(kind: type) -> Iterator[Option]:
     about = (kind.__doc__ or '').strip().partition('\n\n')[0]
     for field in attrs.fields(kind):
         if declared := field.metadata.get(Option):
-            yield replace(declared, name=field.name, kind=field.type, group=' '.join(about.split()))
+            found = declared() if callable(declared) else declared  # of another class
+            yield replace(found, name=field.name, kind=field.type, group=' '.join(about.split()))
 
 
 def walk(kind: Any) -> list[Option]:

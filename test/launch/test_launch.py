@@ -4,9 +4,11 @@
 
 import itertools
 import os
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 pytest.importorskip('launch_ros')
 
@@ -37,6 +39,7 @@ from frame_ros.cli.ros2.launching import process_actions
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import walk
 from frame_ros.robots import find_urdf
+from frame_ros.robots.profiles import find_profile
 from launch import LaunchContext, LaunchDescription, LaunchService
 
 LAUNCH = Path(__file__).resolve().parent.parent.parent / 'launch'
@@ -46,10 +49,13 @@ TABLES = {
 }
 
 
-def read(name, **arguments):
-    """The launch file's arguments, and its nodes after these arguments were given."""
+def read(name, *, typed=(), **arguments):
+    """The launch file's arguments, and its nodes after these arguments were given.
+
+    typed: what `ros2 launch` got on its command line.
+    """
     description = get_launch_description_from_python_launch_file(str(LAUNCH / f'{name}.launch.py'))
-    context = LaunchContext()
+    context = LaunchContext(argv=[f'{each}:=1' for each in typed])
     context.launch_configurations.update(arguments)
     declared, actions, waiting = [], [], [*description.entities]
     while waiting:
@@ -57,7 +63,7 @@ def read(name, **arguments):
         if isinstance(entity, LaunchDescription):
             waiting = [*entity.entities, *waiting]
         elif isinstance(entity, OpaqueFunction):
-            actions += entity.execute(context)
+            actions += entity.execute(context) or []
         else:
             declared += [entity] if isinstance(entity, DeclareLaunchArgument) else []
             waiting = [*(entity.execute(context) or []), *waiting]
@@ -193,6 +199,49 @@ def test_a_file_of_parameters_reaches_its_node(tmp_path):
         if isinstance(each, dict)
     )
     assert given['side_rate'] == 20.0
+
+
+def parameters_of(node, actions):
+    (found,) = (a for a in actions if isinstance(a, Node) and a.node_executable == node)
+    given = evaluate_parameters(LaunchContext(), found._Node__parameters)
+    return next(each for each in given if isinstance(each, dict))
+
+
+def test_an_argument_that_is_not_given_leaves_the_profile_its_parameters(tmp_path):
+    profile = tmp_path / 'mine.yaml'
+    own = {
+        'policy': {'execution': 'ensembling'},
+        'metrics': {'reference_match': 'arc_length'},
+        'episode_recorder': {'camera_images': 'raw'},
+    }
+    profile.write_text(yaml.safe_dump({'urdf': str(find_urdf('so101')), 'parameters': own}))
+    arm = {'robot': str(profile), 'policy': 'hold'}
+    _, plain = read('arm', **arm)
+    for node, parameters in own.items():
+        assert parameters.items() <= parameters_of(node, plain).items()
+    _, asked = read('arm', **arm, execution='asynchronous', camera_images='jpeg')
+    assert parameters_of('policy', asked)['execution'] == 'asynchronous'
+    assert parameters_of('episode_recorder', asked)['camera_images'] == 'jpeg'
+    assert parameters_of('metrics', asked)['reference_match'] == 'arc_length'
+
+
+def test_none_switches_off_what_the_profile_has():
+    topic = find_profile('fr3').topics.gripper
+    _, actions = read('franka')
+    assert parameters_of('metrics', actions)['gripper_topic'] == topic
+    assert topic in parameters_of('episode_recorder', actions)['topics.also']
+    _, actions = read('franka', gripper_topic='none')
+    assert 'gripper_topic' not in parameters_of('metrics', actions)
+    assert topic not in parameters_of('episode_recorder', actions)['topics.also']
+
+
+def test_an_argument_that_is_misspelt_is_refused_on_the_command_line_of_ours(monkeypatch):
+    monkeypatch.setattr(sys, 'argv', ['ros2', 'launch', 'frame_ros', 'arm.launch.py'])
+    with pytest.raises(SetupError, match="'polcy' is no launch argument; did you mean 'policy'"):
+        read('arm', typed=['polcy'], polcy='hold')
+    read('so101', typed=['policy', 'launch-prefix'], policy='hold')
+    monkeypatch.setattr(sys, 'argv', ['ros2', 'launch', 'cell', 'cell.launch.py'])
+    read('arm', typed=['robot_ip'], robot_ip='1')  # of a file that includes ours
 
 
 def test_without_rviz_a_launch_file_starts_nothing(monkeypatch):

@@ -374,11 +374,17 @@ def test_what_cannot_start_says_why(bench, parameters, text):
 
 
 def test_the_launch_table_starts_the_driver_and_the_teleoperator_where_a_port_is_given():
-    settings = ArmOptions(port='/dev/arm', robot_id='1', leader_port='/dev/leader', leader_id='2')
+    settings = ArmOptions(
+        port='/dev/arm',
+        robot_id='1',
+        leader_port='/dev/leader',
+        leader_id='2',
+        teleoperator_mode='always',
+    )
     processes = {process.name: process for process in arm_processes(settings)}
     assert processes['robot_driver'].parameters['port'] == '/dev/arm'
     assert processes['robot_driver'].is_lifecycle
-    assert processes['teleoperator'].parameters['mode'] == 'takeover'
+    assert processes['teleoperator'].parameters['mode'] == 'always'
     assert not {'robot_driver', 'teleoperator'} & {p.name for p in arm_processes(ArmOptions())}
     with pytest.raises(SetupError, match='given together'):
         ArmOptions(port='/dev/arm')

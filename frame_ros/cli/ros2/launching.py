@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -29,10 +30,11 @@ from frame_ros.bringup.process_table import Process, arm_environment, watching_e
 from frame_ros.bringup.run_checks import check_run
 from frame_ros.bringup.run_options import RunOptions
 from frame_ros.core.option_texts import BOOLEANS, from_texts, text_of
-from frame_ros.core.options import Option, walk
+from frame_ros.core.options import Option, check_names, walk
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 Options = TypeVar('Options', bound=RunOptions)
+OF_LAUNCH = ('launch-prefix', 'launch-prefix-filter')  # what `ros2 launch` appends
 RESPAWN_DELAY = 2.0  # s before a monitor that has failed is started again
 RESPAWN_TRIES = 5  # one that cannot start, for a wrong parameter say, is given up
 
@@ -48,11 +50,17 @@ def launch_description(
     the network, for arms whose driver may run on another machine; the demo's keeps to this one.
     """
     declared = walk(kind)
+    given: set[str] = set()
+
+    def note_given(context: LaunchContext) -> None:
+        """Notes the arguments that are set before the defaults are."""
+        _check_typed(context, [option.name for option in declared])
+        given.update(context.launch_configurations)
 
     def actions(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         """The processes of the table for the arguments given, and what ends the launch."""
         texts = {o.name: LaunchConfiguration(o.name).perform(context) for o in declared}
-        options = from_texts(kind, texts)
+        options = from_texts(kind(given=frozenset(given)), texts)
         processes = table(options)
         check_run(processes)
         additions = environment(context.environment)
@@ -63,10 +71,23 @@ def launch_description(
 
     return LaunchDescription(
         [
+            OpaqueFunction(function=note_given),
             *map(argument, declared),
             OpaqueFunction(function=actions),
         ]
     )
+
+
+def _check_typed(context: LaunchContext, known: Sequence[str]) -> None:
+    """Refuses what `ros2 launch frame_ros FILE` was given and no argument is called; the arguments
+    of a launch file that includes ours are its own.
+
+    Raises:
+        OptionError: there is such an argument; it names the nearest one.
+    """
+    if 'frame_ros' in sys.argv:
+        typed = [text.partition(':=')[0] for text in context.argv]
+        check_names(typed, [*known, *OF_LAUNCH], 'launch argument')
 
 
 def arm_preset(file: Path, robot: str) -> LaunchDescription:

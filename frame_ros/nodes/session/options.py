@@ -12,9 +12,12 @@ class SessionOptions:
     """Session node: runs episodes in the simulated scene."""
 
     episodes: int = option(5, 'number of episodes', at_least=1)
-    seed: int = option(0, 'seed of the first scene; episode i has seed + i')
+    seed: int = option(0, 'seed of the first scene; episode i has seed + i', at_least=0)
     qualities: tuple[float, ...] = option(
-        (1.0,), 'quality of the scripted policy, one per episode, in turn'
+        (1.0,),
+        'quality of the scripted policy, one per episode, in turn',
+        at_least=0.0,
+        at_most=1.0,
     )
     timeout: float = option(
         20.0, 'time of an episode after which it ends with OUTCOME_TIMEOUT', unit='s', above=0.0
