@@ -20,7 +20,7 @@ from frame_ros.core.options import FIXED, Option
 
 @dataclass(frozen=True)
 class Destination:
-    """Where an option of a run goes.
+    """Nodes that an option of a run is passed on to.
 
     Attributes:
         nodes: that have the parameter; the first declares it.
