@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import option, options, rule
 from frame_ros.core.ros_names import check_namespace
 
@@ -40,12 +40,9 @@ class RecordingOptions:
         "0 rad, and percent are of the robot's limits: approximate",
     )
 
-    @rule('namespace', 'a ROS namespace: words of letters, digits and _, such as cell_1/left')
-    def _is_namespace(self) -> bool:
-        try:
-            check_namespace(self.namespace or '')
-        except SetupError:
-            return False
+    @rule('namespace', 'a ROS namespace')
+    def _has_namespace(self) -> bool:
+        check_namespace(self.namespace or '')
         return True
 
     def reading(self) -> dict[str, Any]:

@@ -160,7 +160,10 @@ def silent_bag(tmp_path_factory) -> str:
         (['joints', '--bag', 'BAG', '--joint-topic', '/states'], "no topic '/states'"),
         (['joints', '--bag', 'BAG'], 'no efforts'),
         (['joints', '--bag', 'BAG', '--payload', 'gripper_link'], 'LINK,KG,X,Y,Z'),
-        (['joints', '--bag', 'BAG', '--speed', '0'], "--speed: '0' must be a number above 0"),
+        (
+            ['joints', '--bag', 'BAG', '--speed', '0'],
+            '--speed is 0.0; it must be above 0',
+        ),
         (['joints', '--bag', 'BAG', '--robot', 'fr3'], 'has all of fr3_joint1'),
         (['tool', '--bag', 'BAG', '--poses', '2'], '--poses is 2'),
         (['tool', '--bag', 'BAG', '--sensor-link', 'tail'], "no link 'tail'"),

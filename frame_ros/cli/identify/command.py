@@ -14,28 +14,38 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frame_ros.cli.arguments import (
-    any_path,
-    given,
-    names,
-    namespace,
-    number_from,
-    positive,
-    robot,
-    whole,
-)
+from frame_ros.cli.arguments import any_path, given
 from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.core.option_texts import add_options, from_arguments
+from frame_ros.core.options import evolved, option, options
 from frame_ros.core.output_files import check_file, check_folder, make_folder
+from frame_ros.robots.catalogue import load_robot
+from frame_ros.robots.options import RobotOptions
+from frame_ros.sensing.contact.identification_options import (
+    FEWEST_POSES,
+    IdentificationOptions,
+    MotionOptions,
+    ToolOptions,
+)
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
-    from frame_ros.sensing.contact.joints.excitation import ExcitationOptions
+    from frame_ros.robots.dynamics import Payload
     from frame_ros.sensing.contact.joints.identification import JointIdentification
     from frame_ros.sensing.contact.wrench.still_poses import StillPose
     from frame_ros.sensing.contact.wrench.tool_identification import ToolFit
 
-# Robots whose joint_states give torque in N m: there is no motor constant to find.
-# They measure it behind the gears, too: there is no friction in it.
+
+@options
+class JointsOptions(IdentificationOptions):
+    """Joints."""
+
+    joints: tuple[str, ...] = option((), "those to identify; none: all that move the robot's tip")
+    payload: str = option(
+        '',
+        'LINK,KG,X,Y,Z: what the robot carries during the motion and its URDF does not know; '
+        'centre of mass in m, in the axes of the link',
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='joints: motor constants, friction and thresholds for contact without a sensor; '
         'tool: mass and centre of mass of what a force-torque sensor carries',
     )
-    parser.add_argument('--robot', default='so101', help='name, profile or URDF file', type=robot)
+    add_options(parser, RobotOptions)
     parser.add_argument(
         '--output',
         type=any_path,
@@ -67,114 +77,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='TOPIC',
         help='joint states of the bags (default: the only joint_states)',
     )
-    _add_joint_arguments(parser.add_argument_group('joints'))
-    _add_motion_arguments(parser.add_argument_group('moving the robot'))
-    _add_tool_arguments(parser.add_argument_group('tool'))
-
-
-def _add_joint_arguments(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        '--joints',
-        metavar='A,B,...',
-        help="those to identify (default: all that move the robot's tip)",
-        type=names,
+    add_options(
+        parser.add_argument_group('joints'), JointsOptions, ('has_torque_sensors', 'max_gap')
     )
-    group.add_argument(
-        '--effort-scale',
-        type=number_from(),
-        metavar='X',
-        help='N m per unit of effort, where it is known (default: found from the '
-        "arm's weight; fr3 and panda: 1)",
-    )
-    group.add_argument(
-        '--gain',
-        type=positive,
-        metavar='1/S',
-        help='of the observer that will use the model (default: 15; fr3, panda: 30)',
-    )
-    group.add_argument(
-        '--margin',
-        type=positive,
-        default=2.0,
-        help='of the thresholds over what free motion showed',
-    )
-    group.add_argument(
-        '--payload',
-        metavar='LINK,KG,X,Y,Z',
-        help='what the robot carries during the motion and its URDF does not know; '
-        'centre of mass in m, in the axes of the link',
-        type=given,
-    )
-
-
-def _add_motion_arguments(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        '--speed',
-        type=number_from(0.0, 1.0, is_above=True),
-        default=0.5,
-        help='share of the full speed of the motion, above 0 to 1; try a small one first',
-    )
-    group.add_argument(
-        '--fastest',
-        type=positive,
-        default=1.2,
-        metavar='RAD/S',
-        help='full speed of a joint',
-    )
-    group.add_argument(
-        '--rate', type=number_from(1.0, 1000.0), default=50.0, metavar='HZ', help='of the commands'
-    )
-    group.add_argument(
-        '--floor',
-        type=number_from(),
-        default=0.0,
-        metavar='M',
-        help='height of the table in the base frame',
-    )
-    group.add_argument(
-        '--clearance',
-        type=number_from(0.0),
-        default=0.04,
-        metavar='M',
-        help='of all links above it',
-    )
-    group.add_argument(
-        '--range',
-        type=number_from(0.0, 1.0, is_above=True),
-        default=0.85,
-        dest='range_share',
-        help="share of each joint's range that may be used",
-    )
-    group.add_argument(
-        '--candidates', type=whole(1), default=40, help='random motions to choose from'
-    )
-    group.add_argument('--seed', type=whole(0), default=0, help='of the motion')
-    group.add_argument(
-        '--namespace', default='', metavar='NS', help="the robot's namespace", type=namespace
-    )
-    group.add_argument('--yes', action='store_true', help='move without asking')
-
-
-def _add_tool_arguments(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        '--sensor-link',
-        metavar='LINK',
-        help="the link in whose axes the wrench is (default: the robot's)",
-        type=given,
-    )
-    group.add_argument(
-        '--wrench-topic',
-        default='',
-        metavar='TOPIC',
-        help='(default: wrench; of a bag, the only one)',
-    )
-    group.add_argument('--poses', type=whole(1), default=10, help='how many to collect')
-    group.add_argument(
+    motion = parser.add_argument_group('moving the robot')
+    hidden = ('period', 'harmonics', 'acceleration', 'self_clearance')
+    add_options(motion, MotionOptions, hidden, {'range_share': '--range'})
+    motion.add_argument('--yes', action='store_true', help='move without asking')
+    tool = parser.add_argument_group('tool')
+    add_options(tool, ToolOptions)
+    tool.add_argument(
         '--move',
         action='store_true',
         help='go to the poses; else the user moves the arm from one to the next',
     )
-    group.add_argument(
+    tool.add_argument(
         '--reaction',
         action='store_true',
         help='the sensor at rest reads the weight pointing up (default: what gives a mass above 0)',
@@ -191,18 +108,12 @@ def run(args: argparse.Namespace) -> int:
     return _joints(args) if args.what == 'joints' else _tool(args)
 
 
-def _robot(args: argparse.Namespace, tip: str | None = None) -> Robot:
-    from frame_ros.robots import load_robot
-
-    return load_robot(args.robot, tip)
-
-
 def _output(args: argparse.Namespace, kind: str, robot: Robot) -> Path:
-    return args.output or Path(f'{kind}-{robot.name}.yaml')
+    return writable(args.output or Path(f'{kind}-{robot.name}.yaml'))
 
 
 def writable(path: Path) -> Path:
-    """The path of a file that can be written: minutes of motion must not be lost to a wrong one.
+    """Returns the path, which can be written: a wrong one must not cost minutes of motion.
 
     Raises:
         SetupError: it cannot.
@@ -212,65 +123,43 @@ def writable(path: Path) -> Path:
     return check_file(path, '--output')
 
 
-def _excitation_settings(args: argparse.Namespace) -> ExcitationOptions:
-    from frame_ros.sensing.contact.joints.excitation import ExcitationOptions
-
-    return ExcitationOptions(
-        speed=args.fastest,
-        floor=args.floor,
-        clearance=args.clearance,
-        seed=args.seed,
-        range_share=args.range_share,
-        candidates=args.candidates,
-    )
-
-
 # joints
 
 
 def _joints(args: argparse.Namespace) -> int:
     from frame_ros.cli.identify.motion import record_joints
     from frame_ros.robots.dynamics import RobotDynamics
-    from frame_ros.sensing.contact.joints.identification import (
-        IdentificationOptions,
-        identify_joints,
-    )
+    from frame_ros.sensing.contact.joints.identification import identify_joints
     from frame_ros.sensing.contact.joints.motor_model import save_motors
 
-    robot = _robot(args)
-    dynamics = RobotDynamics(robot, args.joints, tool=_payload(args.payload))
-    is_sensing = robot.profile.has_torque_sensors
-    scale, gain = args.effort_scale, args.gain
-    if scale is None and is_sensing:
-        scale = 1.0
-    if gain is None:
-        gain = 30.0 if is_sensing else 15.0
-    settings = IdentificationOptions(
-        gain=gain, effort_scale=scale, has_torque_sensors=is_sensing, margin=args.margin
-    )
-    path = writable(_output(args, 'motors', robot))
+    motion = from_arguments(MotionOptions, args)
+    options = from_arguments(JointsOptions, args)
+    robot = load_robot(from_arguments(RobotOptions, args).robot)
+    dynamics = RobotDynamics(robot, options.joints or None, tool=_payload(options.payload))
+    options = evolved(options, has_torque_sensors=robot.profile.has_torque_sensors)
+    path = _output(args, 'motors', robot)
     if args.bag:
         from frame_ros.cli.identify.bags import read_joints
 
         recording = read_joints(args.bag, dynamics.joint_names, args.joint_topic)
         source = f'frame-ros identify joints, bag {", ".join(Path(b).name for b in args.bag)}'
     else:
-        found = record_joints(args, dynamics, _excitation_settings(args))
+        found = record_joints(motion, dynamics, args.yes)
         if found is None:
             return 1
         recording, source = found, 'frame-ros identify joints, on the robot'
-    identification = identify_joints(dynamics, recording, settings, source)
+    identification = identify_joints(dynamics, recording, options, source)
     print_joints(identification)
     save_motors(identification.motors, path)
     print(f'\nwritten to {path}; the contact node takes it as joints.motors_file')
     return 0
 
 
-def _payload(text: str | None):  # type: ignore[no-untyped-def]
-    """A Payload from LINK,KG,X,Y,Z."""
+def _payload(text: str) -> Payload | None:
+    """A payload from LINK,KG,X,Y,Z; None from an empty text."""
     from frame_ros.robots.dynamics import Payload
 
-    if text is None:
+    if not text:
         return None
     link, *numbers = text.split(',')
     try:
@@ -324,18 +213,23 @@ def _with_error(value: float, error: float) -> str:
 
 
 def _tool(args: argparse.Namespace) -> int:
-    from frame_ros.sensing.contact.wrench.tool_identification import FEWEST, too_few
+    from frame_ros.cli.identify.motion import collect_poses
+    from frame_ros.sensing.contact.wrench.tool_identification import too_few
 
-    if args.poses < FEWEST:
-        raise SetupError(f'--poses is {args.poses}; at least {FEWEST} are needed')
-    robot = _robot(args)
-    link = args.sensor_link or robot.profile.sensor_link
+    motion = from_arguments(MotionOptions, args)
+    options = from_arguments(ToolOptions, args)
+    name = from_arguments(RobotOptions, args).robot
+    robot = load_robot(name)
+    link = options.sensor_link or robot.profile.sensor_link
     if link is None:
         raise SetupError(f'{robot.name} is not known: give --sensor-link')
-    robot = _robot(args, link)
-    path = writable(_output(args, 'tool', robot))
-    poses = _bag_poses(args, robot) if args.bag else _live_poses(args, robot)
-    if len(poses) < FEWEST:
+    robot = load_robot(name, link)
+    path = _output(args, 'tool', robot)
+    if args.bag:
+        poses = _bag_poses(args, options, robot)
+    else:
+        poses = collect_poses(options, motion, robot, args.move, args.yes)
+    if len(poses) < FEWEST_POSES:
         print(too_few(len(poses)), file=sys.stderr)
         return 1
     fit, is_reaction = _fit_either_way(robot, poses, args.reaction)
@@ -360,24 +254,18 @@ def _fit_either_way(
         raise
 
 
-def _bag_poses(args: argparse.Namespace, robot: Robot) -> list[StillPose]:
+def _bag_poses(args: argparse.Namespace, options: ToolOptions, robot: Robot) -> list[StillPose]:
     from frame_ros.cli.identify.bags import read_wrenches
     from frame_ros.sensing.contact.wrench.still_poses import StillPoses
 
     still = StillPoses()
-    rows = read_wrenches(args.bag, robot.joint_names, args.joint_topic, args.wrench_topic)
+    rows = read_wrenches(args.bag, robot.joint_names, args.joint_topic, options.wrench_topic)
     for stamp, positions, wrench in rows:
         if positions is not None:
             still.add_joints(stamp, positions)
         elif wrench is not None:
             still.add_wrench(stamp, wrench)
     return still.poses
-
-
-def _live_poses(args: argparse.Namespace, robot: Robot) -> list[StillPose]:
-    from frame_ros.cli.identify.motion import collect_poses
-
-    return collect_poses(args, robot, _excitation_settings(args))
 
 
 def fit_poses(robot: Robot, poses: list[StillPose], is_force_on_tool: bool) -> ToolFit:

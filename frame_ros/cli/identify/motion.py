@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import argparse
 import select
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +17,8 @@ from frame_ros.core.errors import MissingExtraError, SetupError
 from frame_ros.robots import Robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.robots.shapes.clearance import ClearanceCheck
-from frame_ros.sensing.contact.joints.excitation import (
-    Excitation,
-    ExcitationOptions,
-    plan_excitation,
-    plan_poses,
-)
+from frame_ros.sensing.contact.identification_options import MotionOptions, ToolOptions
+from frame_ros.sensing.contact.joints.excitation import Excitation, plan_excitation, plan_poses
 from frame_ros.sensing.contact.joints.recording import JointRecording
 from frame_ros.sensing.contact.wrench.still_poses import StillPose, StillPoses
 
@@ -41,63 +36,78 @@ MOVING = (
 
 
 def record_joints(
-    args: argparse.Namespace, dynamics: RobotDynamics, settings: ExcitationOptions
+    motion: MotionOptions, dynamics: RobotDynamics, is_agreed: bool = False
 ) -> JointRecording | None:
     """Plans, asks, moves and records; None if the user refused or the motion ended early."""
-    nodes = _nodes()
+    open_node, stop_on_signals = _of_nodes()
     everything = tuple(dynamics.robot.joint_limits)
     rows = [everything.index(name) for name in dynamics.joint_names]
-    with nodes.stop_on_signals() as stop, nodes.open(everything, '', args.namespace) as node:
+    with stop_on_signals() as stop, open_node(everything, '', motion.namespace) as node:
         here = node.wait_for_joints(PATIENCE, stop.event)
         print('planning a motion ...', flush=True)
-        excitation = plan_excitation(dynamics, here[rows], settings)
-        targets = excitation.positions(args.rate, args.speed)
-        _tell(excitation, targets, args, node.command_topic)
-        _tell_unchecked(dynamics)
-        if not _is_agreed(args.yes, stop.event):
+        excitation = plan_excitation(dynamics, here[rows], motion)
+        targets = excitation.positions(motion.rate, motion.speed)
+        _print_motion(excitation, targets, motion, node.command_topic)
+        _print_unchecked(dynamics)
+        if not _is_agreed(is_agreed, stop.event):
             return None
         node.record()
-        if why := _play(node, _full(targets, here, rows), args.rate, stop.event):
+        if why := _play(node, _full(targets, here, rows), motion.rate, stop.event):
             print(f'\nended early: {why}; nothing is written', file=sys.stderr)
             return None
         return node.recording(dynamics.joint_names)
 
 
-def _tell(excitation: Excitation, targets: Array, args: argparse.Namespace, topic: str) -> None:
-    seconds = len(targets) / args.rate
+def _print_motion(
+    excitation: Excitation, targets: Array, motion: MotionOptions, topic: str
+) -> None:
+    seconds = len(targets) / motion.rate
     low, high = targets.min(axis=0), targets.max(axis=0)
-    print(f'{seconds:.0f} s of motion on {topic}, at {100 * args.speed:.0f} % of its full speed; '
+    print(f'{seconds:.0f} s of motion on {topic}, at {100 * motion.speed:.0f} % of its full speed; '
           f'condition number {excitation.condition:.1f}')  # fmt: skip
     spans = ', '.join(f'{a:+.2f} to {b:+.2f}' for a, b in zip(low, high, strict=True))
     print(f'joints go over {spans} rad')
 
 
-def _tell_unchecked(dynamics: RobotDynamics) -> None:
+def _print_unchecked(dynamics: RobotDynamics) -> None:
     check = ClearanceCheck(dynamics.robot, dynamics.joint_names)
     if check.unchecked:
         print(f'only meshes, and so checked against nothing: {", ".join(check.unchecked)}')
 
 
 def collect_poses(
-    args: argparse.Namespace, robot: Robot, settings: ExcitationOptions
+    options: ToolOptions, motion: MotionOptions, robot: Robot, is_moved: bool, is_agreed: bool
 ) -> list[StillPose]:
-    """Returns still poses of the arm, moved by the user or, with --move, by commands."""
-    nodes = _nodes()
+    """Returns still poses of the arm, which the user moves or, if `is_moved`, commands do."""
+    open_node, stop_on_signals = _of_nodes()
     everything = tuple(robot.joint_limits)
     rows = [everything.index(name) for name in robot.joint_names]
-    topic = args.wrench_topic or WRENCH_TOPIC
+    topic = options.wrench_topic or WRENCH_TOPIC
     still = StillPoses()
-    with nodes.stop_on_signals() as stop, nodes.open(everything, topic, args.namespace) as node:
+    with stop_on_signals() as stop, open_node(everything, topic, motion.namespace) as node:
         here = node.wait_for_joints(PATIENCE, stop.event)
         done = threading.Event()
         watch = threading.Thread(
-            target=_watch, args=(node, still, rows, args.poses, done, stop.event), daemon=True
+            target=_watch, args=(node, still, rows, options.poses, done, stop.event), daemon=True
         )
         try:
-            if args.move:
-                _go_through_poses(args, robot, settings, node, here, rows, watch, stop.event)
+            if is_moved:
+                dynamics = RobotDynamics(robot)
+                way = plan_poses(dynamics, here[rows], motion, options.poses)
+                targets = way.positions(motion.rate, motion.speed, POSE_PAUSE)
+                print(
+                    f'{len(way.poses)} poses in {len(targets) / motion.rate:.0f} s on '
+                    f'{node.command_topic}'
+                )
+                _print_unchecked(dynamics)
+                if _is_agreed(is_agreed, stop.event):
+                    node.record()
+                    watch.start()
+                    full = _full(targets, here, rows)
+                    if why := _play(node, full, motion.rate, stop.event):
+                        print(f'\nended early: {why}', file=sys.stderr)
             else:
-                _wait_for_person(args.poses, node, watch, done, stop.event)
+                _wait_for_user(options.poses, node, watch, done, stop.event)
         finally:
             done.set()
             if watch.ident is not None:
@@ -105,30 +115,7 @@ def collect_poses(
     return still.poses
 
 
-def _go_through_poses(
-    args: argparse.Namespace,
-    robot: Robot,
-    settings: ExcitationOptions,
-    node: IdentificationNode,
-    here: Array,
-    rows: list[int],
-    watch: threading.Thread,
-    stop: threading.Event,
-) -> None:
-    dynamics = RobotDynamics(robot)
-    way = plan_poses(dynamics, here[rows], settings, args.poses)
-    targets = way.positions(args.rate, args.speed, POSE_PAUSE)
-    print(f'{len(way.poses)} poses in {len(targets) / args.rate:.0f} s on {node.command_topic}')
-    _tell_unchecked(dynamics)
-    if not _is_agreed(args.yes, stop):
-        return
-    node.record()
-    watch.start()
-    if why := _play(node, _full(targets, here, rows), args.rate, stop):
-        print(f'\nended early: {why}', file=sys.stderr)
-
-
-def _wait_for_person(
+def _wait_for_user(
     count: int,
     node: IdentificationNode,
     watch: threading.Thread,
@@ -207,19 +194,17 @@ def _is_agreed(is_sure: bool, stop: threading.Event) -> bool:
     return False
 
 
-class _Nodes:
-    """The parts of the nodes room that are used, which need ROS."""
+def _of_nodes() -> tuple[Any, Any]:
+    """The node, and the end by signals: both need ROS.
 
-    def __init__(self) -> None:
-        try:
-            from frame_ros.nodes.identification.node import identification_node
-            from frame_ros.nodes.runtime.spinning import stop_on_signals
-        except ImportError as error:
-            raise MissingExtraError(
-                f'moving a robot needs ROS 2 ({error}): source its setup.bash, or give --bag'
-            ) from error
-        self.open, self.stop_on_signals = identification_node, stop_on_signals
-
-
-def _nodes() -> _Nodes:
-    return _Nodes()
+    Raises:
+        MissingExtraError: it is not there.
+    """
+    try:
+        from frame_ros.nodes.identification.node import identification_node
+        from frame_ros.nodes.runtime.spinning import stop_on_signals
+    except ImportError as error:
+        raise MissingExtraError(
+            f'moving a robot needs ROS 2 ({error}): source its setup.bash, or give --bag'
+        ) from error
+    return identification_node, stop_on_signals

@@ -19,9 +19,10 @@ from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, JointTorqueNoise
 from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise
 from frame_ros.scenes.simulation.simulation import JointReadings, PickPlaceSimulation
+from frame_ros.sensing.contact.identification_options import IdentificationOptions
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
 from frame_ros.sensing.contact.joints.excitation import plan_excitation
-from frame_ros.sensing.contact.joints.identification import IdentificationOptions, identify_joints
+from frame_ros.sensing.contact.joints.identification import identify_joints
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
 from frame_ros.sensing.contact.joints.recording import recording_of
 

@@ -11,8 +11,8 @@ from frame_ros.core.errors import RobotError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.robots.shapes.clearance import ClearanceCheck
+from frame_ros.sensing.contact.identification_options import ExcitationOptions
 from frame_ros.sensing.contact.joints.excitation import (
-    ExcitationOptions,
     plan_excitation,
     plan_poses,
 )
@@ -39,7 +39,7 @@ def test_it_keeps_to_limits_and_clear_of_the_table(planned):
     assert (positions >= limits[:, 0]).all() and (positions <= limits[:, 1]).all()
     phases = np.linspace(0.0, 1.0, 2000)
     _, dq, ddq = excitation.series.at(phases)
-    assert np.abs(dq).max() <= settings.speed * 1.001
+    assert np.abs(dq).max() <= settings.fastest * 1.001
     assert np.abs(ddq).max() <= settings.acceleration * 1.001
     check = ClearanceCheck(robot, dynamics.joint_names)
     least = check.at(excitation.start).floor.clip(max=settings.clearance) - 0.01

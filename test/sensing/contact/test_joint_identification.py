@@ -16,7 +16,8 @@ from frame_ros.core import shared_files
 from frame_ros.core.errors import RobotError, SetupError, ShapeError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.contact.joints.identification import IdentificationOptions, identify_joints
+from frame_ros.sensing.contact.identification_options import IdentificationOptions
+from frame_ros.sensing.contact.joints.identification import identify_joints
 from frame_ros.sensing.contact.joints.motor_model import (
     MotorModel,
     load_motors,
@@ -180,7 +181,7 @@ def test_models_that_come_along_are_found(tmp_path, monkeypatch, place):
     monkeypatch.setattr(sys, 'prefix', str(tmp_path))
     if place != 'checkout':
         monkeypatch.setattr(shared_files, 'CHECKOUT', tmp_path)
-        with pytest.raises(RobotError, match='so101.yaml of the robot so101 is not there'):
+        with pytest.raises(RobotError, match='so101.yaml, which is not there'):
             load_motors('so101')
     if place == 'overlay':
         monkeypatch.setenv('AMENT_PREFIX_PATH', f'{tmp_path / "other"}:{tmp_path / "prefix"}')

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import RobotError, ValueRangeError
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.robots.shapes.clearance import ClearanceCheck, Clearances
+from frame_ros.sensing.contact.identification_options import ExcitationOptions
 
 Array = NDArray[np.float64]
 CHECKED = 60  # postures of a period that are looked at
@@ -29,45 +30,6 @@ SLOW = 0.25  # speed of the second pass: friction at low speed
 POSES, POSE_PAUSE = 6, 1.0  # point-to-point motions behind the series, and s at rest after each
 APART = 0.3  # rad between poses at which a sensor is read
 COARSE = 15.0  # Hz of the steps of the last way round: policies may command no faster
-
-
-@dataclass(frozen=True)
-class ExcitationOptions:
-    """period: s of the series at full speed. harmonics: per joint. speed: rad/s (m/s) of any joint,
-    at most; acceleration: per s. range_share: of each joint's range that is used. floor: m, height
-    of the table in the base frame. clearance: m above it, of every link behind the second joint, or
-    as much as at the start, where that is less. self_clearance: m between links. candidates: random
-    motions that are compared. seed: of them.
-
-    Raises:
-        ValueRangeError: a value that cannot be.
-    """
-
-    period: float = 16.0
-    harmonics: int = 5
-    speed: float = 1.2
-    acceleration: float = 6.0
-    range_share: float = 0.85
-    floor: float = 0.0
-    clearance: float = 0.04
-    self_clearance: float = 0.01
-    candidates: int = 40
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        positive = (self.period, self.speed, self.acceleration)
-        if not all(0.0 < value < math.inf for value in positive):
-            raise ValueRangeError(f'period, speed and acceleration are {positive}; all positive')
-        if not 0.0 < self.range_share <= 1.0 or not math.isfinite(self.floor + self.clearance):
-            raise ValueRangeError(
-                f'range_share is {self.range_share}, floor {self.floor} m and clearance '
-                f'{self.clearance} m; the first is above 0 and at most 1, the others finite'
-            )
-        if self.harmonics < 3 or self.candidates < 1 or self.seed < 0:
-            raise ValueRangeError(
-                f'{self.harmonics} harmonics, {self.candidates} candidates, seed {self.seed}: at '
-                'least 3, 1 and 0 are needed'
-            )
 
 
 @dataclass(frozen=True)
@@ -144,7 +106,9 @@ def _straight(
     distance = float(np.abs(end - start).max(initial=0.0))
     # Its largest speed is 15/8 of the mean, its largest acceleration 10/sqrt(3) d/T^2.
     seconds = max(
-        0.5, 1.875 * distance / settings.speed, math.sqrt(5.774 * distance / settings.acceleration)
+        0.5,
+        1.875 * distance / settings.fastest,
+        math.sqrt(5.774 * distance / settings.acceleration),
     )
     count = math.ceil(seconds / scale * rate)
     s = np.arange(1, count + 1)[:, None] / count
@@ -270,7 +234,7 @@ class _Planner:
         size = np.minimum.reduce(
             (
                 (self._upper - self._lower) / (high - low),
-                settings.speed / np.abs(dq).max(axis=0),
+                settings.fastest / np.abs(dq).max(axis=0),
                 settings.acceleration / np.abs(ddq).max(axis=0),
             )
         )

@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.core.errors import SetupError
 from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.sensing.contact.identification_options import IdentificationOptions
 from frame_ros.sensing.contact.joints.detector import ACTIVITY_TIME
 from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
@@ -57,33 +58,6 @@ THRESHOLD_QUANTILE = 0.9995
 # other loads and rates. Shares of coulomb, viscous and armature that thresholds allow for, at
 # least.
 DOUBT = {'reversal': 0.5, 'velocity': 0.25, 'acceleration': 0.25}
-
-
-@dataclass(frozen=True)
-class IdentificationOptions:
-    """gain: 1/s of the observer that will use the model. effort_scale: N m per unit of effort, if
-    it is known; None: fitted. margin: of the thresholds, over what free motion showed.
-
-    Raises:
-        ValueRangeError: a value that is not positive.
-    """
-
-    gain: float = 15.0
-    effort_scale: float | None = None
-    has_torque_sensors: bool = False
-    margin: float = 2.0
-    max_gap: float = 0.15
-
-    def __post_init__(self) -> None:
-        for name in ('gain', 'margin', 'max_gap'):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueRangeError(f'{name} is {getattr(self, name)}; more than 0 is expected')
-        if self.has_torque_sensors and self.effort_scale is None:
-            raise ValueRangeError('torque sensors measure N m: effort_scale is 1, or what it is')
-        if self.effort_scale is not None and not (
-            math.isfinite(self.effort_scale) and self.effort_scale != 0.0
-        ):
-            raise ValueRangeError(f'effort_scale is {self.effort_scale}; it cannot be')
 
 
 @dataclass(frozen=True)
@@ -141,7 +115,7 @@ def identify_joints(
         raise SetupError('the identification needs dynamics without armature: it fits that')
     recording = recording.of(dynamics.joint_names)
     _check_motion(recording)
-    observer = ObserverOptions(settings.gain, settings.max_gap)
+    observer = ObserverOptions(settings.observer_gain, settings.max_gap)
     motion = ObservedMotion(dynamics, recording, observer)
     shape, terms = _best_shape(dynamics.joint_names, motion, settings, recording.rate)
     fitting = _Fitting(dynamics.joint_names, terms, settings, recording.rate)
@@ -211,7 +185,7 @@ class _Fitting:
         rate: float,
     ) -> None:
         self._names, self._terms, self._settings = joint_names, terms, settings
-        decay = math.exp(-settings.gain / rate)
+        decay = math.exp(-settings.observer_gain / rate)
         # Neighbouring samples of the filter are alike: so many count as one.
         self._alike = (1.0 + decay) / (1.0 - decay)
         block = (terms.stamps - terms.stamps[0]) // int(BLOCK * SECOND)
@@ -234,7 +208,7 @@ class _Fitting:
 
     def fits(self) -> list[JointFit]:
         """Returns the fit of each joint; raises SetupError if none shows the effort's unit."""
-        scale = self._settings.effort_scale
+        scale = self._settings.known_scale
         first = [self._fit(j, scale) for j in range(len(self._names))]
         if scale is not None:
             return first
@@ -380,7 +354,7 @@ def _motors(
         residual_rms=np.array([fit.rms_after for fit in fits]),
         presliding=shape.presliding,
         stribeck_velocity=shape.stribeck_velocity,
-        gain=settings.gain,
+        gain=settings.observer_gain,
         has_velocities=recording.velocities is not None,
         sample_rate=recording.rate,
         date=datetime.date.today().isoformat(),

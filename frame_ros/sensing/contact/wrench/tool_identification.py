@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.sensing.contact.identification_options import FEWEST_POSES
 from frame_ros.sensing.contact.wrench.tool_model import GRAVITY, Tool, Vector
 from frame_ros.sensing.contact.wrench.tool_motion import check_rotation
 
 Array = NDArray[np.float64]
-FEWEST = 4
 _LEAST_SPREAD = 0.02  # of 1: mean square by which directions of gravity leave a point, or a line
 _LEAST_MASS = 0.01  # kg; below, the centre of mass is not identifiable
 _HUBER = 1.345  # residuals beyond so many standard deviations count less (Huber 1964)
@@ -233,7 +233,7 @@ def _checked(rotations: ArrayLike, wrenches: ArrayLike, gravity: Vector) -> tupl
             f'rotations of shape {turned.shape} and wrenches of shape {readings.shape}; (K, 3, 3) '
             f'and (K, 6) are expected'
         )
-    if count < FEWEST:
+    if count < FEWEST_POSES:
         raise ShapeError(too_few(count))
     if not np.isfinite(readings).all():
         row = int(np.argmin(np.isfinite(readings).all(axis=1)))
@@ -248,9 +248,9 @@ def _checked(rotations: ArrayLike, wrenches: ArrayLike, gravity: Vector) -> tupl
 def too_few(count: int) -> str:
     """Returns why so few poses do not suffice, and what would."""
     return (
-        f'{count} still poses; at least {FEWEST} are needed, in which the direction of gravity in '
-        f'the sensor varies by {_degrees(_LEAST_SPREAD):.0f} degrees and more (root mean square): '
-        f'{_GOOD_POSES} are good'
+        f'{count} still poses; at least {FEWEST_POSES} are needed, in which the direction of '
+        f'gravity in the sensor varies by {_degrees(_LEAST_SPREAD):.0f} degrees and more (root '
+        f'mean square): {_GOOD_POSES} are good'
     )
 
 
