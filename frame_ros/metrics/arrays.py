@@ -323,4 +323,5 @@ def unavailable(values: Array) -> Array:
 
 
 def on_cpu(array: Array) -> NDArray[Any]:
+    """The array in NumPy, cut off from gradients."""
     return array.detach().cpu().numpy() if array_api_compat.is_torch_array(array) else array

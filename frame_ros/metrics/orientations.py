@@ -35,7 +35,12 @@ def vector_product(xp: Any, a: Array, b: Array) -> Array:
 
 
 def as_orientations(points: Array, orientations: Any, name: str = 'orientations') -> Array:
-    """Unit quaternions in the library of `points`, (..., T, 4)."""
+    """Unit quaternions in the library of `points`, (..., T, 4) xyzw.
+
+    Raises:
+        ShapeError: not one quaternion a point.
+        ValueRangeError: a value is not finite, or a zero quaternion.
+    """
     xp = array_api_compat.array_namespace(points)
     quaternions = like(points, orientations, name, check=False)
     expected = (*points.shape[:-1], 4)

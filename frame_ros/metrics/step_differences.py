@@ -136,6 +136,7 @@ def authors_window(xp: Any, steps: Array, order: int, runs: Runs) -> Array:
 
 
 def check_order(order: int) -> None:
+    """Raises ValueRangeError unless the order of a difference is 1, 2 or 3."""
     if order not in (1, 2, 3):
         raise ValueRangeError(
             f'order is {order}; 1 (position), 2 (velocity) or 3 (acceleration) is expected'

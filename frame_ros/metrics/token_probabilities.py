@@ -35,7 +35,20 @@ _BLOCK = 65536
 def mean_over_tokens(
     p: Any, formula: Callable[[Any, Array], Array], validate: bool
 ) -> tuple[Array, int]:
-    """Mean over the tokens of what `formula` makes of each, (N, V) -> (N,), and V."""
+    """Mean over the tokens of what `formula` makes of each, and V.
+
+    Args:
+        p: (..., TN, V) probabilities of the V classes of each of TN tokens.
+        formula: namespace and tokens (N, V) -> (N,).
+        validate: whether p are checked to be probabilities.
+
+    Returns:
+        (...,) in the unit of the formula, and V.
+
+    Raises:
+        ShapeError: another shape, no token, fewer than 2 classes.
+        ValueRangeError: p are no probabilities that add up to 1.
+    """
     xp, array = as_numbers(p, 'p')
     if array.ndim < 2 or array.shape[-1] < 2 or array.shape[-2] < 1:
         raise ShapeError(
@@ -76,6 +89,16 @@ def _has_negative(xp: Any, tokens: Array) -> bool:
 
 
 def token_statistic(values: Any, name: str) -> tuple[Any, Array]:
+    """A statistic of PolicyInference.msg as an array, with its namespace.
+
+    Args:
+        values: (..., TN), one of each of TN tokens; dimensionless, an entropy in nats.
+        name: of the statistic, for errors.
+
+    Raises:
+        ShapeError: no token.
+        ValueRangeError: a value is not finite.
+    """
     xp, array = as_floats(values, name)
     if array.ndim < 1 or array.shape[-1] < 1:
         raise ShapeError(
@@ -85,6 +108,9 @@ def token_statistic(values: Any, name: str) -> tuple[Any, Array]:
 
 
 def largest_gini(classes: int, normalised: bool) -> float:
+    """The divisor of TB-TP and TB-D over V classes: their largest value, 1 - 1/V; 1 if not
+    normalised. VLA-UQ eq. 8, 12.
+    """
     return 1.0 - 1.0 / classes if normalised else 1.0
 
 

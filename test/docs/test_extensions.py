@@ -12,16 +12,10 @@ HERE = Path(__file__).resolve().parent
 for room in ('docs', 'episodes'):
     sys.path.insert(0, str(HERE.parent / room))
 
-from markdown_blocks import ROOT, blocks  # noqa: E402
+from extended_package import code_of  # noqa: E402
 from robot_bags import robot_bag  # noqa: E402
 
 from frame_ros.reports.report import EPISODE_SECTIONS  # noqa: E402
-
-
-def code_of(name: str, language: str = 'python') -> list[str]:
-    """The blocks of a page that are in this language."""
-    page = ROOT / 'docs' / 'extend' / f'{name}.md'
-    return [block.text for block in blocks(page) if block.language == language]
 
 
 def test_a_report_section_is_in_page_and_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

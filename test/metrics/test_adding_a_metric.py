@@ -1,51 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A new metric takes its record with the formula, and its line in the message: all else follows."""
+"""The metric of docs/extend/metric.md: all else follows from its record and the message's line."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from extended_package import code_of, output_of, package_copy
+from markdown_blocks import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-FORMULA = """
-import numpy as np
-
-__all__ += ['highest_point', 'HighestPoint']
-
-
-def highest_point(positions):
-    # (..., T, 3), m -> (...,)
-    xp, points = as_points(positions, 1)
-    return xp.max(points[..., 2], axis=-1)
-
-
-class HighestPoint:
-    def __init__(self):
-        self.reset()
-
-    def reset(self):
-        self.value = NAN
-
-    def update(self, position):
-        if not self.value >= position[2]:
-            self.value = position[2]
-
-
-HIGHEST_POINT = record.Metric(
-    id='top', name='highest point', unit='m', higher_is_better=False,
-    source='a test', category='trajectory', reasons=(record.NO_POSE,),
-    batch=highest_point, streaming=HighestPoint,
-    live=record.Live('pose', lambda metric, pose: metric.update(pose.position)),
-    torch='HighestPoints', torch_form=record.TorchForm(('positions',)), messages=('quality',),
-    formula='top = max z', shows='How high the arm rose.', misleads='Noise raises it.',
-)
-"""
 USE = """
 import json
 from pathlib import Path
@@ -88,10 +51,10 @@ print('FOUND', json.dumps({
 """
 TORCH = """
 import torch
-from frame_ros.metrics.torch import HighestPoints, torch_metric
+from frame_ros.metrics.torch import HighestPoint, torch_metric
 
 metric = torch_metric('top')
-assert type(metric) is HighestPoints and metric.unit == 'm' and not metric.higher_is_better
+assert type(metric) is HighestPoint and metric.unit == 'm' and metric.higher_is_better is None
 metric.update(torch.tensor([[[0.0, 0.0, 1.0], [0.0, 0.0, 3.0]], [[0.0, 0.0, 2.0]] * 2]))
 print('FOUND', float(metric.compute()))
 """
@@ -99,24 +62,11 @@ print('FOUND', float(metric.compute()))
 
 @pytest.fixture(scope='module')
 def copy(tmp_path_factory):
-    """The package with the metric added to one of its modules."""
-    folder = tmp_path_factory.mktemp('package')
-    shutil.copytree(ROOT / 'frame_ros', folder / 'frame_ros', copy_function=os.symlink)
-    module = folder / 'frame_ros' / 'metrics' / 'families' / 'path.py'
-    text = module.read_text()
-    module.unlink()
-    module.write_text(text + FORMULA)
+    """The package with the metric of docs/extend/metric.md."""
+    folder = package_copy(tmp_path_factory.mktemp('package'))
+    with (folder / 'frame_ros' / 'metrics' / 'families' / 'path.py').open('a') as module:
+        module.writelines(code_of('metric'))
     return folder
-
-
-def output_of(copy, script):
-    path = os.pathsep.join([str(copy), os.environ.get('PYTHONPATH', '')])
-    done = subprocess.run(
-        [sys.executable, '-c', script], cwd=copy, env={**os.environ, 'PYTHONPATH': path},
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_registry_pipeline_summary_report_and_command_know_it(copy):
@@ -126,7 +76,7 @@ def test_registry_pipeline_summary_report_and_command_know_it(copy):
     assert found['live'] == found['batch'] == found['row'][0] > 0.5
     assert found['row'][1] is None
     assert found['reasons'] == ['', 'no end-effector pose at the last step']
-    assert 'top: highest point' in text and 'How high the arm rose.' in text
+    assert 'top: highest point' in text and 'How high the end effector rose.' in text
     assert 'frame_ros.metrics.highest_point' in text and 'quality_metrics' in text
     # What is left to do: the line in the message.
     message = (ROOT / 'msg' / 'QualityMetrics.msg').read_text()

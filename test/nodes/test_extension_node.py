@@ -12,15 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from markdown_blocks import ROOT, blocks
+from extended_package import code_of
+from markdown_blocks import ROOT
 
 rclpy = pytest.importorskip('rclpy')
-
-
-def code_of(language: str) -> list[str]:
-    """The blocks of the page that are in this language."""
-    page = ROOT / 'docs' / 'extend' / 'node.md'
-    return [block.text for block in blocks(page) if block.language == language]
 
 
 @pytest.mark.parametrize('height, is_low', [('0.05', False), ('0.5', True)])
@@ -31,9 +26,9 @@ def test_a_node_is_a_folder(tmp_path: Path, ros_context: Any, height: str, is_lo
     folder.mkdir()
     (folder / '__init__.py').write_text('"""Low tip."""\n')
     names = ('options', 'topics', 'node', '__main__')
-    for name, text in zip(names, code_of('python'), strict=True):
+    for name, text in zip(names, code_of('node'), strict=True):
         (folder / f'{name}.py').write_text(text, encoding='utf-8')
-    (commands,) = code_of('shell')
+    (commands,) = code_of('node', 'shell')
     write, run = (line.replace('python', sys.executable, 1) for line in commands.splitlines())
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get('PYTHONPATH')])])
     options = {'cwd': tmp_path, 'env': {**os.environ, 'PYTHONPATH': path}}

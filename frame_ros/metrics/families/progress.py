@@ -69,7 +69,7 @@ def remaining_distance(
     grasped: Any = None,
     second_term: str = 'object_to_goal',
 ) -> Array:
-    """The distance left, (T,) m; arguments as of `optimal_trajectory_difference`."""
+    """The distance left, (T,) m; arguments and errors as of `optimal_trajectory_difference`."""
     check_variant(second_term, ('object_to_goal', 'tcp_to_goal'))
     xp, points = as_points(tcp, 1, 'tcp')
     thing = like(points, target, 'target')
