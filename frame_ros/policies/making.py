@@ -7,10 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from frame_ros.core.name_values import parse_options
+from frame_ros.core.options import evolved
 from frame_ros.policies.base import Policy
 from frame_ros.policies.choices import offered_of, required_of
-from frame_ros.policies.execution.action_queue import ENSEMBLING, ActionQueue
+from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.execution.action_spaces import ActionConverter
+from frame_ros.policies.execution.options import ENSEMBLING
 from frame_ros.policies.options import PolicyRunOptions
 from frame_ros.policies.registry import make_policy
 from frame_ros.policies.rephrasing.rephrasings import load_rephrasings
@@ -66,21 +68,10 @@ def make_queue(options: PolicyRunOptions, policy: Policy) -> ActionQueue:
 
     n_action_steps 0 is the policy's own number, if it has one; ensembling is made for a new chunk
     at every step, whatever that number.
-
-    Raises:
-        ValueRangeError: two parameters contradict each other.
     """
     own = 0 if options.execution == ENSEMBLING else policy.n_action_steps
-    return ActionQueue(
-        options.period,
-        options.alignment,
-        options.n_action_steps or own,
-        None if options.prefetch < 0 else options.prefetch,
-        options.execution,
-        options.blend,
-        options.ensemble_coefficient,
-        options.interpolate,
-    )
+    steps = options.n_action_steps or own
+    return ActionQueue(options.period, evolved(options, n_action_steps=steps))
 
 
 def make_task(options: PolicyRunOptions) -> Task:

@@ -7,8 +7,7 @@ from __future__ import annotations
 from frame_ros.core.options import option, options
 from frame_ros.policies.choices import PolicyChoices
 from frame_ros.policies.execution.action_options import DELTA_REFERENCES, GRIPPERS
-from frame_ros.policies.execution.action_queue import ALIGNMENTS, ASYNCHRONOUS, EXECUTION_MODES
-from frame_ros.policies.execution.chunk_blending import ENSEMBLE_COEFFICIENT
+from frame_ros.policies.execution.options import ExecutionOptions
 from frame_ros.policies.policy_names import ANY_POLICY
 from frame_ros.robots.options import RobotOptions
 from frame_ros.robots.rotations import CHANGE_FRAMES
@@ -18,7 +17,7 @@ HIGHEST_RATE = 1000.0  # Hz
 
 
 @options
-class PolicyRunOptions(PolicyChoices, RobotOptions):
+class PolicyRunOptions(PolicyChoices, ExecutionOptions, RobotOptions):
     """One policy on one robot."""
 
     policy: str = option('scripted', ANY_POLICY)
@@ -40,41 +39,6 @@ class PolicyRunOptions(PolicyChoices, RobotOptions):
     )
     control_rate: float = option(
         30.0, 'commands per second', unit='Hz', above=0.0, at_most=HIGHEST_RATE
-    )
-    execution: str = option(
-        ASYNCHRONOUS,
-        'synchronous: infers when no action is left, and holds meanwhile; asynchronous: before '
-        'that; ensembling: at every tick, and averages',
-        choices=EXECUTION_MODES,
-    )
-    alignment: str = option(
-        'now',
-        'a new chunk is executed from the step that matches now, or from its first',
-        choices=ALIGNMENTS,
-    )
-    blend: int = option(
-        0, 'ticks over which a new chunk replaces the former, linearly; 0: at once', at_least=0
-    )
-    ensemble_coefficient: float = option(
-        ENSEMBLE_COEFFICIENT,
-        'of ensembling: weights exp(-coefficient i), i = 0 the oldest chunk; 0: all alike; '
-        'below 0: newest most',
-    )
-    interpolate: bool = option(
-        True,
-        'steps of a chunk further apart than the ticks go out in a straight line; false: whole, '
-        'then repeated',
-    )
-    n_action_steps: int = option(
-        0,
-        "steps to execute before planning again; 0: the policy's own number, or all; ensembling: "
-        'every step',
-        at_least=0,
-    )
-    prefetch: int = option(
-        -1,
-        'asynchronous: begin the next inference when so many actions are left; -1: automatic',
-        at_least=-1,
     )
     delta_reference: str = option(
         'previous',

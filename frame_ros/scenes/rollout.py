@@ -26,6 +26,7 @@ from frame_ros.episodes.reference import Reference
 from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.action_check import check_chunk
 from frame_ros.policies.execution.action_queue import ActionQueue
+from frame_ros.policies.execution.options import ExecutionOptions
 from frame_ros.policies.protocol import Observation
 from frame_ros.robots import Robot, load_robot
 from frame_ros.scenes.rollout_record import RolloutRecord
@@ -118,7 +119,10 @@ class Rollouts:
         self.simulation.reset(seed)
         policy.reset(seed)
         record = RolloutRecord(self._names)
-        queue = ActionQueue(1.0 / self.rate, 'first', policy.n_action_steps, prefetch=0)
+        queue = ActionQueue(
+            1.0 / self.rate,
+            ExecutionOptions(alignment='first', n_action_steps=policy.n_action_steps, prefetch=0),
+        )
         queue.open()
         steps = round(self.timeout * self.rate)
         for step in range(steps):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
 from frame_ros.policies.execution.action_queue import ActionQueue
+from frame_ros.policies.execution.options import ExecutionOptions
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
 from frame_ros.scenes.simulation.contacts import Contact
@@ -123,7 +124,9 @@ class PolicyActions:
         robot = simulation.robot.source
         self._policy = ScriptedPickPlace(ScriptedOptions(quality=quality, seed=seed, robot=robot))
         self._policy.reset(seed)
-        self._queue = ActionQueue(1.0 / CONTROL_RATE, 'first', 0, prefetch=0)
+        self._queue = ActionQueue(
+            1.0 / CONTROL_RATE, ExecutionOptions(alignment='first', prefetch=0)
+        )
         self._queue.open()
 
     def __call__(self, step: int) -> Array | None:

@@ -19,16 +19,15 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.policies.execution.chunk import Chunk, chunk_overlap
-from frame_ros.policies.execution.chunk_blending import (
-    ENSEMBLE_COEFFICIENT,
-    Ensemble,
-    Execution,
-    Replacement,
+from frame_ros.policies.execution.chunk_blending import Ensemble, Execution, Replacement
+from frame_ros.policies.execution.options import (
+    AUTOMATIC,
+    ENSEMBLING,
+    FIRST,
+    SYNCHRONOUS,
+    ExecutionOptions,
 )
 
-ALIGNMENTS = ('now', 'first')
-SYNCHRONOUS, ASYNCHRONOUS, ENSEMBLING = 'synchronous', 'asynchronous', 'ensembling'
-EXECUTION_MODES = (SYNCHRONOUS, ASYNCHRONOUS, ENSEMBLING)
 # Automatic prefetch looks at this many of the last inferences and adds this many ticks to the
 # slowest.
 LATENCY_WINDOW = 8
@@ -85,56 +84,35 @@ class ActionQueue:
     'now' it is executed from the step that matches the tick at which it arrives, so the steps
     executed while it was computed are left out; with 'first' from its first step.
 
-    Args:
-        period: s between two control ticks.
-        execution: 'synchronous' requests the next chunk when the queue is empty; 'asynchronous'
-            before that, so that inference and execution overlap; in both it replaces the rest of
-            the former chunk, over `blend` ticks (see `Replacement`); 'ensembling' requests one at
-            every tick, and executes the mean of all chunks that predict the tick, weighted by
-            `ensemble_coefficient` (see `Ensemble`).
-        n_action_steps: the next chunk is planned after so many steps; 0: all steps of a chunk may
-            be executed, and ensembling plans at every one.
-        prefetch: in asynchronous execution the next inference begins when at most so many ticks are
-            left; None follows the slowest of the last inferences; 0 is synchronous execution. With
-            alignment 'now' no tick stalls if a chunk is longer than two inferences take.
-        interpolate: whether rows of a chunk that are further apart than the ticks (dt above the
-            period) are sent in a straight line from one to the next, see `Motion`; otherwise each
-            is sent whole, and repeated.
+    'synchronous' execution requests the next chunk when the queue is empty, as `prefetch` 0 does;
+    'asynchronous' when at most `prefetch` ticks are left, automatically by the slowest of the last
+    inferences: with alignment 'now' no tick stalls if a chunk is longer than two inferences take.
+    In both it replaces the rest of the former chunk, see `Replacement`. 'ensembling' requests one
+    at every tick, see `Ensemble`. Rows further apart than the ticks: see `Motion`.
 
-    Raises:
-        ValueRangeError: a value is out of its range, or two contradict each other.
+    Attributes:
+        mode: 'synchronous', 'asynchronous' or 'ensembling', as it is executed.
     """
 
-    def __init__(
-        self,
-        period: float,
-        alignment: str = 'now',
-        n_action_steps: int = 0,
-        prefetch: int | None = None,
-        execution: str = ASYNCHRONOUS,
-        blend: int = 0,
-        ensemble_coefficient: float = ENSEMBLE_COEFFICIENT,
-        interpolate: bool = True,
-    ) -> None:
+    def __init__(self, period: float, options: ExecutionOptions | None = None) -> None:
+        """period: s between two control ticks.
+
+        Raises:
+            ValueRangeError: it is not positive.
+        """
         if not (np.isfinite(period) and period > 0):
             raise ValueRangeError(f'period is {period} s; it must be positive')
-        if n_action_steps < 0 or (prefetch is not None and prefetch < 0):
-            raise ValueRangeError(
-                f'n_action_steps is {n_action_steps} and prefetch is {prefetch}; neither may be '
-                'negative'
-            )
-        check_execution(execution, alignment, prefetch, blend)
-        is_synchronous = execution == SYNCHRONOUS or (execution != ENSEMBLING and prefetch == 0)
-        self.mode = SYNCHRONOUS if is_synchronous else execution
+        options = options or ExecutionOptions()
+        is_synchronous = options.execution == SYNCHRONOUS or options.prefetch == 0
+        self.mode = SYNCHRONOUS if is_synchronous else options.execution
         self._period = round(period * SECOND)
-        self._alignment = alignment
-        self._n_action_steps = n_action_steps
-        self._prefetch = 0 if is_synchronous else prefetch
-        spacing = self._period if interpolate else 0
+        self._alignment, self._n_action_steps = options.alignment, options.n_action_steps
+        self._prefetch = 0 if is_synchronous else options.prefetch
+        spacing = self._period if options.interpolate else 0
         self._execution: Execution = (
-            Ensemble(ensemble_coefficient, spacing)
-            if execution == ENSEMBLING
-            else Replacement(n_action_steps, blend, spacing)
+            Ensemble(options.ensemble_coefficient, spacing)
+            if options.execution == ENSEMBLING
+            else Replacement(options.n_action_steps, options.blend, spacing)
         )
         self._demand = threading.Condition()
         self._generation = 0
@@ -271,7 +249,7 @@ class ActionQueue:
         self._latencies.append(latency)
         former, self._predicted = self._predicted, chunk
         overlap = float('nan') if former is None else chunk_overlap(former, chunk)
-        if self._alignment == 'first':
+        if self._alignment == FIRST:
             chunk = chunk.moved_to(self._executed)
         first = chunk.step_at(self._executed)
         stalls, self._stalls = self._stalls, 0
@@ -289,7 +267,7 @@ class ActionQueue:
         return self._execution.depth(self._executed, self._period)
 
     def _threshold(self) -> int:
-        if self._prefetch is not None:
+        if self._prefetch != AUTOMATIC:
             return self._prefetch
         return max(self._latencies, default=0) + PREFETCH_MARGIN
 
@@ -304,22 +282,3 @@ class ActionQueue:
             return True
         steps = max(1, self._n_action_steps)
         return self._executed >= self._predicted.start + steps * self._period
-
-
-def check_execution(execution: str, alignment: str, prefetch: int | None, blend: int) -> None:
-    """Raises ValueRangeError if one of them is unknown, or two contradict each other."""
-    if alignment not in ALIGNMENTS:
-        raise ValueRangeError(f'alignment is {alignment!r}; known: {", ".join(ALIGNMENTS)}')
-    if execution not in EXECUTION_MODES:
-        raise ValueRangeError(f'execution is {execution!r}; known: {", ".join(EXECUTION_MODES)}')
-    if execution == SYNCHRONOUS and prefetch:
-        raise ValueRangeError(
-            f'execution is synchronous, but prefetch is {prefetch}; it begins the next inference '
-            'when the queue is empty, so prefetch must be automatic or 0'
-        )
-    if execution == ENSEMBLING and (prefetch is not None or alignment != 'now' or blend):
-        raise ValueRangeError(
-            f'execution is ensembling with alignment {alignment!r}, prefetch {prefetch} and blend '
-            f'{blend}; the chunks that it averages must be aligned by time (now), it infers as '
-            'often as it can (automatic prefetch), and needs no blend (0)'
-        )

@@ -15,13 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import ValueRangeError
 from frame_ros.policies.execution.chunk import Chunk
 from frame_ros.policies.execution.interpolation import Array, Motion
-
-# The coefficient of Zhao et al. 2023, "Learning Fine-Grained Bimanual Manipulation with Low-Cost
-# Hardware" (ACT), section IV-B.
-ENSEMBLE_COEFFICIENT = 0.01
 
 
 class Execution(Protocol):
@@ -74,16 +69,9 @@ class Replacement:
             where the newest is interpolated from what was sent before it.
         period: ns between two ticks; the rows of chunks that are further apart are interpolated; 0:
             every row is sent whole.
-
-    Raises:
-        ValueRangeError: one of them is negative.
     """
 
     def __init__(self, n_action_steps: int = 0, blend: int = 0, period: int = 0) -> None:
-        if n_action_steps < 0 or blend < 0:
-            raise ValueRangeError(
-                f'n_action_steps is {n_action_steps} and blend is {blend}; neither may be negative'
-            )
         self._n_action_steps, self._blend, self._period = n_action_steps, blend, period
         self._layers: list[_Layer] = []  # the newest last; the first in full, or fading
 
@@ -136,14 +124,9 @@ class Ensemble:
             the smaller it is, the sooner new observations count; 0 is the plain mean, below 0 the
             newest weighs most. Of chunks that begin at the same time only the newest counts.
         period: as of `Replacement`.
-
-    Raises:
-        ValueRangeError: the coefficient is not finite.
     """
 
-    def __init__(self, coefficient: float = ENSEMBLE_COEFFICIENT, period: int = 0) -> None:
-        if not np.isfinite(coefficient):
-            raise ValueRangeError(f'ensemble_coefficient is {coefficient}; it must be finite')
+    def __init__(self, coefficient: float, period: int = 0) -> None:
         self._coefficient, self._period = coefficient, period
         self._layers: list[_Layer] = []
 

@@ -14,6 +14,7 @@ from policy_runner import JOINTS, SIZE, Runner, ns  # noqa: E402
 
 from frame_ros.msg import EpisodeEvent  # noqa: E402
 from frame_ros.policies.execution.action_queue import ActionQueue  # noqa: E402
+from frame_ros.policies.execution.options import ExecutionOptions  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'policies'))
 
@@ -99,7 +100,9 @@ def test_ensembling_executes_what_lerobot_executes(checkpoint, coefficient):
     from lerobot.policies.act.modeling_act import ACTTemporalEnsembler
 
     theirs = ACTTemporalEnsembler(coefficient, 20)
-    queue = ActionQueue(1 / 50, execution='ensembling', ensemble_coefficient=coefficient)
+    queue = ActionQueue(
+        1 / 50, ExecutionOptions(execution='ensembling', ensemble_coefficient=coefficient)
+    )
     queue.open()
     for chunk in np.random.default_rng(0).normal(size=(60, 20, 6)):
         assert queue.wait_for_demand(0)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.execution.chunk import Chunk, chunk_overlap
+from frame_ros.policies.execution.options import ExecutionOptions
 
 PERIOD = 1 / 30
 
@@ -54,7 +55,7 @@ def test_first_chunk_is_executed_from_its_first_step_because_the_robot_stood_sti
 def test_a_chunk_is_taken_over_from_the_step_of_this_tick_or_from_its_first(
     alignment, expected, skipped
 ):
-    queue = ActionQueue(PERIOD, alignment=alignment)
+    queue = ActionQueue(PERIOD, ExecutionOptions(alignment=alignment))
     queue.open()
     queue.push(queue.request(), ramp(0, 10), PERIOD)
     take(queue, 2)
@@ -77,7 +78,7 @@ def test_overlap_is_the_mean_absolute_difference_over_the_steps_both_predict():
 
 def test_overlap_is_by_when_a_step_was_predicted_for_wherever_it_is_executed():
     """Chunks that predict the same do not disagree, although each is executed with a delay."""
-    queue = ActionQueue(PERIOD, alignment='first', prefetch=5)
+    queue = ActionQueue(PERIOD, ExecutionOptions(alignment='first', prefetch=5))
     queue.open()
     queue.push(queue.request(), ramp(0, 10), PERIOD)
     overlaps = []
@@ -98,7 +99,7 @@ def test_overlap_of_chunks_without_a_common_step_is_not_available():
 
 
 def test_only_n_action_steps_of_a_chunk_are_executed():
-    queue = ActionQueue(PERIOD, n_action_steps=3, prefetch=0)
+    queue = ActionQueue(PERIOD, ExecutionOptions(n_action_steps=3, prefetch=0))
     queue.open()
     queue.push(queue.request(), ramp(0, 10), PERIOD)
     assert queue.depth == 3
@@ -106,7 +107,7 @@ def test_only_n_action_steps_of_a_chunk_are_executed():
 
 
 def test_synchronous_execution_asks_only_when_the_queue_is_empty():
-    queue = ActionQueue(PERIOD, prefetch=0)
+    queue = ActionQueue(PERIOD, ExecutionOptions(prefetch=0))
     queue.open()
     queue.push(queue.request(), ramp(0, 2), PERIOD)
     take(queue, 1)
@@ -151,7 +152,7 @@ def test_a_chunk_all_of_whose_steps_have_passed_is_dropped_and_the_former_goes_o
 
 @pytest.mark.parametrize(('rate', 'expected'), [(60, [0, 0, 1, 1, 2]), (15, [0, 2, 4, 6, 8])])
 def test_a_chunk_of_another_rate_keeps_its_own_time(rate, expected):
-    queue = ActionQueue(1 / rate, prefetch=0, interpolate=False)
+    queue = ActionQueue(1 / rate, ExecutionOptions(prefetch=0, interpolate=False))
     queue.open()
     queue.push(queue.request(), ramp(0, 10), 1 / 30)
     assert queue.depth == 10 * rate // 30
@@ -161,7 +162,7 @@ def test_a_chunk_of_another_rate_keeps_its_own_time(rate, expected):
 @pytest.mark.parametrize('interpolate', [True, False])
 @pytest.mark.parametrize('execution', ['asynchronous', 'ensembling'])
 def test_many_ticks_to_a_step_are_all_served(execution, interpolate):
-    queue = ActionQueue(0.001, execution=execution, interpolate=interpolate)
+    queue = ActionQueue(0.001, ExecutionOptions(execution=execution, interpolate=interpolate))
     queue.open()
     queue.push(queue.request(), ramp(0, 3), 0.1)
     assert queue.depth == 300
@@ -173,7 +174,7 @@ def test_many_ticks_to_a_step_are_all_served(execution, interpolate):
 @pytest.mark.parametrize('execution', ['synchronous', 'asynchronous', 'ensembling'])
 def test_one_tick_asks_for_one_inference_however_short_the_chunks(execution, horizon):
     """A policy that is fast, or fails fast, must not take the whole processor."""
-    queue = ActionQueue(PERIOD, execution=execution)
+    queue = ActionQueue(PERIOD, ExecutionOptions(execution=execution))
     queue.open()
     for tick in range(20):
         calls = 0
@@ -195,7 +196,9 @@ def test_one_tick_asks_for_one_inference_however_short_the_chunks(execution, hor
     ],
 )
 def test_a_request_knows_the_last_action_that_went_out(execution, alignment, blend):
-    queue = ActionQueue(PERIOD, alignment, execution=execution, blend=blend)
+    queue = ActionQueue(
+        PERIOD, ExecutionOptions(alignment=alignment, execution=execution, blend=blend)
+    )
     queue.open()
     assert queue.request().last is None
     values = np.random.default_rng(0).normal(size=(30, 6, 1))
@@ -223,7 +226,7 @@ def test_whether_a_request_is_of_the_episode_that_runs():
 
 
 def test_demand_wakes_the_inference_thread():
-    queue = ActionQueue(PERIOD, prefetch=2)
+    queue = ActionQueue(PERIOD, ExecutionOptions(prefetch=2))
     queue.open()
     queue.push(queue.request(), ramp(0, 5), PERIOD)
     woken = []
@@ -245,16 +248,12 @@ def test_a_chunk_of_the_wrong_shape_is_refused(actions):
 
 
 def test_wrong_settings_are_refused():
-    wrong = (
-        {'period': 0.0},
-        {'period': np.nan},
-        {'alignment': 'later'},
-        {'n_action_steps': -1},
-        {'prefetch': -1},
-    )
-    for setting in wrong:
-        with pytest.raises(ValueRangeError):
-            ActionQueue(**{'period': PERIOD, **setting})
+    for period in (0.0, np.nan):
+        with pytest.raises(ValueRangeError, match='period'):
+            ActionQueue(period)
+    for setting in ({'alignment': 'later'}, {'n_action_steps': -1}, {'prefetch': -2}):
+        with pytest.raises(ValueRangeError, match=next(iter(setting))):
+            ExecutionOptions(**setting)
     queue = ActionQueue(PERIOD)
     with pytest.raises(ValueRangeError, match='dt'):
         queue.push(queue.request(), ramp(0, 3), 0.0)
@@ -299,7 +298,7 @@ schedules = st.tuples(
 @given(schedules, st.integers(0, 20))
 def test_aligned_chunks_never_repeat_or_leave_out_a_step(schedule, n_action_steps):
     horizon, latencies, prefetch = schedule
-    queue = ActionQueue(PERIOD, n_action_steps=n_action_steps, prefetch=prefetch)
+    queue = ActionQueue(PERIOD, ExecutionOptions(n_action_steps=n_action_steps, prefetch=prefetch))
     run = Run(queue, horizon, latencies, 120)
     assert run.taken == list(range(len(run.taken)))
     assert all(np.isnan(o) or o == 0.0 for o in run.overlaps)
@@ -309,7 +308,7 @@ def test_aligned_chunks_never_repeat_or_leave_out_a_step(schedule, n_action_step
 @given(schedules)
 def test_every_tick_is_served_or_counted_as_a_stall(schedule):
     horizon, latencies, prefetch = schedule
-    queue = ActionQueue(PERIOD, prefetch=prefetch)
+    queue = ActionQueue(PERIOD, ExecutionOptions(prefetch=prefetch))
     run = Run(queue, horizon, latencies, 120)
     assert len(run.taken) + sum(run.stalled) == 120
     last = queue.push(queue.request(), ramp(0, horizon), PERIOD)
@@ -328,5 +327,10 @@ def test_automatic_prefetch_keeps_the_rate_once_it_knows_the_latency(latency, ex
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 15), st.integers(0, 10))
 def test_a_prefetch_at_least_as_long_as_the_inference_keeps_the_rate(latency, extra):
-    run = Run(ActionQueue(PERIOD, prefetch=latency), 2 * latency + 1 + extra, [latency], 120)
+    run = Run(
+        ActionQueue(PERIOD, ExecutionOptions(prefetch=latency)),
+        2 * latency + 1 + extra,
+        [latency],
+        120,
+    )
     assert not any(run.stalled[latency:])

@@ -11,6 +11,7 @@ from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.execution.chunk import Chunk
 from frame_ros.policies.execution.chunk_blending import Ensemble, Replacement, ensemble_weights
+from frame_ros.policies.execution.options import ExecutionOptions
 
 PERIOD = 1 / 50
 
@@ -64,7 +65,10 @@ def test_ensembling_is_the_weighted_mean_of_all_chunks_that_predict_the_tick(
 ):
     seed, horizon, latencies = schedule
     queue = ActionQueue(
-        PERIOD, n_action_steps=steps, execution='ensembling', ensemble_coefficient=coefficient
+        PERIOD,
+        ExecutionOptions(
+            n_action_steps=steps, execution='ensembling', ensemble_coefficient=coefficient
+        ),
     )
     run = Executed(queue, random_chunks(seed, horizon), latencies)
     assert len(run.actions) > 10 or max(latencies) >= horizon
@@ -83,7 +87,7 @@ def test_ensembling_is_the_weighted_mean_of_all_chunks_that_predict_the_tick(
 @given(schedules, st.sampled_from(['synchronous', 'asynchronous', 'ensembling']))
 def test_a_single_chunk_is_executed_as_it_is(schedule, execution):
     seed, horizon, _ = schedule
-    queue = ActionQueue(PERIOD, execution=execution)
+    queue = ActionQueue(PERIOD, ExecutionOptions(execution=execution))
     queue.open()
     chunk = random_chunks(seed, horizon)(0, 0)
     queue.push(queue.request(), chunk, PERIOD)
@@ -105,11 +109,13 @@ def test_no_step_is_executed_twice_or_out_of_its_time(schedule, execution, align
     is_ensemble = execution == 'ensembling'
     queue = ActionQueue(
         PERIOD,
-        alignment='now' if is_ensemble else alignment,
-        n_action_steps=steps,
-        execution=execution,
-        blend=0 if is_ensemble else blend,
-        ensemble_coefficient=-50.0,  # the newest alone
+        ExecutionOptions(
+            alignment='now' if is_ensemble else alignment,
+            n_action_steps=steps,
+            execution=execution,
+            blend=0 if is_ensemble else blend,
+            ensemble_coefficient=-50.0,  # the newest alone
+        ),
     )
     run = Executed(
         queue, lambda _, call: np.array([[call, i] for i in range(horizon)], float), latencies
@@ -134,7 +140,7 @@ def test_no_step_is_executed_twice_or_out_of_its_time(schedule, execution, align
 def test_a_blend_bounds_the_jump_at_a_chunk_switch(schedule, blend):
     """Chunks that are constant: all that moves is the switch from one to the next."""
     seed, horizon, latencies = schedule
-    queue = ActionQueue(PERIOD, blend=blend)
+    queue = ActionQueue(PERIOD, ExecutionOptions(blend=blend))
     levels = np.random.default_rng(seed).uniform(-1, 1, 400)
     run = Executed(queue, lambda _, call: np.full((horizon, 1), levels[call]), latencies)
     jumps = np.abs(np.diff(np.concatenate(run.actions)))
@@ -158,7 +164,7 @@ def test_a_blend_by_hand():
 
 
 def test_a_robot_that_held_is_blended_from_where_it_held():
-    queue = ActionQueue(PERIOD, execution='synchronous', blend=1)
+    queue = ActionQueue(PERIOD, ExecutionOptions(execution='synchronous', blend=1))
     queue.open()
     queue.push(queue.request(), np.array([[0.0], [1.0]]), PERIOD)
     assert [queue.take()[0][0] for _ in range(4)] == [0, 1, 1, 1]
@@ -171,7 +177,7 @@ def test_a_robot_that_held_is_blended_from_where_it_held():
 def test_ensembling_plans_anew_after_so_many_steps_as_often_as_it_can(schedule, steps):
     seed, _, latencies = schedule
     horizon = max(latencies) + steps + 2
-    queue = ActionQueue(PERIOD, n_action_steps=steps, execution='ensembling')
+    queue = ActionQueue(PERIOD, ExecutionOptions(n_action_steps=steps, execution='ensembling'))
     run = Executed(queue, random_chunks(seed, horizon), latencies, 200)
     assert len(set(run.ticks_requested)) == len(run.ticks_requested)
     gaps = np.diff(run.requested[1:])
@@ -181,22 +187,22 @@ def test_ensembling_plans_anew_after_so_many_steps_as_often_as_it_can(schedule, 
 
 @pytest.mark.parametrize('execution', ['synchronous', 'asynchronous'])
 def test_n_action_steps_is_when_the_next_is_planned(execution):
-    queue = ActionQueue(PERIOD, n_action_steps=4, execution=execution)
+    queue = ActionQueue(PERIOD, ExecutionOptions(n_action_steps=4, execution=execution))
     run = Executed(queue, random_chunks(0, 10), [0])
     expected = {'synchronous': 4, 'asynchronous': 3}[execution]  # a tick of margin
     assert set(np.diff(run.requested[2:])) == {expected}
 
 
 def test_synchronous_execution_never_plans_before_the_queue_is_empty():
-    queue = ActionQueue(PERIOD, execution='synchronous')
+    queue = ActionQueue(PERIOD, ExecutionOptions(execution='synchronous'))
     run = Executed(queue, random_chunks(0, 7), [5])
     assert set(np.diff(run.requested)) == {7}
-    assert queue.mode == ActionQueue(PERIOD, prefetch=0).mode == 'synchronous'
-    assert ActionQueue(PERIOD, prefetch=3).mode == 'asynchronous'
+    assert queue.mode == ActionQueue(PERIOD, ExecutionOptions(prefetch=0)).mode == 'synchronous'
+    assert ActionQueue(PERIOD, ExecutionOptions(prefetch=3)).mode == 'asynchronous'
 
 
 def test_sources_are_of_the_newest_chunk_and_forgotten_with_the_episode():
-    queue = ActionQueue(PERIOD, execution='ensembling')
+    queue = ActionQueue(PERIOD, ExecutionOptions(execution='ensembling'))
     queue.open()
     assert queue.source is None
     queue.push(queue.request(), np.zeros((5, 1)), PERIOD, source='first')
@@ -223,24 +229,33 @@ def test_weights_do_not_overflow():
     [
         (
             {'execution': 'lazy'},
-            "execution is 'lazy'; known: synchronous, asynchronous",
+            "execution is 'lazy'; it must be synchronous, asynchronous",
         ),
-        ({'execution': 'synchronous', 'prefetch': 3}, 'synchronous, but prefetch is 3'),
-        ({'execution': 'ensembling', 'alignment': 'first'}, 'must be aligned by time'),
-        ({'execution': 'ensembling', 'prefetch': 0}, 'as often as it can'),
-        ({'execution': 'ensembling', 'blend': 2}, 'needs no blend'),
-        ({'execution': 'ensembling', 'ensemble_coefficient': np.nan}, 'must be finite'),
+        (
+            {'execution': 'synchronous', 'prefetch': 3},
+            'prefetch is 3; it must be -1 or 0',
+        ),
+        (
+            {'execution': 'ensembling', 'alignment': 'first'},
+            'alignment is .* aligned by time',
+        ),
+        ({'execution': 'ensembling', 'prefetch': 0}, 'prefetch is 0; .* as often as it can'),
+        ({'execution': 'ensembling', 'blend': 2}, 'blend is 2; it must be 0'),
+        (
+            {'execution': 'ensembling', 'ensemble_coefficient': np.nan},
+            'coefficient is nan',
+        ),
         ({'blend': -1}, 'blend is -1'),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(setting, message):
     with pytest.raises(ValueRangeError, match=message):
-        ActionQueue(PERIOD, **setting)
+        ExecutionOptions(**setting)
 
 
 @pytest.mark.parametrize('execution', ['asynchronous', 'ensembling'])
 def test_chunks_of_an_episode_have_one_width(execution):
-    queue = ActionQueue(PERIOD, execution=execution)
+    queue = ActionQueue(PERIOD, ExecutionOptions(execution=execution))
     queue.open()
     queue.push(queue.request(), np.zeros((5, 2)), PERIOD)
     with pytest.raises(ShapeError, match='3 action dimensions; those before it have 2'):

@@ -11,6 +11,7 @@ from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.execution.chunk import Chunk
 from frame_ros.policies.execution.chunk_blending import Ensemble, Replacement
 from frame_ros.policies.execution.interpolation import Motion
+from frame_ros.policies.execution.options import ExecutionOptions
 
 MODES = ('synchronous', 'asynchronous', 'ensembling')
 
@@ -20,7 +21,7 @@ def executed(queue, ticks):
 
 
 def opened(rate, execution='asynchronous', **options):
-    queue = ActionQueue(1 / rate, execution=execution, **options)
+    queue = ActionQueue(1 / rate, ExecutionOptions(execution=execution, **options))
     queue.open()
     return queue
 
