@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
+from surfaces import on_surface
 
 from frame_ros.core.errors import RobotError, ShapeError
 from frame_ros.robots import Capsule, load_robot
@@ -74,16 +75,6 @@ def test_distances_are_those_of_coal(shape, point):
         assert distance < 2e-4
 
 
-@settings(max_examples=150, deadline=None)
-@given(shapes(), places)
-def test_closest_points_lie_on_the_surface_at_the_distance(shape, point):
-    one = placed('a', [shape])
-    distance = one.shape_distances([point])[0, 0]
-    closest = one.closest([point], [0])
-    assert one.shape_distances(closest)[0, 0] == pytest.approx(0.0, abs=1e-9)
-    assert np.linalg.norm(closest[0] - point) == pytest.approx(abs(distance), abs=1e-9)
-
-
 @settings(max_examples=50, deadline=None)
 @given(shapes(), places, places)
 def test_distances_do_not_depend_on_the_frame(shape, point, turn):
@@ -125,12 +116,11 @@ def test_cylinders_with_round_ends_are_capsules():
 )
 def test_the_enclosing_capsule_holds_all_of_a_link(name, links):
     found = link_shapes(load_robot(name), links)
-    for row, (link, capsule) in enumerate(zip(found.links, found.capsules)):
+    for row, capsule in enumerate(found.capsules):
         own = [s for s, owner in zip(found.shapes, found.owners) if owner == row]
         points = np.random.default_rng(1).normal(size=(300, 3))
-        surface = placed(link, own)
-        for index in range(len(own)):
-            on = surface.closest(points, np.full(len(points), index))
+        for shape in own:
+            on = on_surface(shape, points)
             assert placed('c', [capsule_shape(capsule)]).shape_distances(on).max() < 1e-6
 
 

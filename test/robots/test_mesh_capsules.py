@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from surfaces import on_surface
 
 from frame_ros.core.errors import MissingExtraError, RobotError, ShapeError
 from frame_ros.robots import Capsule, load_robot
@@ -27,7 +28,7 @@ def outside(capsules, points):
 
 def surface(generator, capsule, count=400):
     points = generator.normal(size=(count, 3))
-    return placed('c', [capsule_shape(capsule)]).closest(points, np.zeros(count, int))
+    return on_surface(capsule_shape(capsule), points)
 
 
 @settings(max_examples=8, deadline=None)

@@ -126,7 +126,7 @@ def _faults(bus: Any) -> dict[str, str]:
 
 def set_goals_here(bus: Any) -> None:
     """Sets every motor's goal to its position, so that it stays there when torque comes on. Goals
-    are not acknowledged, so they are read back. Goals are not acknowledged, so they are read back.
+    are not acknowledged, so they are read back.
     """
     positions = bus.sync_read('Present_Position', normalize=False, num_retry=2)
     for _ in range(ATTEMPTS):

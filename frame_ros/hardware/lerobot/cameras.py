@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import MissingExtraError, SetupError, install_hint
+from frame_ros.core.errors import SetupError
 from frame_ros.core.time import SECOND
 from frame_ros.hardware.lerobot.devices import (
     CAMERAS,
     DeviceError,
     device_errors,
     make_config,
+    making,
     parse_value,
 )
 
@@ -53,14 +54,8 @@ class LeRobotCamera:
         """
         self.name = name
         utilities = import_module('lerobot.cameras.utils')
-        try:
+        with making(f'camera {name}'):
             self.device = utilities.make_cameras_from_configs({name: config})[name]
-        except ImportError as error:
-            raise MissingExtraError(
-                f'camera {name} cannot be used: {error}: {install_hint("hardware")}'
-            ) from error
-        except Exception as error:
-            raise SetupError(f'camera {name} cannot be made: {error}') from error
         mode = getattr(self.device, 'color_mode', None)
         self.encoding = 'bgr8' if getattr(mode, 'value', mode) == 'bgr' else 'rgb8'
 

@@ -104,14 +104,26 @@ def make_device(kind: str, name: str, options: Mapping[str, Any]) -> Any:
     """
     config = make_config(kind, name, options)
     factory = getattr(import_module(f'lerobot.{kind}'), FACTORIES[kind])
-    try:
+    with making(name):
         return factory(config)
+
+
+@contextlib.contextmanager
+def making(what: str) -> Iterator[None]:
+    """Turns any error of LeRobot that makes a device inside a `with` block into one of ours.
+
+    Raises:
+        MissingExtraError: the device needs a package that is not installed.
+        SetupError: it cannot be made.
+    """
+    try:
+        yield
     except ImportError as error:
         raise MissingExtraError(
-            f'{name} cannot be used: {error}: {install_hint("hardware")}'
+            f'{what} cannot be used: {error}: {install_hint("hardware")}'
         ) from error
     except Exception as error:
-        raise SetupError(f'{name} cannot be made: {_one_line(error)}') from error
+        raise SetupError(f'{what} cannot be made: {_one_line(error)}') from error
 
 
 def accepts(kind: str, name: str, option: str) -> bool:

@@ -26,7 +26,7 @@ from frame_ros.core.errors import RobotError, ShapeError
 from frame_ros.robots.description import Capsule, Primitive
 from frame_ros.robots.robot import Robot
 from frame_ros.robots.shapes.capsule_fit import fit_capsule
-from frame_ros.robots.shapes.shape_distance import closest_points, signed_distances
+from frame_ros.robots.shapes.shape_distance import signed_distances
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -141,12 +141,6 @@ class PlacedShapes:
             if owner != UNWATCHED:
                 np.minimum(result[:, owner], per_shape[:, column], out=result[:, owner])
         return result
-
-    def closest(self, points: ArrayLike, rows: ArrayLike) -> Array:
-        """Returns (N, 3) m, the points on the surface of shapes `rows` (N,) closest to points (N,
-        3), which may be inside.
-        """
-        return closest_points(self, np.asarray(points, np.float64), np.asarray(rows, np.intp))
 
     def enclosing(self) -> tuple[Array, Array, Array]:
         """Returns starts (S, 3), ends (S, 3) and radii (S,), m, of a capsule around each shape."""

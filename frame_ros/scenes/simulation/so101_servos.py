@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import MissingExtraError, ShapeError, install_hint
+from frame_ros.core.errors import ShapeError
 from frame_ros.core.output_files import write_whole
 from frame_ros.hardware.feetech.emulator.registers import LOCK, RESOLUTION, put
 from frame_ros.hardware.feetech.emulator.servo import STEP, Mechanics, SimulatedServo
-from frame_ros.robots import find_urdf, load_robot
+from frame_ros.robots import load_robot
+from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.scenes.simulation.simulation import HOME, JOINT_NAMES, PickPlaceSimulation
 
 # LeRobot's degrees are of 4095 steps per turn.
@@ -66,7 +67,7 @@ class SimulatedSo101:
             name: _calibration(i, name, self.limits[name]) for i, name in enumerate(JOINT_NAMES)
         }
         self._scene = scene
-        self._gravity = _Gravity() if scene is None else None
+        self._gravity = RobotDynamics(robot, JOINT_NAMES).gravity if scene is None else None
         self._weights: NDArray[np.float64] = np.zeros(len(JOINT_NAMES))
         self.hand: Sequence[float] | None = None
         self.servos = tuple(self._make_servo(i) for i in range(len(JOINT_NAMES)))
@@ -180,28 +181,6 @@ class SimulatedSo101:
         offset = self.calibration[JOINT_NAMES[index]].homing_offset
         steps = angle / STEP + RESOLUTION / 2 - offset
         return (steps - self._middle(index)) * RADIANS_PER_STEP
-
-
-class _Gravity:
-    """N m that each joint must bear at rest, from the masses of the URDF."""
-
-    def __init__(self) -> None:
-        try:
-            import pinocchio
-        except ImportError as error:
-            raise MissingExtraError(
-                f'the weight of the arm needs pinocchio: {error}: {install_hint()}'
-            ) from error
-        self._pinocchio = pinocchio
-        self._model = pinocchio.buildModelFromUrdf(str(find_urdf('so101')))
-        self._data = self._model.createData()
-        self._order = [self._model.joints[self._model.getJointId(n)].idx_q for n in JOINT_NAMES]
-        self._q = np.zeros(self._model.nq)
-
-    def __call__(self, positions: NDArray[np.float64]) -> NDArray[np.float64]:
-        self._q[self._order] = positions
-        torques = self._pinocchio.computeGeneralizedGravity(self._model, self._data, self._q)
-        return np.asarray(torques[self._order], dtype=np.float64)
 
 
 def _calibration(index: int, name: str, limits: tuple[float, float]) -> ServoCalibration:

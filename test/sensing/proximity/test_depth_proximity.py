@@ -46,7 +46,7 @@ def test_distance_and_points_of_an_obstacle():
         assert reading.distance == pytest.approx(expected, abs=1e-6)
         assert abs(ARM.link_distances(reading.points_on_robot)).max() < 1e-6
         assert abs(BALL.link_distances(reading.points_on_obstacle)).max() < 0.012
-        truth = np.linalg.norm([0.3, 0, 0.15] - ARM.closest([[0.3, 0, 0.15]], [0])) - 0.06
+        truth = ARM.shape_distances([[0.3, 0, 0.15]])[0, 0] - 0.06
         assert reading.distance == pytest.approx(truth, abs=0.012)
         assert reading.valid_fraction == 1.0 and not reading.unavailable
         assert 0.02 < reading.occluded_fraction < 0.3
