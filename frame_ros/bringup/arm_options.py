@@ -14,7 +14,7 @@ from frame_ros.bringup.parameter_files import given_parameters
 from frame_ros.bringup.passed_options import passed, path_parameter
 from frame_ros.bringup.run_options import RunOptions
 from frame_ros.core.option_texts import text_of
-from frame_ros.core.options import check_names, option, options, rule
+from frame_ros.core.options import check_names, flat, option, options, rule
 from frame_ros.hardware.controller_presets import controller_presets
 from frame_ros.robots.profile import RobotProfile, Topics
 from frame_ros.robots.profiles import ROBOT_NAMES, find_profile
@@ -231,7 +231,17 @@ class ArmOptions(RunOptions):
     @property
     def sources_of_contact(self) -> tuple[str, ...]:
         """Evidence of contact that the contact node takes; empty: it is not started."""
-        return self.contact_sources or (('joint_effort',) if self.motors else ())
+        given = self.contact_sources or self._of_profile('contact', 'sources')
+        return given or (('joint_effort',) if self.motors else ())
+
+    @property
+    def depth_cameras(self) -> tuple[str, ...]:
+        """Cameras of the proximity node."""
+        return self.proximity_cameras or self._of_profile('proximity', 'cameras')
+
+    def _of_profile(self, node: str, parameter: str) -> tuple[str, ...]:
+        """A list among the parameters in the robot's profile; empty: it has none."""
+        return tuple(flat(self.profile.parameters.get(node, {})).get(parameter, ()))
 
     @property
     def grip(self) -> tuple[float, float]:
@@ -245,7 +255,7 @@ class ArmOptions(RunOptions):
     def mounts(self) -> Mapping[str, Any]:
         """Mounts of the depth cameras that are known without tf."""
         of_profile = self.profile.cameras
-        known = {c: of_profile[c] for c in self.proximity_cameras if c in of_profile}
+        known = {c: of_profile[c] for c in self.depth_cameras if c in of_profile}
         return {c: mount for c, mount in {**known, **self.extrinsics}.items() if mount != []}
 
     @property

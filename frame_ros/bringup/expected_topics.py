@@ -35,7 +35,7 @@ def arm_expected(settings: ArmOptions) -> list[str]:
     topics = _of('kinematics')
     if sources := settings.sources_of_contact:
         topics += [name for name in _of('contact') if name != 'wrench' or name in sources]
-    cameras = settings.proximity_cameras
+    cameras = settings.depth_cameras
     if cameras or settings.obstacles_file:
         topics += _of('proximity')
     default = ArmOptions()

@@ -46,7 +46,7 @@ def arm_sensing(settings: ArmOptions) -> list[Process]:
         if settings.motors:
             contact['joints.motors_file'] = absolute(settings.motors)
         processes.append(_contact_process(settings, contact))
-    if settings.proximity_cameras or settings.obstacles_file:
+    if settings.depth_cameras or settings.obstacles_file:
         processes.append(_proximity_process(settings, _of_proximity(settings)))
     return processes
 
@@ -62,7 +62,7 @@ def _grasp(settings: ArmOptions) -> dict[str, Value]:
 
 
 def _of_proximity(settings: ArmOptions) -> dict[str, Value]:
-    cameras = list(settings.proximity_cameras)
+    cameras = list(settings.depth_cameras)
     parameters: dict[str, Value] = {'cameras': cameras or [''], **_grasp(settings)}
     if settings.topics.gripper:
         parameters['gripper_topic'] = settings.topics.gripper

@@ -114,3 +114,47 @@ def test_parameters_of_a_profiles_simulation_are_checked(tmp_path, node, message
     settings = DemoOptions(robot=profile_with(tmp_path, **content))
     with pytest.raises(SetupError, match=f'mine.yaml: simulation.parameters: .*{message}'):
         demo_processes(settings)
+
+
+def test_sensors_in_the_parameters_of_a_profile_are_started_unless_others_are_given(tmp_path):
+    own = {'contact': {'sources': ['wrench']}, 'proximity': {'cameras': ['cell']}}
+    path = profile_with(tmp_path, parameters=own, motors=str(motors_file(tmp_path)))
+    processes = {p.name: p.parameters for p in arm_processes(ArmOptions(robot=path))}
+    assert processes['contact']['sources'] == ['wrench']
+    assert processes['proximity']['cameras'] == ['cell']
+    given = ArmOptions(robot=path, contact_sources=('joint_effort',), proximity_cameras=('front',))
+    processes = {p.name: p.parameters for p in arm_processes(given)}
+    assert processes['contact']['sources'] == ['joint_effort']
+    assert processes['proximity']['cameras'] == ['front']
+
+
+def test_none_switches_off_what_a_profile_has(tmp_path):
+    mount = ['base_link', 0, 0, 1, 0, 0, 0]
+    path = profile_with(
+        tmp_path,
+        topics={'gripper': 'hand', 'wrench': 'force'},
+        motors=str(motors_file(tmp_path)),
+        cameras={'front': mount},
+    )
+    cameras = {'robot': path, 'proximity_cameras': ('front',)}
+    processes = {p.name: p for p in arm_processes(ArmOptions(**cameras))}
+    assert processes['contact'].parameters['sources'] == ['joint_effort']
+    assert processes['proximity'].parameters['extrinsics'] == ['front=base_link 0 0 1 0 0 0']
+    off = ArmOptions(
+        **cameras, motors_file='none', gripper_topic='none', wrench_topic='none',
+        extrinsics={'front': []},
+    )  # fmt: skip
+    processes = {p.name: p for p in arm_processes(off)}
+    assert 'contact' not in processes and 'extrinsics' not in processes['proximity'].parameters
+    assert 'wrench' not in processes['metrics'].remappings
+    assert 'gripper_topic' not in processes['metrics'].parameters
+    assert 'wrench' not in processes['episode_recorder'].parameters['topics.expected']
+
+
+def motors_file(tmp_path):
+    """Motors as identified on a real arm."""
+    known = find_profile('so101')
+    motors = yaml.safe_load(known.path(known.simulation.motors).read_text())
+    path = tmp_path / 'motors.yaml'
+    path.write_text(yaml.safe_dump({**motors, 'is_simulated': False}))
+    return path
