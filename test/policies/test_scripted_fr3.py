@@ -62,7 +62,7 @@ def test_it_moves_the_robot_that_it_is_offered():
     assert inference.action_names == NAMES
     assert inference.action_units == ('rad',) * 7 + ('m',)
     assert inference.actions[0] == pytest.approx(FR3.home)
-    with pytest.raises(RobotError, match="'panda' has not; fr3, so101 have it"):
+    with pytest.raises(RobotError, match="'panda' has none, fr3, so101 have"):
         make_policy('scripted', {'robot': 'panda'})
 
 

@@ -79,8 +79,8 @@ def scripted_arm(name_or_file: str) -> ScriptedArm:
     simulation, joints = robot.profile.simulation, tuple(robot.joint_limits)
     if simulation is None or simulation.scripted is None:
         raise RobotError(
-            f'the scripted policy needs simulation.scripted of a profile, which {name_or_file!r} '
-            f'has not; {", ".join(simulated_robots())} have it'
+            f'the scripted policy needs a robot whose profile has simulation.scripted; '
+            f'{name_or_file!r} has none, {", ".join(simulated_robots())} have'
         )
     return ScriptedArm(
         **attrs.asdict(simulation.scripted, recurse=False),
