@@ -12,12 +12,7 @@ from geometry_msgs.msg import WrenchStamped
 from numpy.typing import NDArray
 
 from frame_ros.msg import ContactEvent, ContactState
-from frame_ros.nodes.runtime.message_parts import (
-    fill_contacts,
-    fill_vector,
-    fill_wrench,
-    header_message,
-)
+from frame_ros.nodes.runtime import message_parts as parts
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.sensitivity import UNKNOWN, Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
@@ -41,7 +36,7 @@ def state_message(
     sensitivity: of the most sensitive source.
     """
     known = [detection for detection in detections if detection.is_contact is not None]
-    header = header_message(stamp, frame)
+    header = parts.header_message(stamp, frame)
     message = ContactState(header=header, source=source_of(known or detections))
     message.force_threshold = sensitivity.force
     message.response_time = sensitivity.response_time
@@ -50,14 +45,14 @@ def state_message(
         reasons = (f'{name_of(d.source)}: {d.unavailable}' for d in detections)
         message.unavailable = '; '.join(dict.fromkeys(reasons))
         message.force = nan
-        fill_wrench(message.wrench, np.full(6, nan))
+        parts.fill_wrench(message.wrench, np.full(6, nan))
         return message
     best = strongest(known)
     message.in_contact = bool(contacts) or any(d.is_contact for d in known)
     message.in_collision = any(not contact.is_expected for contact in contacts)
     message.force = best.force
-    fill_wrench(message.wrench, best.wrench)
-    fill_contacts(message, contacts)
+    parts.fill_wrench(message.wrench, best.wrench)
+    parts.fill_contacts(message, contacts)
     return message
 
 
@@ -74,7 +69,7 @@ def add_joints(message: ContactState, detections: Sequence[Detection]) -> None:
 def event_message(record: ContactEventRecord, frame: str) -> ContactEvent:
     """A contact that began or has ended."""
     message = ContactEvent(
-        header=header_message(record.stamp, frame),
+        header=parts.header_message(record.stamp, frame),
         type=int(record.type),
         source=int(record.source),
         id=record.id,
@@ -87,15 +82,15 @@ def event_message(record: ContactEventRecord, frame: str) -> ContactEvent:
         impulse=float(record.impulse),
         duration=float(record.duration),
     )
-    fill_vector(message.position, record.position)
-    fill_vector(message.normal, record.normal)
+    parts.fill_vector(message.position, record.position)
+    parts.fill_vector(message.normal, record.normal)
     return message
 
 
 def wrench_message(stamp: int, frame: str, wrench: Array) -> WrenchStamped:
     """external_wrench: (6,) N and N m, in axes of `frame`."""
-    message = WrenchStamped(header=header_message(stamp, frame))
-    fill_wrench(message.wrench, wrench)
+    message = WrenchStamped(header=parts.header_message(stamp, frame))
+    parts.fill_wrench(message.wrench, wrench)
     return message
 
 

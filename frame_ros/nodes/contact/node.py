@@ -21,24 +21,10 @@ from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import SECOND
 from frame_ros.core.topics import Topic
-from frame_ros.nodes.contact import topics
+from frame_ros.nodes.contact import inputs, messages, topics
 from frame_ros.nodes.contact.context import ContextKeeper, PhaseInput
 from frame_ros.nodes.contact.frames import FixedTransforms
 from frame_ros.nodes.contact.franka import IndicatorReader, StateFlagReader, robot_state_type
-from frame_ros.nodes.contact.inputs import (
-    Sample,
-    SensorStream,
-    Waiting,
-    in_order,
-    silence_of,
-)
-from frame_ros.nodes.contact.messages import (
-    event_message,
-    name_of,
-    state_message,
-    strongest,
-    wrench_message,
-)
 from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.contact.tare import TareService
 from frame_ros.nodes.runtime.endpoints import published
@@ -100,7 +86,7 @@ class ContactNode(Node):
         self._tare = TareService(
             self, self._wrench, settings.tare.timeout, self._silence_of_wrench, self._go_on
         )
-        self._waiting = Waiting(self._streams, JOINTS, settings.joint_wait)
+        self._waiting = inputs.Waiting(self._streams, JOINTS, settings.joint_wait)
         self._newest: dict[int, Detection] = {}
         self._heard: dict[int, float] = {}  # source -> time.monotonic() of its newest detection
         self._silent: dict[str, str] = {}
@@ -145,7 +131,7 @@ class ContactNode(Node):
         everything = (self._wrench, self._efforts, self._own)
         self._sensors = [sensor for sensor in everything if sensor is not None]
 
-    def _subscribe(self) -> dict[str, SensorStream]:
+    def _subscribe(self) -> dict[str, inputs.SensorStream]:
         """The streams, in the order in which samples of one stamp are handled."""
         settings = self._settings
         given = settings.inputs.reliability
@@ -167,7 +153,7 @@ class ContactNode(Node):
         if self._efforts is None:
             del wanted[0]
         return {
-            name: SensorStream(
+            name: inputs.SensorStream(
                 self,
                 name,
                 topic.of(broadcaster=settings.robot_contact.topics),
@@ -191,7 +177,7 @@ class ContactNode(Node):
         self._watch_silence()
         return len(samples)
 
-    def _judge(self, samples: list[Sample]) -> None:
+    def _judge(self, samples: list[inputs.Sample]) -> None:
         for stamp, group in groupby(samples, key=lambda sample: sample.stamp):
             detections = [found for sample in group for found in self._handle(sample)]
             if detections:
@@ -199,7 +185,7 @@ class ContactNode(Node):
         if samples:
             self._newest_sample = (samples[-1].stamp, time.monotonic())
 
-    def _samples(self) -> list[Sample]:
+    def _samples(self) -> list[inputs.Sample]:
         """Samples that have arrived, in the order of time."""
         streams = self._streams.values()
         batches = [stream.take() for stream in streams]
@@ -208,9 +194,9 @@ class ContactNode(Node):
             pairs = zip(streams, batches, strict=True)
             batches = [batch for stream, batch in pairs if stream.is_reset]
             self._restart()
-        return self._waiting.take(in_order(batches), time.monotonic())
+        return self._waiting.take(inputs.in_order(batches), time.monotonic())
 
-    def _handle(self, sample: Sample) -> list[Detection]:
+    def _handle(self, sample: inputs.Sample) -> list[Detection]:
         """Detections by one sample: none, or one."""
         stamp, stream, value = sample
         holding = self._keeper.is_holding
@@ -260,7 +246,7 @@ class ContactNode(Node):
             is_news |= before is None or bool(before.unavailable) != bool(detection.unavailable)
             self._newest[detection.source] = detection
             if detection.unavailable:
-                source = name_of(detection.source)
+                source = messages.name_of(detection.source)
                 text = f'{source} is unavailable: {detection.unavailable}'
                 self._warnings.warn_once_started(source, text)
         is_contact = any(detection.is_contact for detection in detections)
@@ -274,7 +260,7 @@ class ContactNode(Node):
 
     def _tell(self, events: list[ContactEventRecord]) -> None:
         for record in events:
-            self._event_publisher.publish(event_message(record, self._base_frame))
+            self._event_publisher.publish(messages.event_message(record, self._base_frame))
         self.events += len(events)
 
     def _publish(self, stamp: int) -> None:
@@ -294,14 +280,14 @@ class ContactNode(Node):
             for sensor in self._sensors
             if sensor.source in newest and newest[sensor.source].is_contact is not None
         )
-        message = state_message(stamp, frame, detections, contacts, sensitivity)
+        message = messages.state_message(stamp, frame, detections, contacts, sensitivity)
         self._unavailable = message.unavailable
         self._state_publisher.publish(message)
         self.published += 1
         known = [detection for detection in detections if detection.is_contact is not None]
         if known:
-            wrench = strongest(known).wrench
-            self._wrench_publisher.publish(wrench_message(stamp, frame, wrench))
+            wrench = messages.strongest(known).wrench
+            self._wrench_publisher.publish(messages.wrench_message(stamp, frame, wrench))
 
     def _watch_silence(self) -> None:
         """Makes a source unavailable that has been silent for long."""
@@ -330,7 +316,7 @@ class ContactNode(Node):
         """Returns why a source is silent, in words. age: s for which it has been."""
         streams = self._streams_of(source)
         if min(stream.age(now) for stream in streams) > self._settings.max_sensor_age:
-            return silence_of(streams, age)
+            return inputs.silence_of(streams, age)
         topics = ' or '.join(stream.subscription.topic_name for stream in streams)
         why = self._joints.problem or f'it has none of the joints of {self.robot.name}'
         return f'{topics} comes, but without contact: {why}'
@@ -338,7 +324,7 @@ class ContactNode(Node):
     def _silence_of_wrench(self) -> str:
         return self._silent.get('wrench', '')
 
-    def _streams_of(self, source: str) -> list[SensorStream]:
+    def _streams_of(self, source: str) -> list[inputs.SensorStream]:
         names = {'wrench': (WRENCH,), 'joint_effort': (JOINTS,), 'robot': (ROBOT_WRENCH, FLAGS)}
         return [self._streams[name] for name in names[source]]
 

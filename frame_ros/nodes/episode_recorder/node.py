@@ -24,19 +24,9 @@ from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.core.version import package_version
 from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.episode_recorder import events, recorded_topics
 from frame_ros.nodes.episode_recorder.clock import RecordingClock, pause
-from frame_ros.nodes.episode_recorder.events import (
-    RecorderEvents,
-    make_event,
-    start_event,
-    texts_of,
-)
 from frame_ros.nodes.episode_recorder.options import EpisodeRecorderOptions
-from frame_ros.nodes.episode_recorder.recorded_topics import (
-    TopicFilter,
-    TopicSubscriptions,
-    absolute_names,
-)
 from frame_ros.nodes.episode_recorder.topics import END, MARK, START
 from frame_ros.nodes.episode_recorder.video import EpisodeVideos
 from frame_ros.nodes.runtime.endpoints import endpoint
@@ -60,7 +50,7 @@ class EpisodeRecorderNode(LifecycleNode):
         self._warnings = RepeatedWarnings(self.get_logger())
         self._recording: Any = None  # an EpisodeRecording, once active
         self.options = declare_options(self, EpisodeRecorderOptions, self._change)
-        self._events = RecorderEvents(self)
+        self._events = events.RecorderEvents(self)
         # A start waits for others to become ready, while everything else is served.
         self._starting = ReentrantCallbackGroup()
         on_start: Any = self._on_start  # rclpy's types know of no coroutine
@@ -98,9 +88,11 @@ class EpisodeRecorderNode(LifecycleNode):
         try:
             self._events.check()
             chosen = self.options.topics
-            also = absolute_names(self, chosen.also)
-            self._expected = absolute_names(self, chosen.expected)
-            topics = TopicFilter(self.get_namespace(), chosen.include, chosen.exclude, also)
+            also = recorded_topics.absolute_names(self, chosen.also)
+            self._expected = recorded_topics.absolute_names(self, chosen.expected)
+            topics = recorded_topics.TopicFilter(
+                self.get_namespace(), chosen.include, chosen.exclude, also
+            )
             image_conversion(self.options.camera_images)
             if self.options.enabled:
                 self._directory().mkdir(parents=True, exist_ok=True)
@@ -108,7 +100,7 @@ class EpisodeRecorderNode(LifecycleNode):
             self._problem = str(error)
             self.get_logger().error(self._problem)
             return TransitionCallbackReturn.FAILURE
-        self._recorded = TopicSubscriptions(self, topics, [self._events.topic])
+        self._recorded = recorded_topics.TopicSubscriptions(self, topics, [self._events.topic])
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -249,9 +241,9 @@ class EpisodeRecorderNode(LifecycleNode):
         facts |= {'frame_ros_version': package_version(), 'namespace': self.get_namespace()}
         if lacking:
             facts['not_ready'] = lacking
-        event = start_event(request, start, episode_id, facts)
+        event = events.start_event(request, start, episode_id, facts)
         if self.options.enabled:
-            texts = texts_of(request, start, episode_id)
+            texts = events.texts_of(request, start, episode_id)
             try:
                 self._recording.open(folder, {**facts, **texts}, now)
             except FrameRosError as error:
@@ -296,7 +288,9 @@ class EpisodeRecorderNode(LifecycleNode):
             return response
         stamp = stamp_ns(request.stamp) or self._now()
         kind = EventType(request.type)
-        event = make_event(kind, stamp, self._episode_id, source='operator', text=request.text)
+        event = events.make_event(
+            kind, stamp, self._episode_id, source='operator', text=request.text
+        )
         event.operation = request.operation
         self._publish(event)
         response.success = True
@@ -362,7 +356,7 @@ class EpisodeRecorderNode(LifecycleNode):
         """Announces END, waits for it, closes the bag; returns its folder, '' if recording is off,
         and what it lacks."""
         end = self._now() + int(self.options.announce * SECOND)
-        event = make_event(EventType.END, end, self._episode_id, text=notes)
+        event = events.make_event(EventType.END, end, self._episode_id, text=notes)
         event.outcome = outcome
         self._recording.streams.end(end)
         self._publish(event)

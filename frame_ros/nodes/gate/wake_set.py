@@ -19,16 +19,17 @@ SLEEP = 0.002  # s between two looks where nothing can be waited for
 
 
 class WakeSet:
-    """For one thread. What is given to `wait` has a `wait_handle`, None where it cannot be polled.
+    """For one thread. The services given to `wait` have a `wait_handle`, None where they cannot be
+    polled.
 
     subscriptions, services: the most of each that are waited for at once.
     """
 
     def __init__(self, node: Node, subscriptions: int, services: int) -> None:
         context: Any = node.context.handle
-        kind: Any = getattr(rclpy_implementation, 'WaitSet', None)
+        kind: Any = rclpy_implementation.WaitSet
         with context:
-            self._set = kind and kind(subscriptions, 0, 0, 0, services, 0, context)
+            self._set = kind(subscriptions, 0, 0, 0, services, 0, context)
         self._context = context
 
     def wait(
@@ -41,7 +42,7 @@ class WakeSet:
         """
         inputs = [subscription.wait_handle for subscription in subscriptions]
         servers = [service.wait_handle for service in services]
-        if self._set is None or None in inputs or None in servers:
+        if None in servers:
             time.sleep(min(timeout, SLEEP))
             return [*subscriptions, *services]
         with contextlib.ExitStack() as stack:
@@ -56,5 +57,4 @@ class WakeSet:
 
     def destroy(self) -> None:
         """Frees it."""
-        if self._set is not None:
-            self._set.destroy_when_not_in_use()
+        self._set.destroy_when_not_in_use()

@@ -12,21 +12,8 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker
 
 from frame_ros.msg import ContactEvent, ContactState
+from frame_ros.nodes.markers import plain_markers as plain
 from frame_ros.nodes.markers.options import MarkersOptions
-from frame_ros.nodes.markers.plain_markers import (
-    EXPECTED,
-    UNEXPECTED,
-    UNKNOWN,
-    colour,
-    is_finite,
-    new_marker,
-    point,
-    set_pose,
-    set_scale,
-    text,
-    with_alpha,
-    xyz,
-)
 
 LONGEST_BAR = 1.5  # of a joint's threshold, at which its bar ends
 BAR_WIDTH = 0.4  # of the distance between two bars
@@ -40,7 +27,7 @@ class ContactMarkers:
         self.look = look
 
     def _marker(self, header: Header, space: str, number: int, kind: int) -> Marker:
-        return new_marker(header, space, number, kind, self.look.lifetime)
+        return plain.new_marker(header, space, number, kind, self.look.lifetime)
 
     def draw(self, contact: ContactState, pose: PoseStamped | None) -> list[Marker]:
         """The arrows and bars of a message; nothing of one that is unavailable. pose: of the tip,
@@ -55,10 +42,10 @@ class ContactMarkers:
         for place, normal, force, is_expected in zip(
             contact.positions, contact.normals, contact.forces, contact.is_expected
         ):
-            shade = EXPECTED if is_expected else UNEXPECTED
+            shade = plain.EXPECTED if is_expected else plain.UNEXPECTED
             arrows += self._arrow(contact.header, len(arrows), place, normal, force, shade)
         if not arrows and contact.in_contact and pose is not None:
-            shade = UNEXPECTED if contact.in_collision else EXPECTED
+            shade = plain.UNEXPECTED if contact.in_collision else plain.EXPECTED
             force = contact.wrench.force
             place = pose.pose.position
             arrows = self._arrow(pose.header, 0, place, force, contact.force, shade)
@@ -74,14 +61,16 @@ class ContactMarkers:
         shade: ColorRGBA,
     ) -> list[Marker]:
         """An arrow that ends at `place` (m) and is `force` (N) long; nothing where unknown."""
-        norm = math.hypot(*xyz(direction))
-        if not (is_finite(place) and math.isfinite(norm) and math.isfinite(force) and norm > 0.0):
+        norm = math.hypot(*plain.xyz(direction))
+        if not (
+            plain.is_finite(place) and math.isfinite(norm) and math.isfinite(force) and norm > 0.0
+        ):
             return []
         length = min(max(force / self.look.contact.newtons_per_metre, 0.01), 0.3)
-        start = [p - length * d / norm for p, d in zip(xyz(place), xyz(direction))]
+        start = [p - length * d / norm for p, d in zip(plain.xyz(place), plain.xyz(direction))]
         arrow = self._marker(header, 'contact', number, Marker.ARROW)
-        arrow.points = [point(start), place]
-        set_scale(arrow, (0.006, 0.014, 0.02))
+        arrow.points = [plain.point(start), place]
+        plain.set_scale(arrow, (0.006, 0.014, 0.02))
         arrow.color = shade
         return [arrow]
 
@@ -101,7 +90,7 @@ class ContactMarkers:
             place = (x, y + number * self.look.contact.bar_spacing, z)
             markers += self._bar(header, number, place, *row)
             half = 0.5 * self.look.contact.bar_spacing
-            ends += [point((x, place[1] + side, z + height)) for side in (-half, half)]
+            ends += [plain.point((x, place[1] + side, z + height)) for side in (-half, half)]
         line = self._marker(header, 'residuals', 2 * len(names), Marker.LINE_LIST)
         line.points = ends
         line.scale.x = 0.002
@@ -125,14 +114,14 @@ class ContactMarkers:
         width = BAR_WIDTH * self.look.contact.bar_spacing
         bar = self._marker(header, 'residuals', 2 * number, Marker.CUBE)
         x, y, z = place
-        set_pose(bar, (x, y, z + length / 2))
-        set_scale(bar, (width, width, length))
-        bar.color = with_alpha(colour(share), 0.8)
+        plain.set_pose(bar, (x, y, z + length / 2))
+        plain.set_scale(bar, (width, width, length))
+        bar.color = plain.with_alpha(plain.colour(share), 0.8)
         label = self._marker(header, 'residuals', 2 * number + 1, Marker.TEXT_VIEW_FACING)
-        set_pose(label, (x, y, z - self.look.text.height))
-        label.text = f'{name}\n{text(residual, "N m", digits=2)}' + ('\nstalled' * is_stalled)
+        plain.set_pose(label, (x, y, z - self.look.text.height))
+        label.text = f'{name}\n{plain.text(residual, "N m", digits=2)}' + ('\nstalled' * is_stalled)
         label.scale.z = 0.5 * self.look.text.height
-        label.color = UNEXPECTED if is_stalled else UNKNOWN
+        label.color = plain.UNEXPECTED if is_stalled else plain.UNKNOWN
         return [bar, label]
 
     def events(self, event: ContactEvent, pose: PoseStamped | None) -> list[Marker]:
@@ -140,19 +129,21 @@ class ContactMarkers:
         the place is not known, and nothing while the tip is not known either.
         """
         header, place = event.header, event.position
-        if not is_finite(place):
+        if not plain.is_finite(place):
             if pose is None:
                 return []
             header, place = pose.header, pose.pose.position
         number = 2 * (2 * event.id + event.type) % (4 * SHOWN_EVENTS)
-        shade = EXPECTED if event.is_expected else UNEXPECTED
+        shade = plain.EXPECTED if event.is_expected else plain.UNEXPECTED
         duration = self.look.contact.event_time
-        ball = new_marker(header, 'contact_events', number, Marker.SPHERE, duration)
-        set_pose(ball, xyz(place))
-        set_scale(ball, (0.015 if event.type == ContactEvent.BEGIN else 0.008,) * 3)
-        ball.color = with_alpha(shade, 0.7)
-        words = new_marker(header, 'contact_events', number + 1, Marker.TEXT_VIEW_FACING, duration)
-        set_pose(words, (place.x, place.y, place.z + 1.5 * self.look.text.height))
+        ball = plain.new_marker(header, 'contact_events', number, Marker.SPHERE, duration)
+        plain.set_pose(ball, plain.xyz(place))
+        plain.set_scale(ball, (0.015 if event.type == ContactEvent.BEGIN else 0.008,) * 3)
+        ball.color = plain.with_alpha(shade, 0.7)
+        words = plain.new_marker(
+            header, 'contact_events', number + 1, Marker.TEXT_VIEW_FACING, duration
+        )
+        plain.set_pose(words, (place.x, place.y, place.z + 1.5 * self.look.text.height))
         words.text, words.color = event_text(event), shade
         words.scale.z = 0.75 * self.look.text.height
         return [ball, words]
@@ -163,11 +154,11 @@ def event_text(event: ContactEvent) -> str:
     what = 'contact' if event.is_expected else 'collision'
     bodies = ' - '.join(name for name in (event.link, event.other) if name)
     if event.type == ContactEvent.BEGIN:
-        parts = [text(event.force, 'N')] if math.isfinite(event.force) else []
+        parts = [plain.text(event.force, 'N')] if math.isfinite(event.force) else []
     else:
         what += ' ended'
-        parts = [text(event.duration, 's', digits=2)]
+        parts = [plain.text(event.duration, 's', digits=2)]
         if math.isfinite(event.peak_force):
-            parts.append(f'peak {text(event.peak_force, "N")}')
+            parts.append(f'peak {plain.text(event.peak_force, "N")}')
     first = f'{what}: {bodies}' if bodies else what
     return '\n'.join(line for line in (first, ', '.join(parts)) if line)

@@ -14,16 +14,8 @@ from geometry_msgs.msg import Point
 from std_msgs.msg import Header
 from visualization_msgs.msg import Marker
 
+from frame_ros.nodes.markers import plain_markers as plain
 from frame_ros.nodes.markers.options import MarkersOptions
-from frame_ros.nodes.markers.plain_markers import (
-    WHITE,
-    colour,
-    is_finite,
-    log_fraction,
-    new_marker,
-    text,
-    xyz,
-)
 
 # What a gate does, by its state's number, and the colour of its workspace.
 GATE_STATES = ('idle', 'passing', 'holding', 'stopped', 'the user drives')
@@ -54,9 +46,9 @@ class Trail:
 
     def add_point(self, point: Point) -> None:
         """A position, m; dropped when not finite or nearer to the last one than the spacing."""
-        if not is_finite(point):
+        if not plain.is_finite(point):
             return
-        if self.points and math.dist(xyz(self.points[-1]), xyz(point)) < self._spacing:
+        if self.points and math.dist(plain.xyz(self.points[-1]), plain.xyz(point)) < self._spacing:
             return
         self.points.append(point)
         self.jerks.append(self._peak)
@@ -76,7 +68,7 @@ class MetricMarkers:
         return [*self._path(header), self._headline(header), *self._workspace(header)]
 
     def _marker(self, header: Header, space: str, number: int, kind: int) -> Marker:
-        return new_marker(header, space, number, kind, self.look.lifetime)
+        return plain.new_marker(header, space, number, kind, self.look.lifetime)
 
     def _path(self, header: Header) -> list[Marker]:
         if len(self.trail.points) < 2:
@@ -84,7 +76,9 @@ class MetricMarkers:
         path = self._marker(header, 'path', 0, Marker.LINE_STRIP)
         path.points = list(self.trail.points)
         path.colors = [
-            colour(log_fraction(jerk, self.look.path.jerk_low, self.look.path.jerk_high))
+            plain.colour(
+                plain.log_fraction(jerk, self.look.path.jerk_low, self.look.path.jerk_high)
+            )
             for jerk in self.trail.jerks
         ]
         path.scale.x = self.look.path.width
@@ -101,7 +95,7 @@ class MetricMarkers:
         box.points = [Point(**dict(zip('xyz', end))) for end in edges(lower, upper)]
         box.scale.x = 0.002
         gate = self._last.get('gate')
-        box.color = WHITE if gate is None else colour(GATE_COLOURS[gate.state])
+        box.color = plain.WHITE if gate is None else plain.colour(GATE_COLOURS[gate.state])
         return [box]
 
     def _headline(self, header: Header) -> Marker:
@@ -118,19 +112,20 @@ class MetricMarkers:
             self._last.get(name) for name in ('quality', 'safety', 'efficiency')
         )
         if quality is not None:
-            lines.append(f'{quality.episode_id or "no episode"}  {text(quality.time, "s")}')
+            lines.append(f'{quality.episode_id or "no episode"}  {plain.text(quality.time, "s")}')
             lines.append(
-                f'speed {text(quality.tcp_speed, "mm/s", 1e3, 0)}'
-                f'  RMS jerk {text(quality.ti, "m/s^3")}'
+                f'speed {plain.text(quality.tcp_speed, "mm/s", 1e3, 0)}'
+                f'  RMS jerk {plain.text(quality.ti, "m/s^3")}'
             )
         if safety is not None:
             lines.append(
-                f'distance {text(safety.distance, "mm", 1e3, 0)}  collisions {safety.collisions}'
+                f'distance {plain.text(safety.distance, "mm", 1e3, 0)}'
+                f'  collisions {safety.collisions}'
             )
         if efficiency is not None:
             lines.append(
-                f'newest latency {text(efficiency.il_last, "ms", 1e3)}'
-                f'  rate, last second {text(efficiency.control_rate_now, "Hz")}'
+                f'newest latency {plain.text(efficiency.il_last, "ms", 1e3)}'
+                f'  rate, last second {plain.text(efficiency.control_rate_now, "Hz")}'
             )
         lines += self._uncertainty() + self._gate()
         return lines or ['no metrics']
@@ -142,7 +137,7 @@ class MetricMarkers:
             return []
         parts = []
         if math.isfinite(confidence.tb_e):
-            parts.append(f'token entropy {text(confidence.tb_e, "nats", digits=2)}')
+            parts.append(f'token entropy {plain.text(confidence.tb_e, "nats", digits=2)}')
         if math.isfinite(confidence.ev):
             parts.append(f'execution variability {confidence.ev:.3f}')
         return ['  '.join(parts)] if parts else []

@@ -21,21 +21,13 @@ from frame_ros.msg import (
     CameraAlignment,
     ContactEvent,
 )
+from frame_ros.nodes.markers import topics
 from frame_ros.nodes.markers.contact import ContactMarkers
 from frame_ros.nodes.markers.metrics import MetricMarkers
 from frame_ros.nodes.markers.obstacles import obstacle_markers
 from frame_ros.nodes.markers.options import MarkersOptions
 from frame_ros.nodes.markers.plain_markers import attached
 from frame_ros.nodes.markers.proximity import ProximityMarkers, cloud_marker
-from frame_ros.nodes.markers.topics import (
-    ALIGNMENT,
-    CONTACT_EVENTS,
-    EE_POSE,
-    MARKERS,
-    METRICS,
-    NEWEST,
-    POINTS,
-)
 from frame_ros.nodes.markers.warnings import camera_marker, warning_marker, warnings
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
@@ -71,7 +63,7 @@ class MarkersNode(Node):
         self._obstacles = self._known_obstacles(robot)
         self._base = Header(frame_id=self._look.frames.of(robot.base_link))
         self._subscribe_all()
-        self._publisher = self.create_publisher(*published(MARKERS))
+        self._publisher = self.create_publisher(*published(topics.MARKERS))
         self._readiness = Readiness(self, self._look.robot)
 
     def _change(self, options: MarkersOptions) -> None:
@@ -80,13 +72,13 @@ class MarkersNode(Node):
             part.look = options
 
     def _subscribe_all(self) -> None:
-        self._poses = self._subscribe(EE_POSE, 50)
-        self._quality = self._subscribe(METRICS['quality'], 50)
-        self._contact_events = self._subscribe(CONTACT_EVENTS, 50)
-        self._alignments = self._subscribe(ALIGNMENT, 10)
-        self._newest_of = {name: self._subscribe(topic, 1) for name, topic in NEWEST.items()}
+        self._poses = self._subscribe(topics.EE_POSE, 50)
+        self._quality = self._subscribe(topics.METRICS['quality'], 50)
+        self._contact_events = self._subscribe(topics.CONTACT_EVENTS, 50)
+        self._alignments = self._subscribe(topics.ALIGNMENT, 10)
+        self._newest_of = {name: self._subscribe(topic, 1) for name, topic in topics.NEWEST.items()}
         if self._look.cloud.topic:
-            self._newest_of['cloud'] = self._subscribe(POINTS.at(self._look.cloud.topic), 1)
+            self._newest_of['cloud'] = self._subscribe(topics.POINTS.at(self._look.cloud.topic), 1)
 
     def _link_shapes(self, robot: Robot) -> LinkShapes | None:
         if self._look.shapes:

@@ -15,21 +15,8 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker
 
 from frame_ros.msg import Proximity
+from frame_ros.nodes.markers import plain_markers as plain
 from frame_ros.nodes.markers.options import MarkersOptions
-from frame_ros.nodes.markers.plain_markers import (
-    EXPECTED,
-    WARNING,
-    attached,
-    colour,
-    is_finite,
-    new_marker,
-    point,
-    set_pose,
-    set_scale,
-    text,
-    with_alpha,
-    xyz,
-)
 from frame_ros.robots.shapes.link_shapes import BOX, CAPSULE, LinkShapes, Shape
 
 SPHERE_SIDES = (-1.0, 1.0)
@@ -45,7 +32,7 @@ class ProximityMarkers:
         self._shapes: dict[str, list[Marker]] = {}
         for shape, frame in zip(shapes.shapes, shapes.frames) if shapes is not None else ():
             link = robot_links[frame]
-            header = attached(Header(), look.frames.of(link))
+            header = plain.attached(Header(), look.frames.of(link))
             drawn = self._shapes.setdefault(link, [])
             drawn += shape_markers(header, 'links', shape, look.lifetime)
         numbered = [marker for drawn in self._shapes.values() for marker in drawn]
@@ -55,7 +42,7 @@ class ProximityMarkers:
     def shade(self, distance: float) -> ColorRGBA:
         """The colour of a distance, m; grey: not measured."""
         span = self.look.distance.far - self.look.distance.near
-        return colour((self.look.distance.far - distance) / span)
+        return plain.colour((self.look.distance.far - distance) / span)
 
     def draw(self, proximity: Proximity) -> list[Marker]:
         """The line to the nearest obstacle, and the links."""
@@ -63,16 +50,18 @@ class ProximityMarkers:
 
     def _line(self, proximity: Proximity) -> list[Marker]:
         ends = [proximity.point_on_robot, proximity.point_on_obstacle]
-        if not math.isfinite(proximity.distance) or not all(is_finite(end) for end in ends):
+        if not math.isfinite(proximity.distance) or not all(plain.is_finite(end) for end in ends):
             return []
         shade, lifetime = self.shade(proximity.distance), self.look.lifetime
-        line = new_marker(proximity.header, 'proximity', 0, Marker.LINE_LIST, lifetime)
+        line = plain.new_marker(proximity.header, 'proximity', 0, Marker.LINE_LIST, lifetime)
         line.points, line.color = ends, shade
         line.scale.x = 0.003
-        label = new_marker(proximity.header, 'proximity', 1, Marker.TEXT_VIEW_FACING, lifetime)
-        middle = [(a + b) / 2 for a, b in zip(xyz(ends[0]), xyz(ends[1]))]
-        set_pose(label, (middle[0], middle[1], middle[2] + 0.01))
-        label.text = text(proximity.distance, 'mm', 1e3, 0)
+        label = plain.new_marker(
+            proximity.header, 'proximity', 1, Marker.TEXT_VIEW_FACING, lifetime
+        )
+        middle = [(a + b) / 2 for a, b in zip(plain.xyz(ends[0]), plain.xyz(ends[1]))]
+        plain.set_pose(label, (middle[0], middle[1], middle[2] + 0.01))
+        label.text = plain.text(proximity.distance, 'mm', 1e3, 0)
         label.scale.z, label.color = 0.75 * self.look.text.height, shade
         return [line, label]
 
@@ -82,7 +71,7 @@ class ProximityMarkers:
         """
         markers = []
         for link, distance in zip(proximity.link_names, proximity.link_distances):
-            shade = with_alpha(self.shade(distance), self.look.link_alpha)
+            shade = plain.with_alpha(self.shade(distance), self.look.link_alpha)
             for marker in self._shapes.get(link, ()):
                 marker.color = shade
                 markers.append(marker)
@@ -95,15 +84,15 @@ def shape_markers(header: Header, space: str, shape: Shape, lifetime: float) -> 
     kinds = {BOX: Marker.CUBE, 'sphere': Marker.SPHERE}
     size = 2.0 * shape.half_sizes if shape.kind == BOX else np.full(3, diameter)
     quaternion = Rotation.from_matrix(shape.rotation).as_quat()
-    markers = [new_marker(header, space, 0, kinds.get(shape.kind, Marker.CYLINDER), lifetime)]
+    markers = [plain.new_marker(header, space, 0, kinds.get(shape.kind, Marker.CYLINDER), lifetime)]
     if shape.kind not in kinds:
         size[2] = length
-    set_pose(markers[0], shape.translation, quaternion)
-    set_scale(markers[0], size)
+    plain.set_pose(markers[0], shape.translation, quaternion)
+    plain.set_scale(markers[0], size)
     for side in SPHERE_SIDES if shape.kind == CAPSULE else ():
-        end = new_marker(header, space, 0, Marker.SPHERE, lifetime)
-        set_pose(end, shape.translation + side * shape.half_sizes[2] * shape.rotation[:, 2])
-        set_scale(end, (diameter,) * 3)
+        end = plain.new_marker(header, space, 0, Marker.SPHERE, lifetime)
+        plain.set_pose(end, shape.translation + side * shape.half_sizes[2] * shape.rotation[:, 2])
+        plain.set_scale(end, (diameter,) * 3)
         markers.append(end)
     return markers
 
@@ -129,8 +118,8 @@ def cloud_marker(cloud: PointCloud2, most: int, lifetime: float) -> Marker | Non
     places = np.stack((rows['x'], rows['y'], rows['z']), axis=1).astype(np.float64)
     is_self = rows['self'] > 0.5 if 'self' in names else np.zeros(len(rows), bool)
     is_kept = np.isfinite(places).all(axis=1)
-    marker = new_marker(cloud.header, 'points', 0, Marker.POINTS, lifetime)
-    marker.points = [point(place) for place in places[is_kept].tolist()]
-    marker.colors = [EXPECTED if own else WARNING for own in is_self[is_kept].tolist()]
+    marker = plain.new_marker(cloud.header, 'points', 0, Marker.POINTS, lifetime)
+    marker.points = [plain.point(place) for place in places[is_kept].tolist()]
+    marker.colors = [plain.EXPECTED if own else plain.WARNING for own in is_self[is_kept].tolist()]
     marker.scale.x = marker.scale.y = 0.004
     return marker

@@ -11,22 +11,10 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker
 
 from frame_ros.msg import CameraAlignment, ContactState, Proximity
+from frame_ros.nodes.markers import plain_markers as plain
 from frame_ros.nodes.markers.options import MarkersOptions
-from frame_ros.nodes.markers.plain_markers import (
-    STOPS,
-    UNEXPECTED,
-    UNKNOWN,
-    WARNING,
-    attached,
-    is_finite,
-    new_marker,
-    point,
-    set_scale,
-    text,
-    xyz,
-)
 
-ALIGNED = ColorRGBA(r=STOPS[0][0], g=STOPS[0][1], b=STOPS[0][2], a=1.0)
+ALIGNED = ColorRGBA(r=plain.STOPS[0][0], g=plain.STOPS[0][1], b=plain.STOPS[0][2], a=1.0)
 
 
 def warnings(
@@ -47,30 +35,30 @@ def camera_warning(alignment: CameraAlignment) -> str:
         return f'camera {alignment.camera} not checked: {alignment.unavailable}'
     if alignment.is_aligned:
         return ''
-    if not is_finite(alignment.translation) or not is_finite(alignment.rotation):
+    if not plain.is_finite(alignment.translation) or not plain.is_finite(alignment.rotation):
         return f'camera {alignment.camera} is misaligned: the robot is not where it should be seen'
-    shift, turn = (math.hypot(*xyz(v)) for v in (alignment.translation, alignment.rotation))
+    shift, turn = (math.hypot(*plain.xyz(v)) for v in (alignment.translation, alignment.rotation))
     return (
-        f'camera {alignment.camera} is misaligned by {text(shift, "mm", 1e3, 0)} and '
-        f'{text(math.degrees(turn), "degrees")}'
+        f'camera {alignment.camera} is misaligned by {plain.text(shift, "mm", 1e3, 0)} and '
+        f'{plain.text(math.degrees(turn), "degrees")}'
     )
 
 
 def warning_marker(header: Header, lines: list[str], look: MarkersOptions) -> Marker:
     """The lines, above the headline."""
-    marker = new_marker(header, 'warnings', 0, Marker.TEXT_VIEW_FACING, look.lifetime)
+    marker = plain.new_marker(header, 'warnings', 0, Marker.TEXT_VIEW_FACING, look.lifetime)
     x, y, z = look.text.position
     # RViz centres the text: as many lines as there are grow both ways.
-    marker.pose.position = point((x, y, z + look.text.height * (4.0 + len(lines) / 2)))
-    marker.text, marker.color, marker.scale.z = '\n'.join(lines), WARNING, look.text.height
+    marker.pose.position = plain.point((x, y, z + look.text.height * (4.0 + len(lines) / 2)))
+    marker.text, marker.color, marker.scale.z = '\n'.join(lines), plain.WARNING, look.text.height
     return marker
 
 
 def camera_marker(number: int, alignment: CameraAlignment, look: MarkersOptions) -> Marker:
     """A small box in the camera's optical frame: green aligned, red not, grey unknown."""
-    header = attached(alignment.header, '')
-    marker = new_marker(header, 'cameras', number, Marker.CUBE, look.alignment_lifetime)
-    set_scale(marker, (0.03, 0.02, 0.015))
-    shade = ALIGNED if alignment.is_aligned else UNEXPECTED
-    marker.color = UNKNOWN if alignment.unavailable else shade
+    header = plain.attached(alignment.header, '')
+    marker = plain.new_marker(header, 'cameras', number, Marker.CUBE, look.alignment_lifetime)
+    plain.set_scale(marker, (0.03, 0.02, 0.015))
+    shade = ALIGNED if alignment.is_aligned else plain.UNEXPECTED
+    marker.color = plain.UNKNOWN if alignment.unavailable else shade
     return marker

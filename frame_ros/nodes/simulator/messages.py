@@ -13,14 +13,7 @@ from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import Header
 
 from frame_ros.msg import ContactState, Proximity
-from frame_ros.nodes.runtime.message_parts import (
-    fill_contacts,
-    fill_vector,
-    fill_wrench,
-    header_message,
-    image_message,
-    optical_frame,
-)
+from frame_ros.nodes.runtime import message_parts as parts
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.scenes import Intrinsics, LeastDistance
 from frame_ros.scenes.simulation.contact_interval import IntervalContacts
@@ -28,7 +21,7 @@ from frame_ros.scenes.simulation.contact_interval import IntervalContacts
 
 def pose_message(stamp: int, base: str, pose: NDArray[np.float64]) -> PoseStamped:
     """A pose (7,) in the base frame."""
-    message = PoseStamped(header=header_message(stamp, base))
+    message = PoseStamped(header=parts.header_message(stamp, base))
     fill_pose(message, pose)
     return message
 
@@ -38,27 +31,29 @@ def contact_message(
 ) -> ContactState:
     """ground_truth/contact. base: the base frame. tip: (3,) m, where the net wrench is taken."""
     contacts = found.contacts
-    message = ContactState(header=header_message(stamp, base), source=ContactState.SOURCE_SIMULATOR)
+    message = ContactState(
+        header=parts.header_message(stamp, base), source=ContactState.SOURCE_SIMULATOR
+    )
     message.in_contact = bool(contacts)
     message.in_collision = not all(contact.is_expected for contact in contacts)
     torque = found.torque - np.cross(tip, found.force)
     message.force = float(np.linalg.norm(found.force))
-    fill_wrench(message.wrench, np.concatenate((found.force, torque)))
-    fill_contacts(message, contacts)
+    parts.fill_wrench(message.wrench, np.concatenate((found.force, torque)))
+    parts.fill_contacts(message, contacts)
     return message
 
 
 def proximity_message(stamp: int, base: str, least: LeastDistance) -> Proximity:
     """ground_truth/proximity. base: the base frame."""
-    message = Proximity(header=header_message(stamp, base), source=Proximity.SOURCE_SIMULATOR)
+    message = Proximity(header=parts.header_message(stamp, base), source=Proximity.SOURCE_SIMULATOR)
     message.distance, message.link, message.obstacle = least.distance, least.link, least.obstacle
-    fill_vector(message.point_on_robot, least.point_on_robot)
-    fill_vector(message.point_on_obstacle, least.point_on_obstacle)
+    parts.fill_vector(message.point_on_robot, least.point_on_robot)
+    parts.fill_vector(message.point_on_obstacle, least.point_on_obstacle)
     message.link_names = list(least.link_distances)
     message.link_distances = list(least.link_distances.values())
     points = least.link_points.values()
-    message.link_points_on_robot = [fill_vector(Point(), pair[:3]) for pair in points]
-    message.link_points_on_obstacle = [fill_vector(Point(), pair[3:]) for pair in points]
+    message.link_points_on_robot = [parts.fill_vector(Point(), pair[:3]) for pair in points]
+    message.link_points_on_obstacle = [parts.fill_vector(Point(), pair[3:]) for pair in points]
     message.sources = ['simulator']
     message.valid_fraction = message.occluded_fraction = float('nan')
     return message
@@ -66,7 +61,7 @@ def proximity_message(stamp: int, base: str, least: LeastDistance) -> Proximity:
 
 def colour_image_message(header: Header, rgb: NDArray[np.uint8]) -> Image:
     """rgb: (H, W, 3)."""
-    return image_message(header, rgb, 'rgb8')
+    return parts.image_message(header, rgb, 'rgb8')
 
 
 def millimetres(depth: NDArray[np.float32]) -> NDArray[np.uint16]:
@@ -98,17 +93,17 @@ def mount_message(
     """tf_static of a camera's optical frame; mount: parent link, position (3,), quaternion xyzw."""
     link, position, quaternion = mount
     message = TransformStamped(
-        header=header_message(stamp, names.of(link)),
-        child_frame_id=names.of(optical_frame(camera)),
+        header=parts.header_message(stamp, names.of(link)),
+        child_frame_id=names.of(parts.optical_frame(camera)),
     )
-    fill_vector(message.transform.translation, position)
+    parts.fill_vector(message.transform.translation, position)
     _set_quaternion(message.transform.rotation, quaternion)
     return message
 
 
 def fill_pose(message: PoseStamped, pose: NDArray[np.float64]) -> None:
     """Writes a pose (7,), position (m) and quaternion xyzw."""
-    fill_vector(message.pose.position, pose)
+    parts.fill_vector(message.pose.position, pose)
     _set_quaternion(message.pose.orientation, pose[3:])
 
 

@@ -30,14 +30,8 @@ from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.options import BEST_EFFORT
 from frame_ros.nodes.runtime.parameters import declare_options, unconfigured
 from frame_ros.nodes.runtime.ticks import Ticks
+from frame_ros.nodes.teleoperator import topics
 from frame_ros.nodes.teleoperator.options import TeleoperatorOptions
-from frame_ros.nodes.teleoperator.topics import (
-    JOINT_COMMANDS,
-    JOINT_STATES,
-    TAKE_OVER,
-    TAKEOVER,
-    TELEOP_COMMANDS,
-)
 from frame_ros.robots import JointStateAssembler, load_robot
 
 Array = NDArray[np.float64]
@@ -92,14 +86,14 @@ class TeleoperatorNode(ManagedNode):
         settings = self._settings
         self._is_wanted, self._is_driving = settings.mode != 'takeover', False
         self._position = self._state = None
-        topic = JOINT_COMMANDS if settings.mode == 'record' else TELEOP_COMMANDS
+        topic = topics.JOINT_COMMANDS if settings.mode == 'record' else topics.TELEOP_COMMANDS
         self._commands = self.create_publisher(*published(topic))
-        self._takeover = self.create_publisher(*published(TAKEOVER))
+        self._takeover = self.create_publisher(*published(topics.TAKEOVER))
         states = FittingSubscription(
-            self, JOINT_STATES, self._on_state, depth=1, reliability=BEST_EFFORT,
+            self, topics.JOINT_STATES, self._on_state, depth=1, reliability=BEST_EFFORT,
             is_required=True, is_steady=True, is_called=True,
         )  # fmt: skip
-        service = self.create_service(*endpoint(TAKE_OVER), self._on_takeover)
+        service = self.create_service(*endpoint(topics.TAKE_OVER), self._on_takeover)
         self._undo = [
             states.destroy,
             lambda: self.destroy_service(service),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The polled subscription, by the handle and by its fallback, over real topics."""
+"""The polled subscription, over real topics."""
 
 import time
 
@@ -10,13 +10,10 @@ from patience import PATIENCE
 pytest.importorskip('rclpy')
 
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from frame_ros.nodes.runtime.polled import PolledSubscription
-
-BEST_EFFORT = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 @pytest.fixture()
@@ -25,11 +22,6 @@ def nodes(ros_context):
     yield made
     for node in made:
         node.destroy_node()
-
-
-@pytest.fixture(params=[None, True], ids=['handle', 'executor'])
-def use_executor(request):
-    return request.param
 
 
 def connect(nodes, topic, qos=50, **options):
@@ -50,9 +42,8 @@ def take_all(subscription, count, timeout=PATIENCE):
     return taken
 
 
-def test_messages_come_in_order_and_once(nodes, use_executor):
-    subscription, publisher = connect(nodes, 'order', use_executor=use_executor)
-    assert subscription.is_polled == (use_executor is None)
+def test_messages_come_in_order_and_once(nodes):
+    subscription, publisher = connect(nodes, 'order')
     assert subscription.topic_name == '/order'
     assert subscription.take() == []
     before = time.time_ns()
@@ -66,16 +57,16 @@ def test_messages_come_in_order_and_once(nodes, use_executor):
     assert subscription.wait(0.05) is False
 
 
-def test_take_gives_at_most_what_was_asked_for(nodes, use_executor):
-    subscription, publisher = connect(nodes, 'bounded', use_executor=use_executor)
+def test_take_gives_at_most_what_was_asked_for(nodes):
+    subscription, publisher = connect(nodes, 'bounded')
     for _ in range(5):
         publisher.publish(JointState())
     assert len(take_all(subscription, 1)) >= 1
     assert len(subscription.take(0)) == 0
 
 
-def test_raw_messages_are_the_serialised_bytes(nodes, use_executor):
-    subscription, publisher = connect(nodes, 'raw', raw=True, use_executor=use_executor)
+def test_raw_messages_are_the_serialised_bytes(nodes):
+    subscription, publisher = connect(nodes, 'raw', raw=True)
     sent = JointState(name=['a', 'b'], position=[1.0, 2.0])
     publisher.publish(sent)
     ((data, _),) = take_all(subscription, 1)
@@ -83,9 +74,9 @@ def test_raw_messages_are_the_serialised_bytes(nodes, use_executor):
     assert deserialize_message(data, JointState) == sent
 
 
-def test_two_subscriptions_of_one_node_do_not_take_from_each_other(nodes, use_executor):
-    first, to_first = connect(nodes, 'first', use_executor=use_executor)
-    second, to_second = connect(nodes, 'second', use_executor=use_executor)
+def test_two_subscriptions_of_one_node_do_not_take_from_each_other(nodes):
+    first, to_first = connect(nodes, 'first')
+    second, to_second = connect(nodes, 'second')
     for i in range(5):
         to_first.publish(JointState(position=[float(i)]))
         to_second.publish(JointState(position=[float(10 + i)]))
@@ -107,34 +98,8 @@ def test_an_executor_leaves_the_messages_of_its_nodes_polled_subscription(nodes)
     executor.shutdown()
 
 
-def test_the_fallback_works_in_the_callers_executor(nodes):
-    executor = SingleThreadedExecutor()
-    executor.add_node(nodes[0])
-    subscription, publisher = connect(nodes, 'callers', use_executor=True)
-    publisher.publish(JointState(position=[4.0]))
-    taken, end = [], time.monotonic() + PATIENCE
-    while not taken and time.monotonic() < end:
-        executor.spin_once(timeout_sec=0.1)
-        taken = subscription.take()
-    assert taken[0][0].position[0] == 4.0
-    executor.shutdown()
-
-
-def test_silence_is_explained(nodes):
-    lonely = PolledSubscription(nodes[0], JointState, 'nobody', 5)
-    assert lonely.silence() == 'nobody publishes /nobody'
-    subscription = PolledSubscription(nodes[0], JointState, 'mismatch', 5)
-    matching = PolledSubscription(nodes[0], JointState, 'mismatch', BEST_EFFORT)
-    nodes[1].create_publisher(JointState, 'mismatch', BEST_EFFORT)
-    end = time.monotonic() + PATIENCE
-    while 'nobody' in subscription.silence() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert 'best effort' in subscription.silence()
-    assert matching.silence() == ''
-
-
-def test_a_destroyed_subscription_is_gone_from_its_node(nodes, use_executor):
-    subscription, publisher = connect(nodes, 'gone', use_executor=use_executor)
+def test_a_destroyed_subscription_is_gone_from_its_node(nodes):
+    subscription, publisher = connect(nodes, 'gone')
     subscription.wait(0.01)
     subscription.destroy()
     end = time.monotonic() + PATIENCE
