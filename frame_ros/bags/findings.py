@@ -27,7 +27,6 @@ MEANINGS = {
     'unavailable': 'steps without a value',
     'wrong_frame': 'samples in another frame, not used',
     'repeated': 'steps that share their sample with the step before',
-    'without_joint': 'messages without the requested joint',
     'vocabulary_changed': 'times the number of classes changed',
     'waiting': 'messages with some of the joints, used once the others had come',
     'unknown_joints_only': 'messages of other joints only',
@@ -37,7 +36,7 @@ MEANINGS = {
     'held': 'poses for which the last message of an infrequent part was taken',
 }
 # Of one topic with several publishers: used elsewhere, so nothing is lost.
-SHARED = ('without_joint', 'waiting', 'unknown_joints_only', 'interpolated', 'held')
+SHARED = ('waiting', 'unknown_joints_only', 'interpolated', 'held')
 
 
 class Level(IntEnum):

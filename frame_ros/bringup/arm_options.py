@@ -22,7 +22,6 @@ from frame_ros.robots.profiles import ROBOT_NAMES, find_profile
 OUTPUTS = tuple(controller_presets())
 NONE = 'none'
 OF_PROFILE = f"empty: that of the robot's profile; {NONE}: not that one"
-GRASP_SOURCES = ('position', 'effort', 'contact')
 
 
 @options
@@ -101,20 +100,10 @@ class ArmOptions(RunOptions):
     goal_frame: str = passed(
         'goal_frame', 'metrics', text='tf frame of the goal, instead of a topic'
     )
-    grasp_source: str = option(
-        'position', 'evidence that the object is held', choices=GRASP_SOURCES
-    )
-    grasp_distance: float = option(
-        0.0, 'm from the TCP within which the object must be to be held; 0: anywhere'
-    )
-    gripper_empty: float = option(
-        0.0, 'position of the gripper closed on nothing, rad or m; used with gripper_margin'
-    )
-    gripper_margin: float = option(
-        0.0,
-        "rad or m that an object keeps the gripper from there, at least; 0: the profile's, or that "
-        'is not asked',
-    )
+    grasp_source: str = passed('grasp.source', 'kinematics')
+    grasp_distance: float = passed('grasp_distance', 'metrics')
+    gripper_empty: float = passed('grasp.empty', 'kinematics')
+    gripper_margin: float = passed('grasp.margin', 'kinematics')
     gripper_topic: str = option(
         '',
         "the gripper's state, sensor_msgs/JointState, where the joint states do not have it; "
@@ -242,14 +231,6 @@ class ArmOptions(RunOptions):
     def _of_profile(self, node: str, parameter: str) -> tuple[str, ...]:
         """A list among the parameters in the robot's profile; empty: it has none."""
         return tuple(flat(self.profile.parameters.get(node, {})).get(parameter, ()))
-
-    @property
-    def grip(self) -> tuple[float, float]:
-        """Position of the gripper closed on nothing, and the margin that an object keeps."""
-        gripper = self.profile.gripper
-        if self.gripper_margin or gripper is None:
-            return self.gripper_empty, self.gripper_margin
-        return gripper.empty, gripper.margin
 
     @property
     def mounts(self) -> Mapping[str, Any]:

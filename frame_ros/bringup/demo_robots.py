@@ -45,12 +45,10 @@ LATE: Mapping[str, Parameters] = {
     'proximity': SIMULATED_PROXIMITY,
     'markers': SIMULATED_MARKERS,
 }
-GRASP = ('metrics', 'contact', 'proximity')  # nodes that decide whether something is held
 TIP = ('kinematics', 'gate', 'contact')  # nodes that watch the tip
 
 
 def demo_parameters(simulation: Simulation, node: str) -> dict[str, Value]:
     """The parameters of a node in the demo with a simulated robot."""
-    grasp = simulation.parameters.get('grasp', {}) if node in GRASP else {}
     tip = {'tip': simulation.tip} if simulation.tip and node in TIP else {}
-    return {**tip, **LATE.get(node, {}), **grasp, **simulation.parameters.get(node, {})}
+    return {**tip, **LATE.get(node, {}), **simulation.parameters.get(node, {})}

@@ -20,7 +20,7 @@ from frame_ros.bringup.declared_nodes import (
     options_of,
     parameters_of,
 )
-from frame_ros.bringup.demo_robots import GRASP, Value
+from frame_ros.bringup.demo_robots import Value
 from frame_ros.bringup.node_process import Process
 from frame_ros.bringup.parameter_sections import Sections, plain, read_file
 from frame_ros.bringup.run_options import RunOptions
@@ -52,11 +52,8 @@ def robot_parameters(settings: RunOptions) -> dict[str, dict[str, Value]]:
     """
     profile = settings.profile
     if profile.simulation is not None:
-        of_demo = dict(profile.simulation.parameters)
-        grasp = of_demo.pop('grasp', {})
         where = f'{profile.label}: simulation.parameters'
-        _of_robot(where, of_demo)
-        _of_robot(where, dict.fromkeys(GRASP, grasp))  # each of which takes them
+        _of_robot(where, profile.simulation.parameters)
     return _of_robot(f'{profile.label}: parameters', profile.parameters)
 
 

@@ -109,25 +109,12 @@ def _arm_hardware(settings: ArmOptions) -> list[Process]:
 def _arm_processes(settings: ArmOptions) -> list[Process]:
     policy = [_policy(settings)] if settings.policy else []
     drawn = {'obstacles_file': path_parameter(settings.obstacles_file)}
-    watched = _monitors(settings, _target(settings), drawn if settings.obstacles_file else {})
+    gripper = {'gripper_topic': settings.topics.gripper} if settings.topics.gripper else {}
+    watched = _monitors(settings, gripper, drawn if settings.obstacles_file else {})
     watching = [*arm_sensing(settings), *watched]
     monitors = [replace(process, can_respawn=True) for process in watching]
     recorder = _recorder(settings, arm_expected(settings), (settings.topics.gripper,))
     return [*monitors, recorder, *_gate(settings), *policy, *_display(settings)]
-
-
-def _target(settings: ArmOptions) -> dict[str, Value]:
-    """Returns the metrics node's parameters of the gripper that are not the default."""
-    chosen: dict[str, Value] = {}
-    if settings.topics.gripper:
-        chosen['gripper_topic'] = settings.topics.gripper
-    if settings.ot_task:
-        empty, margin = settings.grip
-        chosen |= {
-            'grasp.source': settings.grasp_source, 'grasp_distance': settings.grasp_distance,
-            'grasp.empty': empty, 'grasp.margin': margin,
-        }  # fmt: skip
-    return chosen
 
 
 def _waiting_for_all(processes: list[Process]) -> list[Process]:
@@ -185,11 +172,11 @@ def _shared(settings: RunOptions, process: Process) -> dict[str, Value]:
 
 def _monitors(
     settings: RunOptions,
-    of_metrics: Mapping[str, Value] = MappingProxyType({}),
+    of_kinematics: Mapping[str, Value] = MappingProxyType({}),
     of_markers: Mapping[str, Value] = MappingProxyType({}),
 ) -> list[Process]:
     transforms: dict[str, Value] = {'publish_tf': 'false'} if settings.robot_state_publisher else {}
-    given = {'kinematics': transforms, 'metrics': of_metrics, 'markers': of_markers}
+    given = {'kinematics': {**transforms, **of_kinematics}, 'metrics': {}, 'markers': of_markers}
     return [
         Process(node, node, parameters, settings.remappings(), only_watches=True)
         for node, parameters in given.items()

@@ -42,7 +42,7 @@ def arm_sensing(settings: ArmOptions) -> list[Process]:
     """
     processes = []
     if sources := settings.sources_of_contact:
-        contact: dict[str, Value] = {'sources': list(sources), **_grasp(settings)}
+        contact: dict[str, Value] = {'sources': list(sources)}
         if settings.motors:
             contact['joints.motors_file'] = absolute(settings.motors)
         processes.append(_contact_process(settings, contact))
@@ -51,19 +51,9 @@ def arm_sensing(settings: ArmOptions) -> list[Process]:
     return processes
 
 
-def _grasp(settings: ArmOptions) -> dict[str, Value]:
-    """Returns the parameters of grasps for the two nodes, if the user has set any."""
-    empty, margin = settings.grip
-    if not margin or settings.grasp_source == 'contact':
-        return {}
-    return {
-        'grasp.source': settings.grasp_source, 'grasp.empty': empty, 'grasp.margin': margin,
-    }  # fmt: skip
-
-
 def _of_proximity(settings: ArmOptions) -> dict[str, Value]:
     cameras = list(settings.depth_cameras)
-    parameters: dict[str, Value] = {'cameras': cameras or [''], **_grasp(settings)}
+    parameters: dict[str, Value] = {'cameras': cameras or ['']}
     if settings.topics.gripper:
         parameters['gripper_topic'] = settings.topics.gripper
     topics, infos = settings.depth_topics, settings.depth_info_topics

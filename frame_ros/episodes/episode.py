@@ -31,7 +31,7 @@ class Episode:
 
     Attributes:
         streams: role ('pose', 'action', 'contact', 'proximity', 'inference', 'joint_states',
-            'object', 'goal', and 'gripper' where it is no other's topic) -> Stream.
+            'object', 'goal', 'grasp', and 'gripper' where it is no other's topic) -> Stream.
         live: kind ('quality', 'safety', 'efficiency', 'confidence') -> the recorded metric topic,
             one array per field.
         metrics: kind -> the same recomputed: field -> (steps,) array, plus 'stamp' (steps,) int64.

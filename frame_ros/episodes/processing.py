@@ -25,6 +25,7 @@ from frame_ros.episodes.metric_pipeline.options import (
     target_streams,
 )
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
+from frame_ros.episodes.metric_pipeline.recorded_grasp import grasp_of
 from frame_ros.episodes.reference import Reference
 from frame_ros.metrics.message_fields import FIELDS
 
@@ -148,8 +149,7 @@ def run_pipeline(
         received = np.concatenate([stream.received for stream in streams.values()])
         which = np.repeat(np.arange(len(roles)), [len(stream) for stream in streams.values()])
         place = np.concatenate([np.arange(len(stream)) for stream in streams.values()])
-        joint = config.grasp.joint
-        values = [pipeline_values(role, stream, joint) for role, stream in streams.items()]
+        values = [pipeline_values(role, stream) for role, stream in streams.items()]
         stamps = [stream.stamps.tolist() for stream in streams.values()]
         order = np.argsort(received, kind='stable')
         arrivals = received[order].tolist()
@@ -164,11 +164,10 @@ def run_pipeline(
 
 def _fed_streams(episode: Episode, config: PipelineOptions) -> dict[str, Stream]:
     """Returns role -> stream of the pipeline's inputs with these settings."""
-    wanted = set(FED_ROLES).difference(('object', 'goal', 'gripper')).union(target_streams(config))
+    wanted = set(FED_ROLES).difference(('object', 'goal', 'grasp')).union(target_streams(config))
     streams = {role: episode.streams[role] for role in FED_ROLES if role in episode.streams}
-    joints = episode.streams.get('joint_states')
-    if 'gripper' not in streams and joints is not None and config.grasp.source != 'contact':
-        streams['gripper'] = joints
+    if 'grasp' in wanted.difference(streams) and (decided := grasp_of(episode)) is not None:
+        streams['grasp'] = decided
     return {role: stream for role, stream in streams.items() if role in wanted and len(stream)}
 
 

@@ -192,8 +192,8 @@ def _read_streams(bag: Bag, topic_map: TopicMap) -> tuple[dict[str, Stream], dic
         topic = topic_map.find(role)
         if topic is None or role == 'event':
             continue
-        if role == 'gripper' and topic == topic_map.find('joint_states'):
-            continue  # which is read already
+        if role == 'gripper' and ('grasp' in streams or topic == topic_map.find('joint_states')):
+            continue  # decided, or read already
         try:
             stream = read_stream(bag, role, topic)
         except BagError as error:

@@ -211,8 +211,7 @@ class Simulation:
         sample_steps: physics steps between two sensor samples of such trials.
         scripted: how the scripted policy moves it; None: it does not.
         tip: short name of the link whose pose the demo watches; '': the default.
-        parameters: node -> its parameters in the demo. Those of 'grasp' are of every node that
-            decides whether something is held.
+        parameters: node -> its parameters in the demo.
     """
 
     timestep: float

@@ -33,7 +33,6 @@ from frame_ros.scenes.rollout_record import RolloutRecord
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 from frame_ros.scenes.simulation.task import TaskState
-from frame_ros.sensing.contact.grasp import GraspOptions
 
 # Every episode begins here, so that no stamp is 0, which means: not set. ns
 START = SECOND
@@ -93,7 +92,6 @@ class Rollouts:
             action_lower=lower,
             action_upper=upper,
             ot_task='put_in',
-            grasp=GraspOptions(source='contact'),
         )
         self._names = self.simulation.joint_names
         self._arm = [self._names.index(name) for name in self._robot.joint_names]

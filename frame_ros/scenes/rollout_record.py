@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.streams.form import Stream
+from frame_ros.bags.streams.grasp import decided_grasp
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,
@@ -23,9 +24,11 @@ from frame_ros.confidence.inference_uncertainty import (
 from frame_ros.policies.execution.action_queue import Arrival
 from frame_ros.policies.protocol import Inference, TokenStatistics
 from frame_ros.scenes.simulation.contacts import Contact
+from frame_ros.sensing.contact.grasp import GraspOptions
 
 COLUMNS = ('joints', 'efforts', 'position', 'orientation', 'action', 'distance', 'object', 'goal')
 NAN = float('nan')
+GRASP = GraspOptions(source='contact')
 
 
 class RolloutRecord:
@@ -85,10 +88,11 @@ class RolloutRecord:
         joints, action = (_joint_values(self._names, rows[name]) for name in ('joints', 'action'))
         joints.update(efforts=rows['efforts'], efforts_count=joints['positions_count'])
         pose = {'position': rows['position'], 'orientation': rows['orientation']}
+        contacts = self._stream('contact', self._grasp_values())
         return {
             'inference': self._inference_stream(),
             'contact': self._stream('contact', self._contact_values()),
-            'gripper': self._stream('contact', self._grasp_values()),
+            'grasp': decided_grasp(contacts, GRASP, self._stamps[:1]),
             'proximity': self._stream('proximity', {'distance': rows['distance']}),
             'object': self._stream('object', _target_values(rows['object'])),
             'goal': self._stream('goal', _target_values(rows['goal'])),

@@ -15,13 +15,12 @@ from frame_ros.bags.definitions import parse_fields
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.contacts import GRASP_CONTACT, grasp_contact_samples
 from frame_ros.bags.streams.events import event_of
+from frame_ros.bags.streams.grasp import IS_HELD, decided_grasp, gripper_samples, state_of
 from frame_ros.bags.streams.table import FED_ROLES, STREAMS, pipeline_values, read_stream
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.events import EventType, Outcome
-from frame_ros.core.time import stamp_ns
-
-# The gripper's samples are of one joint.
-ROLES = [role for role in FED_ROLES if role != 'gripper']
+from frame_ros.core.time import SECOND, stamp_ns
+from frame_ros.sensing.contact.grasp import GraspOptions
 
 
 def live_message(content):
@@ -45,7 +44,7 @@ def plain(value):
     return 'nan' if isinstance(value, float) and math.isnan(value) else value
 
 
-@pytest.mark.parametrize('role', ROLES)
+@pytest.mark.parametrize('role', FED_ROLES)
 def test_live_offline_and_columns_agree(tmp_path, role):
     rng = np.random.default_rng(3)
     sent = [message(STREAMS[role].message_type, rng) for _ in range(100)]
@@ -72,7 +71,7 @@ def test_a_contact_that_is_not_known_is_so_live_and_in_columns(tmp_path, peaks, 
     )  # fmt: skip
     bag = Bag(write_bag(tmp_path / 'bag', [('/t', T0, content)]))
     (column,) = pipeline_values('contact', read_stream(bag, 'contact', '/t'))
-    (grip,) = pipeline_values('gripper', read_stream(bag, 'gripper', '/t'))
+    (grip,) = grasp_contact_samples(read_stream(bag, 'gripper', '/t').values)
     assert plain(STREAMS['contact'].from_message(live_message(content))) == plain(column)
     assert plain(GRASP_CONTACT.from_message(live_message(content))) == plain(grip)
     if reason:
@@ -104,7 +103,7 @@ def test_forces_of_unexpected_contacts_are_told_apart_live_and_in_columns(tmp_pa
 
 
 @pytest.mark.parametrize('effort', [[0.1, 0.2], [0.1], []])
-def test_the_joint_of_a_gripper_is_the_same_live_and_in_columns(tmp_path, effort):
+def test_the_joint_of_a_gripper_is_found_by_its_name(tmp_path, effort):
     kind = STREAMS['gripper'].message_type
     lists = (['a', 'jaw'], ['jaw'], ['b'], [])
     sent = [
@@ -112,9 +111,50 @@ def test_the_joint_of_a_gripper_is_the_same_live_and_in_columns(tmp_path, effort
         for n in lists
     ]
     bag = Bag(write_bag(tmp_path / 'bag', [('/t', T0 + i, m) for i, m in enumerate(sent)]))
-    columns = pipeline_values('gripper', read_stream(bag, 'gripper', '/t'), 'jaw')
-    live = [STREAMS['gripper'].from_message(live_message(content), 'jaw') for content in sent]
-    assert plain(live) == plain(columns) and live[2] is None
+    found = gripper_samples(read_stream(bag, 'gripper', '/t').values, 'jaw')
+    second, first = [effort[i] if i < len(effort) else 'nan' for i in (1, 0)]
+    assert plain(found) == [[1.5, second], [0.5, first], None, None]
+
+
+@pytest.mark.parametrize('source', ['position', 'effort', 'contact'])
+def test_without_decisions_the_grasp_follows_from_the_evidence(tmp_path, source):
+    """At a kilohertz, of which a sample in 5 ms is taken, and anew with every episode."""
+    held = [500 <= i < 1500 for i in range(2000)]
+    if source == 'contact':
+        links = [['finger', 'jaw'] if is_held else ['jaw'] for is_held in held]
+        sent = [
+            message(
+                'frame_ros/msg/ContactState', in_contact=True, links=names,
+                others=['cube'] * len(names), is_expected=np.ones(len(names), bool),
+            )
+            for names in links
+        ]  # fmt: skip
+    else:
+        sent = [
+            message(
+                'sensor_msgs/msg/JointState', name=['jaw'],
+                position=np.array([0.1 if is_held or source == 'effort' else 0.5]),
+                effort=np.array([0.9 if is_held else 0.1]),
+            )
+            for is_held in held
+        ]  # fmt: skip
+    stamps = [T0 + i * SECOND // 1000 for i in range(2000)]
+    for at, content in zip(stamps, sent):
+        object.__setattr__(content.header, 'stamp', stamp(at))
+    bag = Bag(write_bag(tmp_path / 'bag', [('/t', at, m) for at, m in zip(stamps, sent)]))
+    options = GraspOptions(source, 'jaw', closed=0.2, opened=0.25, debounce=0.1)
+    again = T0 + 1530 * SECOND // 1000  # within the debounce of the release
+    grasp = decided_grasp(read_stream(bag, 'gripper', '/t'), options, [T0, again])
+    assert grasp.stamps.tolist() == stamps[::5] and len(grasp.received) == 400
+    found = [is_held for is_held, _ in pipeline_values('grasp', grasp)]
+    assert found == [600 <= 5 * i < 1530 for i in range(400)]
+
+
+def test_our_states_of_a_grasp_are_those_of_the_message():
+    constants = {name: value for name, _, value in STORE.fielddefs['frame_ros/msg/GraspState'][0]}
+    assert constants == {'UNKNOWN': 0, 'EMPTY': 1, 'HELD': 2}
+    assert {constants['EMPTY']: False, constants['HELD']: True} == IS_HELD
+    assert [state_of(is_held) for is_held in (None, False, True)] == [0, 1, 2]
 
 
 def test_stamps_are_integers_without_loss():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Made-up pick and place runs, with object, goal and gripper, for the tests of the pipeline."""
+"""Made-up pick and place runs, with object, goal and grasp, for the tests of the pipeline."""
 
 import math
 
@@ -10,26 +10,20 @@ from pipeline_runs import NAMES, make_events
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-from frame_ros.sensing.contact.grasp import GraspOptions
 
 MS = SECOND // 1000
 BEGIN, STEPS, STEP = 10 * SECOND, 60, 33 * MS
 NAN = math.nan
-PUT = PipelineOptions(
-    ot_task='put_in',
-    pose_frame='base',
-    max_goal_age=0.5,
-    grasp=GraspOptions(joint='gripper', debounce=0.0),
-)
+PUT = PipelineOptions(ot_task='put_in', pose_frame='base', max_goal_age=0.5)
 REASON = {
     'object': 'no object pose was received',
     'goal': 'no goal pose was received',
-    'gripper': "the state of the gripper (joint 'gripper') was not received",
+    'grasp': 'the grasp was not received',
 }
 
 
 class Run:
-    """A pick and place in numbers: poses, object, goal and gripper at every step, 1 ms before."""
+    """A pick and place in numbers: poses, object, goal and grasp at every step, 1 ms before."""
 
     def __init__(self, seed=0):
         random = np.random.default_rng(seed)
@@ -38,12 +32,8 @@ class Run:
             random.normal(0, 0.002, (STEPS, 3)), axis=0
         )
         self.goal = np.array([-0.2, 0.2, 0.1]) + np.zeros((STEPS, 3))
-        self.gripper = np.where((np.arange(STEPS) > 20) & (np.arange(STEPS) < 45), 0.1, 0.5)
+        self.grasped = (np.arange(STEPS) > 20) & (np.arange(STEPS) < 45)
         self.stamps = BEGIN + STEP * np.arange(1, STEPS + 1)
-
-    @property
-    def grasped(self):
-        return self.gripper < 0.2
 
     def samples(self, frame='base', without=()):
         found = []
@@ -52,7 +42,7 @@ class Run:
             found += [
                 ('object', stamp - MS, (*self.object[i].tolist(), frame)),
                 ('goal', stamp - MS, (*self.goal[i].tolist(), '')),
-                ('gripper', stamp - MS, (float(self.gripper[i]), NAN)),
+                ('grasp', stamp - MS, (bool(self.grasped[i]), '')),
                 ('pose', stamp - MS, pose),
                 ('action', stamp, (NAMES, [0.0] * 3)),
             ]

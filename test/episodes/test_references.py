@@ -13,7 +13,6 @@ from bag_making import T0, episode_messages, event, joints, message, pose, stamp
 from frame_ros.bags.streams.form import Stream
 from frame_ros.core.errors import BagError, FrameRosError, ValueRangeError
 from frame_ros.core.events import EventType
-from frame_ros.core.options import changed
 from frame_ros.core.time import SECOND
 from frame_ros.episodes import PipelineOptions, Reference, load_references, read_episodes
 from frame_ros.episodes.processing import run_pipeline, settings_of
@@ -25,12 +24,14 @@ from frame_ros.metrics import (
     relative_trajectory_error,
 )
 from frame_ros.reports.parity.comparison import compare_live
-from frame_ros.sensing.contact.grasp import GraspOptions
 
 PERIOD = SECOND // 50
-PUT = PipelineOptions(
-    ot_task='put_in', pose_frame='base', grasp=GraspOptions(joint='grip', debounce=0.0)
-)
+PUT = PipelineOptions(ot_task='put_in', pose_frame='base')
+# What metrics nodes recorded when they decided by themselves.
+DECIDED = {
+    'grasp.source': 'position', 'grasp.joint': 'grip', 'grasp.closed': 0.2, 'grasp.opened': 0.25,
+    'grasp.debounce': 0.0,
+}  # fmt: skip
 
 
 @pytest.fixture()
@@ -172,13 +173,13 @@ def held_at(i):
     return 15 <= i < 35
 
 
-def target_bag(folder, config, known=None, with_goal=True, source='position'):
-    """An episode with object, goal, and both kinds of grasp."""
+def target_bag(folder, config, known=None, with_goal=True, options=DECIDED, decisions=()):
+    """An episode with object, goal, and both kinds of evidence of a grasp."""
     messages = episode_messages(50)
     facts = {'topics': {}, 'known': known or {}}
-    if source == 'contact':
+    if options.get('grasp.source') == 'contact':
         facts['topics']['gripper'] = '/contact'
-    text = json.dumps(json.loads(config.to_json()) | facts)
+    text = json.dumps(json.loads(config.to_json()) | options | facts)
     messages.append(('/metrics_config', T0 - 1, message('std_msgs/msg/String', data=text)))
     for i in range(50):
         at = T0 + i * PERIOD
@@ -187,6 +188,7 @@ def target_bag(folder, config, known=None, with_goal=True, source='position'):
         messages.append(('/contact', at + 10, contact(at, held_at(i))))
         if with_goal:
             messages.append(('/goal_pose', at + 10, target(at, (0.0, 0.4, 0.1))))
+    messages += decisions
     return write_bag(folder, sorted(messages, key=lambda m: m[1]))
 
 
@@ -200,7 +202,7 @@ def expected_ot():
 def test_a_goal_holds_through_the_later_episodes_of_a_bag(tmp_path):
     """Said once before the first, anew within the second: each starts from the newest before it."""
     config = evolve(PUT, max_goal_age=0.0)
-    facts = {'known': {'goal': [T0 + 21 * SECOND, 0.0, 0.9, 0.1, 'base']}}
+    facts = DECIDED | {'known': {'goal': [T0 + 21 * SECOND, 0.0, 0.9, 0.1, 'base']}}
     text = json.dumps(json.loads(config.to_json()) | facts)
     sent = [('/metrics_config', T0, message('std_msgs/msg/String', data=text))]
     for at, y in ((T0 - SECOND, 0.4), (T0 + 21 * SECOND, 0.9)):
@@ -221,12 +223,53 @@ def test_a_goal_holds_through_the_later_episodes_of_a_bag(tmp_path):
 
 @pytest.mark.parametrize('source', ['position', 'contact'])
 def test_ot_of_a_bag_is_the_batch_form(tmp_path, source):
-    config = changed(PUT, {'grasp.source': source})
-    (episode,) = read_episodes(target_bag(tmp_path / 'bag', config, source=source))
+    options = DECIDED | {'grasp.source': source}
+    (episode,) = read_episodes(target_bag(tmp_path / 'bag', PUT, options=options))
     np.testing.assert_allclose(episode.metrics['quality']['ot_step'], expected_ot(), rtol=1e-12)
     assert episode.metrics['quality']['is_grasped'].tolist() == [held_at(i) for i in range(50)]
     assert ('gripper' in episode.streams) == (source == 'contact')
     assert not episode.problems
+
+
+def test_names_of_earlier_versions_are_read(tmp_path):
+    options = {
+        'grasp_source': 'position', 'gripper_joint': 'grip', 'gripper_closed': 0.2,
+        'gripper_open': 0.25, 'grasp_debounce': 0.0,
+    }  # fmt: skip
+    (episode,) = read_episodes(target_bag(tmp_path / 'bag', PUT, options=options))
+    np.testing.assert_allclose(episode.metrics['quality']['ot_step'], expected_ot(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('wrong', 'problem'),
+    [
+        ({'grasp_source': ''}, "source is ''; it must be position, effort"),
+        ({'gripper_smaller_is_closed': 1}, 'must be true or false'),
+        ({'grasp.closed': 0.5}, 'closed is 0.5; it must be below'),
+        ({'effort_on': 0.1, 'effort_off': 0.5}, 'effort_off is 0.5'),
+    ],
+)
+def test_recorded_options_that_cannot_be_are_noted(tmp_path, wrong, problem):
+    given = {name: value for name, value in DECIDED.items() if name != 'grasp.source'} | wrong
+    (episode,) = read_episodes(target_bag(tmp_path / 'bag', PUT, options=given))
+    (text,) = [each for each in episode.problems if 'the grasp cannot be decided' in each]
+    assert problem in text and not episode.metrics['quality']['is_grasped'].any()
+    unasked = evolve(PUT, ot_task='')
+    (episode,) = read_episodes(target_bag(tmp_path / 'unasked', unasked, options=given))
+    assert not episode.problems
+
+
+def test_a_recorded_decision_is_taken_whatever_the_gripper_did(tmp_path):
+    decisions = [
+        ('/grasp', at + 5, message('frame_ros/msg/GraspState', header__stamp=stamp(at), state=state,
+                                   reason='' if state else 'unseen'))
+        for at, state in ((T0 + i * PERIOD, 2 if i < 10 else 1 if i < 40 else 0) for i in range(50))
+    ]  # fmt: skip
+    (episode,) = read_episodes(target_bag(tmp_path / 'bag', PUT, decisions=decisions))
+    quality = episode.metrics['quality']
+    assert quality['is_grasped'].tolist() == [i < 10 for i in range(50)]
+    assert np.isfinite(quality['ot_step'][1:40]).all() and np.isnan(quality['ot_step'][40:]).all()
+    assert 'gripper' not in episode.streams
 
 
 def test_a_goal_that_was_said_before_the_recording_is_in_the_settings(tmp_path):

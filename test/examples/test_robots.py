@@ -104,7 +104,7 @@ def test_the_process_table_has_the_topics_of_the_profile(tmp_path, monkeypatch):
 
 
 def test_a_gripper_whose_joint_grows_as_it_closes():
-    grasp = GraspOptions(closed=0.0, opened=0.0).of(str(FILES['xarm6']))
+    grasp = GraspOptions().of(str(FILES['xarm6']))
     assert grasp.joint == 'drive_joint' and not grasp.smaller_is_closed
     assert grasp.closed > grasp.opened
-    assert GraspOptions(closed=0.0, opened=0.0).of('so101').smaller_is_closed
+    assert GraspOptions().of('so101').smaller_is_closed

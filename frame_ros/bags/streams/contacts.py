@@ -42,7 +42,7 @@ def _largest_of(values: Sequence[float], is_left_out: Sequence[bool]) -> float:
 
 
 def contact_samples(
-    values: Mapping[str, NDArray], _: str = ''
+    values: Mapping[str, NDArray],
 ) -> list[tuple[bool | None, bool, float, float, float, float]]:
     """Returns the samples of `contact_values` from columns.
 
@@ -124,7 +124,7 @@ def grasp_contact(
     return float(max(map(len, links.values()), default=0)), NAN
 
 
-def grasp_contact_samples(values: Mapping[str, NDArray], _: str = '') -> list[tuple[float, float]]:
+def grasp_contact_samples(values: Mapping[str, NDArray]) -> list[tuple[float, float]]:
     """Returns the samples of `grasp_contact_values` from columns."""
     counts = values.get('links_count', np.zeros(len(values['in_contact']))).tolist()
     unknown = _is_unknown(values, len(counts))
@@ -176,7 +176,7 @@ PROXIMITY = RecordedStream(
     (
         MessageForm(
             'frame_ros/msg/Proximity', _same('distance'), proximity_values,
-            lambda values, _: [(distance,) for distance in values['distance'].tolist()],
+            lambda values: [(distance,) for distance in values['distance'].tolist()],
         ),
     ),
     usable_distance,

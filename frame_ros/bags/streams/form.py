@@ -48,10 +48,8 @@ class MessageForm:
         message_type: such as 'geometry_msgs/msg/PoseStamped'.
         fields: value of a Stream -> path in the message, or paths that are joined; of a
             sequence there is also `<value>_count`.
-        from_message: returns the sample of a message, live or of a bag. That of the gripper takes
-            the name of its joint, too.
-        from_columns: returns the same samples of the values of a Stream; the second argument is
-            the joint of the gripper.
+        from_message: returns the sample of a message, live or of a bag.
+        from_columns: returns the same samples of the values of a Stream.
         optional: paths that messages of an older version lack; their values are left out then.
         read: reads a topic's receive times and values, where columns do not suffice.
     """
@@ -59,7 +57,7 @@ class MessageForm:
     message_type: str
     fields: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     from_message: Callable[..., Any] = lambda message: message
-    from_columns: Callable[[Values, str], list[Any]] | None = None
+    from_columns: Callable[[Values], list[Any]] | None = None
     optional: tuple[str, ...] = ()
     read: Callable[..., tuple[NDArray, dict[str, NDArray]]] | None = None
 

@@ -160,7 +160,7 @@ def usable_inference(value: dict[str, float]) -> dict[str, float] | None:
     return None if value['latency'] < 0 or math.isinf(value['latency']) else value
 
 
-def inference_samples(values: Values, _: str = '') -> list[dict[str, Any]]:
+def inference_samples(values: Values) -> list[dict[str, Any]]:
     """Returns the samples of columns one by one."""
     columns = {name: column.tolist() for name, column in values.items()}
     return [dict(zip(columns, row)) for row in zip(*columns.values())]

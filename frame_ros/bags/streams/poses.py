@@ -27,7 +27,7 @@ def pose_values(message: Any) -> Pose:
     return place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w
 
 
-def pose_samples(values: Values, _: str = '') -> list[list[float]]:
+def pose_samples(values: Values) -> list[list[float]]:
     """Returns the same of columns: position (T, 3), orientation (T, 4)."""
     found: list[list[float]] = np.hstack([values['position'], values['orientation']]).tolist()
     return found
@@ -48,7 +48,7 @@ def target_values(message: Any) -> Target:
     return place.x, place.y, place.z, str(message.header.frame_id)
 
 
-def target_samples(values: Values, _: str = '') -> list[Target]:
+def target_samples(values: Values) -> list[Target]:
     """Returns the same of columns: position (T, 3), frame (T,)."""
     rows = zip(values['position'].tolist(), values['frame'].tolist())
     return [(*position, str(frame)) for position, frame in rows]

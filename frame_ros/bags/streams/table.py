@@ -14,8 +14,9 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.contacts import CONTACT, PROXIMITY
 from frame_ros.bags.streams.events import EVENT
 from frame_ros.bags.streams.form import MessageForm, RecordedStream, Stream
+from frame_ros.bags.streams.grasp import GRASP, GRIPPER
 from frame_ros.bags.streams.inference import INFERENCE
-from frame_ros.bags.streams.joints import ACTION, GRIPPER, JOINT_STATES
+from frame_ros.bags.streams.joints import ACTION, JOINT_STATES
 from frame_ros.bags.streams.poses import GOAL, OBJECT, POSE
 from frame_ros.core.errors import BagError
 from frame_ros.core.options import check_names
@@ -32,7 +33,8 @@ def _live(kind: str) -> RecordedStream:
 STREAMS = {
     row.role: row
     for row in (
-        POSE, ACTION, CONTACT, PROXIMITY, INFERENCE, JOINT_STATES, OBJECT, GOAL, GRIPPER, EVENT,
+        POSE, ACTION, CONTACT, PROXIMITY, INFERENCE, JOINT_STATES, OBJECT, GOAL, GRASP,
+        GRIPPER, EVENT,
         *map(_live, ('quality', 'safety', 'efficiency', 'confidence')),
     )
 }  # fmt: skip
@@ -150,11 +152,11 @@ def _note_version(bag: Bag, kind: str, topic: str) -> None:
         )
 
 
-def pipeline_values(role: str, stream: Stream, joint: str = '') -> list[Any]:
+def pipeline_values(role: str, stream: Stream) -> list[Any]:
     """Returns the samples of a stream one by one, as messages give them live and
-    MetricPipeline.feed takes them. joint: that of the gripper."""
+    MetricPipeline.feed takes them."""
     row = STREAMS[role]
     form = row.form(stream.message_type) or row.forms[0]  # a computed stream has no messages
     if form.from_columns is None:
         raise BagError(f'role {role!r} has no place in the pipeline')
-    return form.from_columns(stream.values, joint)
+    return form.from_columns(stream.values)

@@ -42,7 +42,7 @@ STANDS = tuple(
 )
 # Bits of QualityMetrics.lagging.
 LAGGING = {
-    'pose': 1, 'contact': 2, 'proximity': 4, 'object': OBJECT, 'goal': GOAL, 'gripper': GRIPPER,
+    'pose': 1, 'contact': 2, 'proximity': 4, 'object': OBJECT, 'goal': GOAL, 'grasp': GRIPPER,
 }  # fmt: skip
 # Samples of contact and proximity that are kept while no episode runs: 2 s of two at 1 kHz.
 MOST_BEFORE_START = 4000
@@ -81,7 +81,7 @@ class ControlStepMetrics:
                 'proximity': self._on_proximity,
                 'object': self._on_object,
                 'goal': self._on_goal,
-                'gripper': self._on_gripper,
+                'grasp': self._on_grasp,
                 'pose': self._on_pose,
                 'inference': self._on_inference,
                 'action': self._on_action,
@@ -225,9 +225,9 @@ class ControlStepMetrics:
         if stamp >= self._begun or 'goal' in self._lasting:
             self.target.update_goal(stamp, value)
 
-    def _on_gripper(self, stamp: int, value: tuple[float, float]) -> None:
+    def _on_grasp(self, stamp: int, value: tuple[bool | None, str]) -> None:
         if stamp >= self._begun:
-            self.target.update_gripper(stamp, value)
+            self.target.update_grasp(stamp, value)
 
     def _on_action(self, stamp: int, value: tuple[tuple[str, ...], list[float]]) -> None:
         if stamp < self._begun:

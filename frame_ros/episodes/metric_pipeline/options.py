@@ -19,7 +19,6 @@ from frame_ros.core.options import (
     evolved,
     flatten,
     from_values,
-    group,
     option,
     options,
     rule,
@@ -27,7 +26,6 @@ from frame_ros.core.options import (
 )
 from frame_ros.episodes.reference import Reference
 from frame_ros.metrics.resampling import MATCHES
-from frame_ros.sensing.contact.grasp import GraspOptions
 
 if TYPE_CHECKING:
     from frame_ros.metrics import ContactLimits
@@ -36,17 +34,6 @@ if TYPE_CHECKING:
 OT_TASKS = {'pick': False, 'move': True, 'put_on': True, 'put_in': True}
 DEFINITIONS = 'definitions'  # key of the version, next to the options
 GIVEN = ('action_names', 'action_lower', 'action_upper', 'pose_frame')  # recorded, but no options
-# Names that bags of earlier versions have.
-FORMER = {
-    'gripper_open': 'grasp.opened',
-    **{
-        f'gripper_{n}': f'grasp.{n}'
-        for n in ('joint', 'closed', 'smaller_is_closed', 'empty', 'margin')
-    },
-    **{n: f'grasp.{n}' for n in ('effort_on', 'effort_off', 'contact_links')},
-    'grasp_source': 'grasp.source',
-    'grasp_debounce': 'grasp.debounce',
-}
 
 
 @options
@@ -136,7 +123,7 @@ class MetricParameters:
         0.0, 'age of a goal pose, likewise; it may be published once', unit='s', at_least=0.0
     )
     max_gripper_age: float = option(
-        0.5, 'age of the evidence of a grasp, likewise', unit='s', at_least=0.0
+        0.5, 'age of the decision on the grasp, likewise', unit='s', at_least=0.0
     )
     grasp_distance: float = option(
         0.0,
@@ -156,7 +143,6 @@ class MetricParameters:
         'confidence over the inferences of an episode; window: of 5',
         choices=EPISODE_AGGREGATES,
     )
-    grasp: GraspOptions = group(GraspOptions, joint='gripper')
 
     @rule('force_limit', 'consistent with the other limits')
     def _has_limits(self) -> bool:
@@ -248,13 +234,11 @@ class PipelineOptions(MetricParameters):
         if not isinstance(given, dict):
             raise ValueRangeError(f'pipeline settings are a {type(given).__name__}, not an object')
         values: dict[str, Any] = {
-            FORMER.get(str(name), str(name)): tuple(value) if isinstance(value, list) else value
+            str(name): tuple(value) if isinstance(value, list) else value
             for name, value in given.items()
         }
         declared = {each.name: each for each in walk(cls) if each.name in values}
         known = {name: each.checked(values[name]) for name, each in declared.items()}
-        if not known.get('ot_task'):  # nothing asks for a grasp then: its options may contradict
-            known = {n: value for n, value in known.items() if not n.startswith('grasp.')}
         return evolved(from_values(cls, known), **_given(values))
 
 
@@ -290,15 +274,10 @@ def recorded_definitions(text: str) -> int | None:
 
 
 def target_streams(config: PipelineOptions) -> tuple[str, ...]:
-    """The streams that OT needs in addition to the poses, with the evidence of a grasp: to pick,
-    only if that is named.
-    """
+    """The streams that OT needs in addition to the poses."""
     if not config.ot_task:
         return ()
-    if config.has_goal:
-        return 'object', 'goal', 'gripper'
-    is_named = config.grasp.joint or config.grasp.source == 'contact'
-    return ('object', 'gripper') if is_named else ('object',)
+    return ('object', 'goal', 'grasp') if config.has_goal else ('object', 'grasp')
 
 
 def sporadic_streams(config: PipelineOptions) -> tuple[str, ...]:

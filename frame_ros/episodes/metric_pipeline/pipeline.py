@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from frame_ros.bags.streams.joints import usable_grip
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.events import Event
 from frame_ros.core.stamps import StampGuard, Verdict
@@ -30,8 +29,6 @@ USE = Verdict.USE
 AHEAD = SECOND // 2
 # Events that were announced ahead and wait for their stamps; an episode has a handful.
 MOST_EVENTS = 1000
-# Of a gripper's kilohertz stream the first sample in each such period is taken, ns.
-GRIP_PERIOD = SECOND // 200
 
 
 class MetricPipeline:
@@ -41,8 +38,7 @@ class MetricPipeline:
     `finish()` all that are left. Streams and values: 'pose' (x, y, z in m, quaternion x, y, z, w),
     'action' (names, positions), 'contact' (in_contact, in_collision, force in N), 'proximity'
     (distance in m,), 'inference' (dict of `inference_values`), 'event' (`Event`); with a
-    task of OT also 'object' and 'goal' (x, y, z in m, frame) and 'gripper' (position in rad or m
-    and effort in N m or N, None without the joint; or `grasp_contact_values`). Values
+    task of OT also 'object' and 'goal' (x, y, z in m, frame) and 'grasp' (`grasp_values`). Values
     that are not finite, of a wrong length or badly stamped are dropped and counted in
     `counts`; nothing raises.
     """
@@ -60,7 +56,6 @@ class MetricPipeline:
         self._account = account = EpisodeSummaries(self._samples.append, self.data_quality)
         self._steps = ControlStepMetrics(self.config, account, self._samples, self._count, lagging)
         self._ticks = ControlTickMetrics(self.config.efficiency_hold, account, self._samples)
-        self._grip_period = 0
         # Stream -> stamp and value of its newest pose: what an episode may have to start from.
         self.newest: dict[str, tuple[int, Any]] = {}
         self._inputs = {role: self._input(role) for role in (*ALWAYS, *target_streams(self.config))}
@@ -70,20 +65,13 @@ class MetricPipeline:
         misses nothing; gaps of actions are counted at the steps.
         """
         row = STREAMS[role]
-        is_grip = role == 'gripper'
-        usable = usable_grip(self.config.grasp.source) if is_grip else row.usable
-        return usable, StampGuard(self.config.gap if row.is_steady else math.inf)
+        return row.usable, StampGuard(self.config.gap if row.is_steady else math.inf)
 
     @property
     def problems(self) -> list[str]:
         """Returns what is wrong with the input, in words."""
         steps = self._steps
-        missing = ''
-        if 'gripper.without_joint' in self.counts and not self._grip_period:
-            missing = f'no joint {self.config.grasp.joint!r} in the messages of the gripper'
-        found = (
-            steps.actions.problem, steps.target.problem, missing, steps.confidence.problem,
-        )  # fmt: skip
+        found = (steps.actions.problem, steps.target.problem, steps.confidence.problem)
         return [problem for problem in found if problem]
 
     @property
@@ -116,13 +104,8 @@ class MetricPipeline:
         check, guard = known
         checked = check(value)
         if checked is None:
-            self._count(f'{stream}.invalid' if value is not None else f'{stream}.without_joint')
+            self._count(f'{stream}.invalid')
             return
-        if stream == 'gripper' and stamp > 0:
-            period = stamp // GRIP_PERIOD
-            if period == self._grip_period:
-                return
-            self._grip_period = period
         arrival = stamp if now is None else now
         verdict = guard.check(stamp, arrival)
         if verdict is not USE:

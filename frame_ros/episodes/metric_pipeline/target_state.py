@@ -13,7 +13,6 @@ from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.metrics import OptimalTrajectoryDifference
 from frame_ros.metrics.families.progress import NO_TASK
 from frame_ros.metrics.record import NO_POSE
-from frame_ros.sensing.contact.grasp import GraspDetector
 
 NAN = math.nan
 # Bits of QualityMetrics.lagging.
@@ -65,7 +64,7 @@ class _Place:
 
 
 class TargetState:
-    """Takes poses of object and goal and samples of the gripper, and gives OT at steps.
+    """Takes poses of object and goal and what the gripper holds, and gives OT at steps.
 
     ot, ot_step, ot_mean: see QualityMetrics; the first two NaN where something is missing.
     is_grasped: the object is held, as used; False where that is not known. reason: why OT was
@@ -80,12 +79,8 @@ class TargetState:
         self._count = count
         self._object = _Place('object', config.max_object_age)
         self._goal = _Place('goal', config.max_goal_age)
-        self._grasp = GraspDetector(config.grasp) if self._is_on else None
-        self._grip_stamp: int | None = None
-        self._grip_age = int(config.max_gripper_age * SECOND) or None
-        gripper = f'the state of the gripper (joint {config.grasp.joint!r})'
-        is_contact = config.grasp.source == 'contact'
-        self._grip_name = 'the contact that shows the grasp' if is_contact else gripper
+        self._grasp: tuple[int, bool | None, str] | None = None  # stamp, is held, why not known
+        self._grasp_age = int(config.max_gripper_age * SECOND) or None
         self._reach = config.grasp_distance
         self._gap = int(config.gap * SECOND)
         self._ot = OptimalTrajectoryDifference(config.ot_second_term)
@@ -100,9 +95,7 @@ class TargetState:
         self._taken = 0
         self._object.begin()
         self._goal.begin()
-        if self._grasp is not None:
-            self._grasp.reset()
-        self._grip_stamp = None
+        self._grasp = None
         self.ot = self.ot_step = self.ot_mean = NAN
         self.is_grasped = False
         self.reason = '' if self._is_on else NO_TASK.text
@@ -117,9 +110,8 @@ class TargetState:
             self._object.forget()
         elif stream == 'goal':
             self._goal.forget()
-        elif stream == 'gripper' and self._grasp is not None:
-            self._grasp.reset()
-            self._grip_stamp = None
+        elif stream == 'grasp':
+            self._grasp = None
         elif stream == 'pose':
             self._taken = 0
             self._ot.reset_differences()
@@ -132,11 +124,9 @@ class TargetState:
         """value: x, y, z (m) and the frame."""
         self._goal.update(stamp, value)
 
-    def update_gripper(self, stamp: int, value: tuple[float, float]) -> None:
-        """value: position (rad or m) and effort (N m or N), or the links in contact."""
-        if self._grasp is not None:
-            self._grasp.update(stamp, *value)
-            self._grip_stamp = stamp
+    def update_grasp(self, stamp: int, value: tuple[bool | None, str]) -> None:
+        """value: whether something is held; None: it is not known, and why not."""
+        self._grasp = stamp, *value
 
     def ahead_of(self, stamp: int) -> int:
         """Bits LAGGING_* of what is known of a later time than a step that came late."""
@@ -145,7 +135,7 @@ class TargetState:
             bits = OBJECT
         if self._goal.value is not None and self._goal.stamp > stamp:
             bits |= GOAL
-        if self._grip_stamp is not None and self._grip_stamp > stamp:
+        if self._grasp is not None and self._grasp[0] > stamp:
             bits |= GRIPPER
         return bits
 
@@ -205,12 +195,13 @@ class TargetState:
     def _held(self, stamp: int, lagging: int) -> tuple[bool | None, str]:
         """Returns whether the gripper holds something, None if not known, and why not."""
         if lagging & GRIPPER:
-            return None, f'{self._grip_name} came too late at the last step'
-        if self._grip_stamp is None:
-            return None, f'{self._grip_name} was not received'
-        if self._grip_age is not None and stamp - self._grip_stamp > self._grip_age:
-            return None, f'{self._grip_name} is older than {self._grip_age / SECOND:g} s'
-        return self._grasp.is_grasped, ''  # type: ignore[union-attr]
+            return None, 'the grasp came too late at the last step'
+        if self._grasp is None:
+            return None, 'the grasp was not received'
+        decided, is_held, why = self._grasp
+        if self._grasp_age is not None and stamp - decided > self._grasp_age:
+            return None, f'the grasp is older than {self._grasp_age / SECOND:g} s'
+        return is_held, '' if is_held is not None else f'the grasp is not known: {why}'
 
     def _note(self, reason: str) -> None:
         self._count('ot.unavailable')

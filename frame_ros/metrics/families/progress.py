@@ -186,7 +186,7 @@ OPTIMAL_TRAJECTORY = record.quality_metric(
     has_three_forms=True, sampled_at=record.CONTROL_STEPS,
     options=(
         'ot_task', 'ot_second_term', 'max_pose_age', 'max_object_age', 'max_goal_age',
-        'max_gripper_age', 'grasp.source', 'grasp_distance', 'gap',
+        'max_gripper_age', 'grasp_distance', 'gap',
     ),
     line=record.Line(
         record.Chart('Optimal trajectory difference (window of 8)', is_from_zero=False), 'ot',

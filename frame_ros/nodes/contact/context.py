@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 
 from frame_ros.msg import EpisodeEvent
-from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.topics import EPISODE_EVENTS
 from frame_ros.robots import Robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.sensing.contact.expectation import ContactContext
-from frame_ros.sensing.contact.grasp import GraspDetector
+from frame_ros.sensing.contact.grasp import GraspHistory
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 
 Array = NDArray[np.float64]
@@ -62,47 +61,35 @@ class LinkPositions(Mapping[str, Array]):
 
 
 class ContextKeeper:
-    """Follows gripper, tip and phase; `is_holding`: whether the gripper holds something, None: not
-    known.
-    """
+    """Follows gripper, tip and phase."""
 
-    def __init__(self, settings: ContactOptions, robot: Robot, joints: JointArrays) -> None:
-        """Raises FrameRosError for a gripper that cannot be."""
+    def __init__(
+        self, gripper_joint: str, robot: Robot, joints: JointArrays, grasp: GraspHistory
+    ) -> None:
+        """gripper_joint: '' where there is none. grasp: what the gripper holds."""
         self._robot, self._joints = robot, joints
         self._rows = joints.rows(robot.joint_names)
         self._links = LinkPositions(robot, joints)
-        found = settings.grasp.of(settings.robot)
-        self.gripper_joint = found.joint if found else ''
-        self._grasp = GraspDetector(found) if found else None
+        self._gripper_joint, self._grasp = gripper_joint, grasp
         self._tip: Array | None = None
         self._was_holding: bool | None = None
         self.phase = ''
 
-    @property
-    def is_holding(self) -> bool | None:
-        """True if the gripper holds something; None: not known."""
-        return self._grasp.is_grasped if self._grasp is not None else None
-
     def reset(self) -> None:
         """The clock was reset."""
         self._was_holding = None
-        if self._grasp is not None:
-            self._grasp.reset()
 
-    def on_joints(self, stamp: int, joints: frozenset[str]) -> None:
-        """The arrays have taken a joint state with these joints."""
+    def on_joints(self) -> None:
+        """The arrays have taken a joint state."""
         self._links.renew()
         self._tip = None
-        if self._grasp is not None and self.gripper_joint in joints:
-            position, effort = self._gripper()
-            self._grasp.update(stamp, position, effort)
 
     def at(self, stamp: int, is_contact: bool, held_weight: float = nan) -> ContactContext:
         """Returns what is known now; the tip only with a contact or where a grasp begins or ends,
         since nothing else asks for it. held_weight: N, see ContactContext.
         """
         position, effort = self._gripper()
-        holding = self.is_holding
+        holding = self._grasp.at(stamp)
         is_wanted = is_contact or holding != self._was_holding
         self._was_holding = holding
         tip = self._tip_position() if is_wanted else UNKNOWN
@@ -111,10 +98,10 @@ class ContextKeeper:
         )
 
     def _gripper(self) -> tuple[float, float]:
-        if not self.gripper_joint:
-            return float('nan'), float('nan')
+        if not self._gripper_joint:
+            return nan, nan
         joints = self._joints
-        return joints.position_of(self.gripper_joint), joints.effort_of(self.gripper_joint)
+        return joints.position_of(self._gripper_joint), joints.effort_of(self._gripper_joint)
 
     def _tip_position(self) -> Array:
         if self._tip is None:

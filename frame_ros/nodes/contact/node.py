@@ -28,10 +28,13 @@ from frame_ros.nodes.contact.franka import IndicatorReader, StateFlagReader, rob
 from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.contact.tare import TareService
 from frame_ros.nodes.runtime.endpoints import published
+from frame_ros.nodes.runtime.grasp_input import GraspInput
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.spinning import SERVICE_PERIOD, poll_with_services, run_node
+from frame_ros.robots.profiles import find_profile
 from frame_ros.sensing.contact.detection import Detection
+from frame_ros.sensing.contact.grasp import CONTACT
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.joint_effort_sensor import EffortSensor
 from frame_ros.sensing.contact.robot_sensor import RobotSensor
@@ -52,10 +55,10 @@ FLAGS, ROBOT_WRENCH = 'robot_flags', 'robot_wrench'
 class ContactNode(Node):
     """Detects whether the robot touches something, and whether that was meant.
 
-    Subscribes joint_states, joint_commands, and what its sources need: a wrench, and of Franka arms
-    external_wrench_in_base_frame with robot_state or contact. Publishes contact at a rate, and at
-    once when a contact begins, ends or is no longer expected; contact_events; external_wrench;
-    diagnostics. The service ~/tare tares the force-torque sensor.
+    Subscribes joint_states, joint_commands, grasp, and what its sources need: a wrench, and of
+    Franka arms external_wrench_in_base_frame with robot_state or contact. Publishes contact at a
+    rate, and at once when a contact begins, ends or is no longer expected; contact_events;
+    external_wrench; diagnostics. The service ~/tare tares the force-torque sensor.
     """
 
     def __init__(self) -> None:
@@ -67,10 +70,12 @@ class ContactNode(Node):
         self.robot = settings.load_robot()
         self._base_frame = settings.frames.of(self.robot.base_link)
         names = tuple(self.robot.joint_limits)
-        grasp = settings.grasp.of(settings.robot)
-        gripper = (grasp.joint,) if grasp and grasp.joint not in names else ()
-        self._joints, self._commands = JointArrays((*names, *gripper)), JointArrays(names)
-        self._keeper = ContextKeeper(settings, self.robot, self._joints)
+        gripper = find_profile(settings.robot).gripper
+        joint = gripper.joint if gripper else ''
+        others = (joint,) if joint and joint not in names else ()
+        self._joints, self._commands = JointArrays((*names, *others)), JointArrays(names)
+        self._grasp = GraspInput(self, ignored=CONTACT)
+        self._keeper = ContextKeeper(joint, self.robot, self._joints, self._grasp.history)
         self._make_sensors()
         efforts = self._efforts
         self._beside = efforts.bodies_of(settings.fingers) if efforts is not None else ()
@@ -172,6 +177,7 @@ class ContactNode(Node):
         if self._phase is not None:
             self._phase.poll()
             self._keeper.phase = self._phase.phase
+        self._grasp.poll()
         samples = self._samples()
         self._judge(samples)
         self._watch_silence()
@@ -199,9 +205,9 @@ class ContactNode(Node):
     def _handle(self, sample: inputs.Sample) -> list[Detection]:
         """Detections by one sample: none, or one."""
         stamp, stream, value = sample
-        holding = self._keeper.is_holding
+        holding = self._grasp.history.at(stamp)
         if stream == JOINTS:
-            return self._on_joints(stamp, value)
+            return self._on_joints(stamp, value, holding)
         if stream == COMMANDS:
             if self._efforts is not None and self._commands.take(value):
                 self._efforts.on_command(stamp)
@@ -214,19 +220,19 @@ class ContactNode(Node):
         found = self._own.on_flags(value, holding)
         return [] if found is None else [found]
 
-    def _on_joints(self, stamp: int, state: Any) -> list[Detection]:
+    def _on_joints(self, stamp: int, state: Any, holding: bool | None) -> list[Detection]:
         joints = self._joints.take(state)
         if not joints:
             self._warnings.warn('joint state', f'dropped: a joint state: {self._joints.problem}')
             return []
-        self._keeper.on_joints(stamp, joints)
+        self._keeper.on_joints()
         if self._wrench is not None:
             self._wrench.on_joints(stamp, joints)
         if self._own is not None:
             self._own.on_joints(stamp, joints)
         if self._efforts is None:
             return []
-        found = self._efforts.on_joints(stamp, joints, self._keeper.is_holding)
+        found = self._efforts.on_joints(stamp, joints, holding)
         return [] if found is None else [found]
 
     def _take(self, stamp: int, detections: list[Detection]) -> None:

@@ -10,6 +10,7 @@ from frame_ros.nodes.runtime.topics import (
     FRANKA_CONTACT,
     FRANKA_STATE,
     FRANKA_WRENCH,
+    GRASP,
     JOINT_COMMANDS,
     JOINT_STATES,
     TF_STATIC,
@@ -31,7 +32,7 @@ OF_WRENCH, OF_ROBOT = 'with the source wrench', 'with the source robot'
 TOPICS = NodeTopics(
     publishes=(STATE, EVENTS, EXTERNAL_WRENCH),
     subscribes=(
-        JOINT_STATES, JOINT_COMMANDS.when('with the source joint_effort'),
+        JOINT_STATES, GRASP, JOINT_COMMANDS.when('with the source joint_effort'),
         WRENCH.when(OF_WRENCH), TF_STATIC.when(OF_WRENCH), FRANKA_WRENCH.when(OF_ROBOT),
         FRANKA_STATE.when(OF_ROBOT), FRANKA_CONTACT.when(OF_ROBOT),
         EPISODE_EVENTS.when('with phases among the expectations'),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The kinematics node: joint_states -> ee_pose at every message; ee_twist, path and tf more
+"""The kinematics node: joint_states -> ee_pose at every message; ee_twist, path, tf and grasp more
 slowly.
 """
 
@@ -18,6 +18,7 @@ from std_msgs.msg import Header
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import SECOND
+from frame_ros.nodes.kinematics.grasp import GraspOutput
 from frame_ros.nodes.kinematics.link_transforms import LinkTransforms
 from frame_ros.nodes.kinematics.options import KinematicsOptions
 from frame_ros.nodes.kinematics.topics import EE_POSE, EE_TWIST, TIP_PATH
@@ -72,7 +73,8 @@ class Trace:
 
 
 class KinematicsNode(Node):
-    """Publishes pose and velocity of the tip, in the frame of the robot's base link.
+    """Publishes pose and velocity of the tip, in the frame of the robot's base link, and decides
+    whether the gripper holds something.
 
     Joint states may come in any order, with joints too many, or several messages for the parts of
     the arm, as `JointMerger` brings them together. A message whose stamp is zero, repeated or
@@ -90,6 +92,7 @@ class KinematicsNode(Node):
         self._twist_publisher = self.create_publisher(*published(EE_TWIST))
         self._path_publisher = self.create_publisher(*published(TIP_PATH))
         self._transforms = LinkTransforms(self, self.robot, options.publish_tf, options.frames)
+        self._grasp = GraspOutput(self, options)
         self._change(options)
         self._trace = Trace(options.path.length, options.path.spacing)
         self._base = options.frames.of(self.robot.base_link)
@@ -113,6 +116,7 @@ class KinematicsNode(Node):
 
     def poll(self) -> int:
         """Handle what has arrived; how many messages that was."""
+        self._grasp.poll()
         taken = self.joint_states.take(100)
         for state, _ in taken:
             self.on_joint_state(state)
@@ -124,6 +128,7 @@ class KinematicsNode(Node):
         joints = self._joints
         state = joints.update(stamp, names, positions, velocities)
         self._publish_transforms(stamp, names, positions)
+        self._grasp.on_joint_state(message)
         if joints.is_reset:
             self._restart()
         if state is None:
@@ -210,6 +215,7 @@ class KinematicsNode(Node):
         """Log the counts, then close."""
         self.get_logger().info(self.report())
         self.joint_states.destroy()
+        self._grasp.destroy()
         super().destroy_node()
 
 

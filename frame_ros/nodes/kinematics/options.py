@@ -8,6 +8,7 @@ from frame_ros.core.options import group, option, options
 from frame_ros.nodes.runtime.options import InputOptions
 from frame_ros.robots.joint_state_merge import MAX_JOINT_AGE
 from frame_ros.robots.options import TIPS, FrameOptions, TipOptions
+from frame_ros.sensing.contact.grasp import GraspOptions
 
 FASTEST = 50.0  # Hz
 DEPTH = 2000
@@ -31,7 +32,9 @@ class PathOptions:
 
 @options
 class KinematicsOptions(FrameOptions, TipOptions):
-    """Kinematics node: joint_states -> ee_pose at every message, ee_twist, path and tf."""
+    """Kinematics node: joint_states -> ee_pose at every message, ee_twist, path and tf, and grasp:
+    what the gripper holds.
+    """
 
     tip: str = option('', f'link whose pose is published; {TIPS}')
     robot_description: str = option(
@@ -58,5 +61,9 @@ class KinematicsOptions(FrameOptions, TipOptions):
         unit='s',
         above=0.0,
     )
+    gripper_topic: str = option(
+        '', 'sensor_msgs/JointState of the gripper, where joint_states do not have it'
+    )
     path: PathOptions = group(PathOptions)
+    grasp: GraspOptions = group(GraspOptions)
     inputs: InputOptions = group(InputOptions, queue_depth=DEPTH)

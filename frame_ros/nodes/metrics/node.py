@@ -18,7 +18,6 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from frame_ros.bags.findings import Finding, Level, findings_of_counts, of_level
-from frame_ros.bags.streams.contacts import GRASP_CONTACT
 from frame_ros.bags.streams.events import event_of
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.errors import FrameRosError
@@ -27,7 +26,7 @@ from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.episodes.metric_pipeline.options import sporadic_streams
-from frame_ros.msg import ContactState, EpisodeEvent
+from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.metrics.messages import (
     fill,
     path_message,
@@ -58,7 +57,7 @@ class MetricsNode(Node):
     Publishes quality_metrics and safety_metrics at every control step, efficiency_metrics at most
     ten times a second, confidence_metrics at every inference, episode_summary at the end of an
     episode, and its settings on metrics_config. With a task of OT it also takes the poses of object
-    and goal and the state of the gripper; references are published on reference_path.
+    and goal and what the gripper holds; references are published on reference_path.
     """
 
     def __init__(self) -> None:
@@ -101,7 +100,7 @@ class MetricsNode(Node):
 
     def _subscribe(self) -> list[FittingSubscription]:
         handlers: dict[str, Callable[[Any], None]] = {
-            'event': self._on_event, 'contact': self._on_contact, 'pose': self._on_pose,
+            'event': self._on_event, 'pose': self._on_pose,
         }  # fmt: skip
 
         return [
@@ -131,12 +130,6 @@ class MetricsNode(Node):
             self._pipeline.pose_frame = self._pose_frame = message.header.frame_id
         stamp = stamp_ns(message.header.stamp)
         self._feed('pose', stamp, STREAMS['pose'].from_message(message))
-
-    def _on_contact(self, message: ContactState) -> None:
-        stamp = stamp_ns(message.header.stamp)
-        self._feed('contact', stamp, STREAMS['contact'].from_message(message))
-        if self._is_grasp_by_contact:
-            self._feed('gripper', stamp, GRASP_CONTACT.from_message(message))
 
     def _on_event(self, message: EpisodeEvent) -> None:
         try:
@@ -178,10 +171,6 @@ class MetricsNode(Node):
             self._pipeline.feed('event', event.stamp, event, self._now)
         self._old_starts = None
 
-    @property
-    def _is_grasp_by_contact(self) -> bool:
-        return bool(self._config.ot_task) and self._config.grasp.source == 'contact'
-
     def _publish_settings(self) -> None:
         """Publishes the options, the topic of each stream, and the static poses, for readers of the
         bag.
@@ -190,8 +179,6 @@ class MetricsNode(Node):
             role: subscription.topic_name
             for role, subscription in zip(INPUTS, self._inputs, strict=True)
         }
-        if self._is_grasp_by_contact:
-            topics['gripper'] = topics['contact']
         newest = self._pipeline.newest
         lasting = [stream for stream in sporadic_streams(self._config) if stream in newest]
         known = {stream: [newest[stream][0], *newest[stream][1]] for stream in lasting}

@@ -10,15 +10,13 @@ from typing import Any
 
 import attrs
 
-from frame_ros.core.options import OptionError, evolved, group, option, options, rule
+from frame_ros.core.options import option, options
 from frame_ros.episodes.metric_pipeline.options import MetricParameters, PipelineOptions
 from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.reference_loading import load_references
-from frame_ros.nodes.runtime.topics import GOAL_POSE, JOINT_STATES, OBJECT_POSE
+from frame_ros.nodes.runtime.topics import GOAL_POSE, OBJECT_POSE
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.options import FrameOptions, RobotOptions
-from frame_ros.robots.profiles import find_profile
-from frame_ros.sensing.contact.grasp import NONE, GraspOptions
 
 
 @options
@@ -41,7 +39,6 @@ class MetricsOptions(MetricParameters, FrameOptions, RobotOptions):
         '', 'tf frame of the object; its pose is then published on object_topic, not read there'
     )
     goal_frame: str = option('', 'tf frame of the goal, likewise')
-    gripper_topic: str = option(JOINT_STATES.name, 'sensor_msgs/JointState that has the gripper')
     references: tuple[str, ...] = option(
         (), 'bags of demonstrations, or folders of them, that ate and rte compare with'
     )
@@ -51,11 +48,6 @@ class MetricsOptions(MetricParameters, FrameOptions, RobotOptions):
     reference_only_successful: bool = option(
         True, 'leave out demonstrations that did not end in success'
     )
-    grasp: GraspOptions = group(GraspOptions, closed=0.0, opened=0.0)
-
-    @rule('grasp.source', 'position, effort or contact for an ot_task with a goal')
-    def _shows_a_grasp(self) -> bool:
-        return not self.has_goal or self.grasp.source != NONE
 
     def pipeline(self) -> PipelineOptions:
         """The options of the pipeline.
@@ -66,32 +58,10 @@ class MetricsOptions(MetricParameters, FrameOptions, RobotOptions):
         robot = load_robot(self.robot)
         names = [field.name for field in attrs.fields(MetricParameters)]  # type: ignore[arg-type]
         values: dict[str, Any] = {name: getattr(self, name) for name in names}
-        values['grasp'] = self._known_grasp()
         values['pose_frame'] = self.frame_id or self.frames.of(robot.base_link)
         if self.normalise_actions:
             values |= action_bounds(robot)
         return PipelineOptions(**values, references=tuple(self._load_references()))
-
-    def _known_grasp(self) -> GraspOptions:
-        """The gripper of the robot's profile, where it is not given."""
-        found = self.grasp.of(self.robot) if self._needs_joint or self._knows_gripper else None
-        if found is None and self._needs_joint:
-            raise OptionError(
-                'grasp.joint',
-                f'is empty, and the gripper of {self.robot!r} is not known: name the joint of '
-                'joint_states by which OT decides whether the object is held',
-            )
-        if found is None and self.grasp.is_of_profile:
-            return evolved(self.grasp, closed=GraspOptions().closed, opened=GraspOptions().opened)
-        return found or self.grasp
-
-    @property
-    def _needs_joint(self) -> bool:
-        return self.has_goal and self.grasp.source != 'contact'
-
-    @property
-    def _knows_gripper(self) -> bool:
-        return find_profile(self.robot).gripper is not None
 
     def _load_references(self) -> list[Reference]:
         if not self.references:

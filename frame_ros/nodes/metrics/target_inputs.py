@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of the metrics node for the object, the goal and the gripper: topics, or tf."""
+"""Inputs of the metrics node for the object, the goal and the grasp: topics, or tf."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from frame_ros.nodes.metrics.options import MetricsOptions
 from frame_ros.nodes.metrics.topics import (
     FOUND,
     GOAL_POSE,
-    JOINT_STATES,
+    GRASP,
     OBJECT_POSE,
     TF,
     TF_STATIC,
@@ -30,12 +30,12 @@ from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.robots.transforms import Transform, TransformTree
 
 Feed = Callable[[str, int, Any], None]
-TOPICS = {'object': OBJECT_POSE, 'goal': GOAL_POSE, 'gripper': JOINT_STATES}
+TOPICS = {'object': OBJECT_POSE, 'goal': GOAL_POSE, 'grasp': GRASP}
 TF_DEPTH = 500
 
 
 class TargetInputs:
-    """Feeds the streams 'object', 'goal' and 'gripper' of a task of OT; without a task nothing is
+    """Feeds the streams 'object', 'goal' and 'grasp' of a task of OT; without a task nothing is
     subscribed.
 
     topics: stream -> absolute topic. problems: what is wrong, in words.
@@ -54,38 +54,27 @@ class TargetInputs:
         Raises:
             MissingExtraError: a pose is wanted from tf, and tf2_msgs is not installed.
         """
-        names = {s: getattr(options, f'{s}_topic') for s in ('object', 'goal', 'gripper')}
-        frames = {s: getattr(options, f'{s}_frame') for s in ('object', 'goal')}
+        names = {'object': options.object_topic, 'goal': options.goal_topic, 'grasp': GRASP.name}
+        frames = {'object': options.object_frame, 'goal': options.goal_frame}
         self._feed = feed
         self._subscriptions: list[FittingSubscription] = []
         self.topics: dict[str, str] = {}
         streams = target_streams(config)
-        framed: dict[str, str] = {
-            s: frames[s] for s in ('object', 'goal') if s in streams and frames[s]
-        }
+        framed = {s: frame for s, frame in frames.items() if s in streams and frame}
         for stream in streams:
-            if stream == 'gripper':
-                self._subscribe_gripper(node, names[stream], config)
-            elif stream not in framed:
+            if stream not in framed:
                 self._subscribe(node, TOPICS[stream].at(names[stream]), stream)
         self._tf = TransformInputs(node, framed, names, feed, frame) if framed else None
         if self._tf is not None:
             self.topics |= self._tf.topics
 
-    def _subscribe_gripper(self, node: Node, topic: str, config: PipelineOptions) -> None:
-        """The joint; contacts are subscribed by the node anyway."""
-        if config.grasp.source == 'contact':
-            return
-        joint = config.grasp.joint
-        self._subscribe(node, JOINT_STATES.at(topic), 'gripper', joint)
-
-    def _subscribe(self, node: Node, topic: Topic, stream: str, *joint: str) -> None:
-        values = STREAMS[stream].from_message
+    def _subscribe(self, node: Node, topic: Topic, stream: str) -> None:
+        row = STREAMS[stream]
 
         def handle(message: Any) -> None:
-            self._feed(stream, stamp_ns(message.header.stamp), values(message, *joint))
+            self._feed(stream, stamp_ns(message.header.stamp), row.from_message(message))
 
-        subscription = FittingSubscription(node, topic, handle)
+        subscription = FittingSubscription(node, topic, handle, is_steady=row.is_steady)
         self._subscriptions.append(subscription)
         self.topics[stream] = subscription.topic_name
 

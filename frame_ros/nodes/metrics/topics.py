@@ -14,8 +14,8 @@ from frame_ros.nodes.proximity.topics import PROXIMITY
 from frame_ros.nodes.runtime.topics import (
     EPISODE_EVENTS,
     GOAL_POSE,
+    GRASP,
     JOINT_COMMANDS,
-    JOINT_STATES,
     OBJECT_POSE,
     PATH,
     TF,
@@ -57,6 +57,6 @@ TOPICS = NodeTopics(
     ),
     subscribes=(
         *INPUTS.values(), OBJECT_POSE.when(OF_OT), GOAL_POSE.when(OF_OT),
-        JOINT_STATES.when(OF_OT), TF.when(OF_TF), TF_STATIC.when(OF_TF),
+        GRASP.when(OF_OT), TF.when(OF_TF), TF_STATIC.when(OF_TF),
     ),
 )  # fmt: skip

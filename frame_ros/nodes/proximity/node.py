@@ -28,6 +28,7 @@ from frame_ros.nodes.proximity.obstacles import KnownObstacleSource
 from frame_ros.nodes.proximity.options import ProximityOptions
 from frame_ros.nodes.proximity.topics import JOINT_STATES
 from frame_ros.nodes.runtime.endpoints import published
+from frame_ros.nodes.runtime.grasp_input import GraspInput
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare_options
@@ -49,8 +50,8 @@ SLOW_COMPILATION = 1.0  # s, above which it is said
 
 
 class ProximityNode(Node):
-    """Subscribes joint_states and, of every camera, depth/image_raw and depth/camera_info; tf and
-    tf_static where tf2_msgs is installed, and the planning scene where asked to.
+    """Subscribes joint_states, grasp and, of every camera, depth/image_raw and depth/camera_info;
+    tf and tf_static where tf2_msgs is installed, and the planning scene where asked to.
 
     Publishes proximity at every image, camera_alignment slowly, and proximity/points while somebody
     listens to it.
@@ -91,6 +92,7 @@ class ProximityNode(Node):
         self._model_limit = RateLimit(settings.obstacles.rate)
         self._cloud_limit = RateLimit(settings.cloud.rate)
         self._subscribe_joints()
+        self._grasp = GraspInput(self)
         self._publisher = self.create_publisher(*published(topics.PROXIMITY))
         self._alignment = self.create_publisher(*published(topics.ALIGNMENT))
         self._cloud = self.create_publisher(*published(topics.POINTS))
@@ -134,6 +136,7 @@ class ProximityNode(Node):
     def poll(self) -> None:
         """Takes all that has arrived, and publishes what can be measured."""
         self._take_joints()
+        self._grasp.poll()
         self._tf.poll()
         if self._model is not None:
             self._model.poll()
@@ -142,12 +145,9 @@ class ProximityNode(Node):
             self._measure_model()
 
     def _take_joints(self) -> None:
-        held = self._robot.held
         for subscription in self._joint_inputs:
             for state, _ in subscription.take(500):
                 self._joints.add(state.stamp, state.names, state.positions)
-                if held is not None:
-                    held.update(state.stamp, state.names, state.positions, state.efforts)
 
     def _measure_images(self) -> None:
         """Of every camera at most one. What came while another's was measured goes into the same
@@ -164,13 +164,18 @@ class ProximityNode(Node):
             if pending is None or joints is None or self._is_early(camera, pending, joints):
                 continue
             camera.pending = None
-            robot = self._robot.at(joints.positions) if joints.positions is not None else None
+            robot = self._robot_at(pending.stamp, joints)
             camera.measure(pending, robot, self._robot.links, joints.unavailable)
             measured[camera] = pending.stamp, robot
         if measured:
             self._publish_fused(max(measured.values(), key=lambda each: each[0])[1])
         for camera in measured:
             self._do_slow_work(camera)
+
+    def _robot_at(self, stamp: int, joints: JointsAt) -> RobotAt | None:
+        if joints.positions is None:
+            return None
+        return self._robot.at(joints.positions, self._grasp.history.at(stamp))
 
     def _take_images(self, camera: ProximityCamera) -> None:
         if camera.poll():  # its clock was reset: other images are of the old one
@@ -261,11 +266,12 @@ class ProximityNode(Node):
             return
         assert self._model is not None
         joints = self._joints.at(stamp)
-        if joints.positions is None:
+        robot = self._robot_at(stamp, joints)
+        if robot is None:
             why = f'{SOURCE}: {joints.unavailable}'
             reading = DistanceReading.missing(self._robot.links, why, (SOURCE,))
         else:
-            reading = self._model.measure(self._robot.at(joints.positions))
+            reading = self._model.measure(robot)
         self._publish(stamp, reading)
         self._warn('model', reading.unavailable)
         for camera in self._cameras:

@@ -17,7 +17,6 @@ from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.options import FrameOptions, RobotOptions
 from frame_ros.robots.profiles import find_profile
 from frame_ros.robots.shapes.link_shapes import link_shapes, load_shapes
-from frame_ros.sensing.contact.grasp import NONE, GraspOptions
 from frame_ros.sensing.proximity.cameras.alignment import AlignmentOptions
 from frame_ros.sensing.proximity.depth.options import DepthOptions, DepthParameters, Plane
 from frame_ros.sensing.proximity.mount import Mount, parse_mount
@@ -214,7 +213,6 @@ class ProximityOptions(FrameOptions, RobotOptions):
         '', 'sensor_msgs/JointState of the gripper, where joint_states do not have it'
     )
     depth: DepthImageOptions = group(DepthImageOptions)
-    grasp: GraspOptions = group(GraspOptions, closed=0.0, opened=0.0)
     held: HeldOptions = group(HeldOptions)
     obstacles: ObstacleOptions = group(ObstacleOptions)
     alignment: AlignmentCheckOptions = group(AlignmentCheckOptions)
@@ -223,10 +221,6 @@ class ProximityOptions(FrameOptions, RobotOptions):
     @rule('cameras', 'each at most once')
     def _are_different(self) -> bool:
         return len(set(self.cameras)) == len(self.cameras)
-
-    @rule('grasp.source', 'position, effort or none')
-    def _is_of_gripper(self) -> bool:
-        return self.grasp.source != 'contact'
 
     def check(self) -> None:
         """Raises SetupError for options that contradict each other."""
@@ -354,19 +348,8 @@ class ProximityOptions(FrameOptions, RobotOptions):
             shapes = load_shapes(self.shapes, robot, wanted, ignored)
         else:
             shapes = link_shapes(robot, wanted, ignored)
-        return WatchedRobot(frames, shapes, self._held(robot, frames))
-
-    def _held(self, robot: Robot, frames: LinkFrames) -> HeldObject | None:
-        if self.grasp.source == NONE:
-            return None
-        found = self.grasp.of(self.robot)
-        if found is None:
-            raise SetupError(
-                f'the gripper of {self.robot!r} is not known: set grasp.joint, grasp.closed and '
-                'grasp.opened, or grasp.source to none'
-            )
         row = frames.index(self.held.link or robot.tip_link)
-        return HeldObject(found, found.joint, row, self.held.size, self.held.offset)
+        return WatchedRobot(frames, shapes, HeldObject(row, self.held.size, self.held.offset))
 
 
 def _plane(text: str) -> Plane:

@@ -8,6 +8,7 @@ from frame_ros.core.topics import NodeTopics, Topic
 from frame_ros.nodes.runtime.topics import (
     DEPTH_IMAGES,
     DEPTH_INFO,
+    GRASP,
     JOINT_STATES,
     TF,
     TF_STATIC,
@@ -30,7 +31,7 @@ OBJECTS = Topic('{collision_object}', 'moveit_msgs/msg/CollisionObject', 'one of
 TOPICS = NodeTopics(
     publishes=(PROXIMITY, ALIGNMENT, POINTS),
     subscribes=(
-        JOINT_STATES, GRIPPER_STATES.when('with `gripper_topic`'),
+        JOINT_STATES, GRASP, GRIPPER_STATES.when('with `gripper_topic`'),
         DEPTH_IMAGES.when('for each camera'), DEPTH_INFO.when('for each camera'),
         TF.when('where tf2_msgs is installed'), TF_STATIC.when('where tf2_msgs is installed'),
         SCENES.when('with `obstacles.planning_scene_topics`'),

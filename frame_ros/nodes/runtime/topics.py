@@ -66,6 +66,11 @@ FRANKA_CONTACT = Topic(
     'the flags where franka_msgs is not installed', depth=10,
 )  # fmt: skip
 
+# Of the kinematics node, for all that ask what the gripper holds.
+GRASP = Topic(
+    'grasp', 'frame_ros/msg/GraspState', 'what the gripper holds; at change and 50 times a second'
+)
+
 # Of an episode.
 EPISODE_EVENTS = Topic(
     'episode_events', 'frame_ros/msg/EpisodeEvent', 'start, end, operations, stops, notes', 'EVENTS'

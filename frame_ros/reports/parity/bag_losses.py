@@ -51,7 +51,7 @@ OF_CONTROL = frozenset(
     ['step', 'time', 'gaps', 'control_rate', 'control_rate_now', 'control_rate_worst']
 )
 JOINED = frozenset(('lagging', 'hold_expired'))
-TARGETS = frozenset(('object', 'goal', 'gripper', 'contact'))
+TARGETS = frozenset(('object', 'goal', 'grasp', 'contact'))
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ SIMULATION = Simulation(
     tip='tcp',
     parameters={
         # A cube of 45 mm keeps each finger open by 22 mm.
-        'grasp': {'grasp.margin': 0.01},
+        'kinematics': {'grasp.margin': 0.01},
         'metrics': {'ot_task': 'put_in', 'grasp_distance': 0.03},
         'gate': {'workspace.box': [0.15, -0.7, 0.0, 0.85, 0.7, 0.9]},
         'contact': {

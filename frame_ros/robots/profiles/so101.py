@@ -100,7 +100,7 @@ SIMULATION = Simulation(
     scripted=SCRIPTED,
     parameters={
         # A cube of 3 cm keeps the gripper open by 0.15 rad.
-        'grasp': {'grasp.margin': 0.07},
+        'kinematics': {'grasp.margin': 0.07},
         # Its middle is 14 mm from the TCP.
         'metrics': {'ot_task': 'put_in', 'grasp_distance': 0.03},
         # The box is what the cameras see of the table.

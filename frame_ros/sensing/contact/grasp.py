@@ -4,14 +4,19 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from collections import deque
+from math import isfinite, nan
+from typing import NamedTuple
 
 from frame_ros.core.options import OptionError, evolved, option, options, rule
+from frame_ros.core.stamps import StampGuard, Verdict
 from frame_ros.core.time import SECOND
 from frame_ros.robots.profiles import find_profile
 
-SOURCES = ('position', 'effort', 'contact')
-NONE = 'none'
+CONTACT, NONE = 'contact', 'none'
+SOURCES = ('position', 'effort', CONTACT)
+MAX_AGE = SECOND // 2  # ns after which neither evidence nor a decision counts
+KEPT = 256  # newest decisions that are kept, several seconds
 
 
 @options
@@ -25,16 +30,17 @@ class GraspOptions:
     )
     joint: str = option('', "joint of the gripper in joint_states; '': that of the robot's profile")
     closed: float = option(
-        0.2,
+        0.0,
         'position (rad or m) from which the gripper counts as closed; with opened both 0: '
         "those of the robot's profile",
     )
-    opened: float = option(0.25, 'position (rad or m) from which it counts as open again')
+    opened: float = option(0.0, 'position (rad or m) from which it counts as open again')
     smaller_is_closed: bool = option(True, 'the position falls when the gripper closes')
     empty: float = option(0.0, 'position (rad or m) of the gripper closed on nothing')
     margin: float = option(
         0.0,
-        'smallest distance (rad or m) that an object keeps it from there; 0: that is not asked',
+        "smallest distance (rad or m) that an object keeps it from there; 0: the profile's, "
+        'or that is not asked',
         at_least=0.0,
     )
     effort_on: float = option(
@@ -53,7 +59,7 @@ class GraspOptions:
 
     @rule('closed', 'below opened if smaller_is_closed, else above')
     def _is_ordered(self) -> bool:
-        if self.is_of_profile or self.source in (NONE, 'contact'):
+        if self.is_of_profile or self.source in (NONE, CONTACT):
             return True
         return self.closed < self.opened if self.smaller_is_closed else self.closed > self.opened
 
@@ -63,15 +69,18 @@ class GraspOptions:
 
     def of(self, robot: str) -> GraspOptions | None:
         """The same with what the profile of the robot knows; None: there is no evidence, or the
-        joint of the gripper is not known.
+        joint of the gripper is not known. robot: as of `find_profile`.
 
         Raises:
             OptionError: the positions of the gripper are not known.
         """
-        profile = find_profile(robot)
-        gripper = profile.gripper if profile else None
+        if self.source == NONE:
+            return None
+        if self.source == CONTACT or (self.joint and not self.is_of_profile):
+            return self
+        gripper = find_profile(robot).gripper if robot else None
         joint = self.joint or (gripper.joint if gripper else '')
-        if self.source == NONE or not joint:
+        if not joint:
             return None
         if not self.is_of_profile:
             return evolved(self, joint=joint)
@@ -88,6 +97,8 @@ class GraspOptions:
             closed=gripper.closed,
             opened=gripper.opened,
             smaller_is_closed=self.smaller_is_closed and gripper.smaller_is_closed,
+            empty=self.empty if self.margin else gripper.empty,
+            margin=self.margin or gripper.margin,
         )
 
 
@@ -126,10 +137,11 @@ class GraspDetector:
         self._extreme = float('nan')
         self._is_opening = False
 
-    def update(self, stamp: int, position: float, effort: float) -> None:
+    def update(self, stamp: int, position: float, effort: float) -> bool:
         """Takes one sample of the gripper: stamp in ns, position (rad or m), effort (N m or N).
         With the source 'contact', `position` is the number of links that touch the same thing as
-        expected. A required value that is not finite changes nothing.
+        expected. Returns whether it could be used: a required value that is not finite changes
+        nothing.
         """
         source = self.settings.source
         if source == 'position':
@@ -140,6 +152,7 @@ class GraspDetector:
             held = position >= self.settings.contact_links if position == position else None
         if held is not None:
             self._settle(stamp, held)
+        return held is not None
 
     def _by_position(self, position: float) -> bool | None:
         if not isfinite(position):
@@ -183,3 +196,77 @@ class GraspDetector:
             self._candidate, self._since = held, stamp
         if stamp - self._since >= self._debounce:
             self.is_grasped, self._candidate = held, None
+
+
+class GraspDecision(NamedTuple):
+    """A decision at one stamp."""
+
+    is_held: bool | None  # None: it is not known
+    position: float = nan  # of the gripper's joint, rad or m
+    effort: float = nan  # likewise, N m or N
+    reason: str = ''  # why it is not known
+
+
+class GraspDecider:
+    """Decides at any time whether the gripper holds something, by the newest evidence."""
+
+    def __init__(self, options: GraspOptions, robot: str) -> None:
+        """robot: as of `find_profile`.
+
+        Raises:
+            FrameRosError: the positions of the gripper are not known, or the robot is not.
+        """
+        found = options.of(robot)
+        self.joint = found.joint if found and found.source != CONTACT else ''
+        self._detector = GraspDetector(found) if found else None
+        evidence = f'the state of {self.joint}' if self.joint else 'contact'
+        self._old = f'{evidence} has not been known for {MAX_AGE / SECOND:g} s'
+        self._never = (
+            'grasp.source is none'
+            if options.source == NONE
+            else f'the gripper of {robot!r} is not known: set grasp.joint, grasp.closed and '
+            'grasp.opened'
+        )
+        self._guard = StampGuard()
+        self._stamp, self._evidence = 0, (nan, nan)
+
+    def take(self, stamp: int, position: float, effort: float) -> None:
+        """Takes evidence as `GraspDetector.update` does; what is badly stamped is left out."""
+        detector, verdict = self._detector, self._guard.check(stamp)
+        if detector is None or verdict is Verdict.DROP:
+            return
+        if verdict is Verdict.RESET:
+            detector.reset()
+        if detector.update(stamp, position, effort):
+            self._stamp = stamp
+            self._evidence = (position, effort) if self.joint else (nan, nan)
+
+    def at(self, stamp: int) -> GraspDecision:
+        """The decision at a stamp, ns, as far as the evidence is known by now."""
+        if self._detector is None:
+            return GraspDecision(None, reason=self._never)
+        if not self._stamp or abs(stamp - self._stamp) > MAX_AGE:
+            return GraspDecision(None, reason=self._old)
+        return GraspDecision(self._detector.is_grasped, *self._evidence)
+
+
+class GraspHistory:
+    """The newest decisions, for readers whose samples are of different times."""
+
+    def __init__(self) -> None:
+        self._kept: deque[tuple[int, bool | None]] = deque(maxlen=KEPT)
+
+    def add(self, stamp: int, is_held: bool | None) -> None:
+        """Takes a decision; stamp in ns. One that is not later than the one before is of another
+        clock.
+        """
+        if self._kept and stamp <= self._kept[-1][0]:
+            self._kept.clear()
+        self._kept.append((stamp, is_held))
+
+    def at(self, stamp: int) -> bool | None:
+        """The newest decision at or before a stamp, ns; None: it is not known."""
+        for decided, is_held in reversed(self._kept):
+            if decided <= stamp:
+                return is_held if stamp - decided <= MAX_AGE else None
+        return None

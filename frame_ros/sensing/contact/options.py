@@ -21,7 +21,6 @@ from frame_ros.sensing.contact.expectation import (
     ContactExpectations,
     ExpectationOptions,
 )
-from frame_ros.sensing.contact.grasp import GraspOptions
 from frame_ros.sensing.contact.joints.detector import JointContactOptions
 from frame_ros.sensing.contact.joints.stall import StallOptions
 from frame_ros.sensing.contact.robot_flags import RobotContactOptions
@@ -199,7 +198,6 @@ class SensingOptions(FrameOptions, TipOptions):
     stall: StallOptions = group(StallOptions)
     robot_contact: RobotSensorOptions = group(RobotSensorOptions)
     expected: ExpectedOptions = group(ExpectedOptions)
-    grasp: GraspOptions = group(GraspOptions, closed=0.0, opened=0.0)
 
     @rule('sources', 'each at most once')
     def _are_different(self) -> bool:
@@ -208,10 +206,6 @@ class SensingOptions(FrameOptions, TipOptions):
     @rule('joints.rate', 'more than one in max_sensor_age')
     def _comes_in_time(self) -> bool:
         return self.joints.rate * self.max_sensor_age > 1.0
-
-    @rule('grasp.source', 'position, effort or none')
-    def _is_of_gripper(self) -> bool:
-        return self.grasp.source != 'contact'
 
     @rule('tare.timeout', 'at least wrench.tare_window')
     def _has_time(self) -> bool:
@@ -252,8 +246,9 @@ class SensingOptions(FrameOptions, TipOptions):
         """
         for link in self.fingers:
             robot.parent_of(link)
-        grasp = self.grasp.of(self.robot) or self.grasp
-        return self.expected.of(robot, (*self.fingers, *also), grasp.smaller_is_closed)
+        gripper = find_profile(self.robot).gripper
+        is_falling = gripper is None or gripper.smaller_is_closed
+        return self.expected.of(robot, (*self.fingers, *also), is_falling)
 
 
 def region_of(text: str) -> AllowedRegion:

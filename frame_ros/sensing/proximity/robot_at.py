@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.shapes.link_shapes import LinkShapes, PlacedShapes, box, placed
-from frame_ros.sensing.contact.grasp import GraspDetector, GraspOptions
 from frame_ros.sensing.proximity.mount import Mount
 
 Array = NDArray[np.float64]
@@ -37,41 +36,17 @@ class RobotAt:
 
 
 class HeldObject:
-    """The box of a held object, if the gripper holds one. The box lies about the origin of a link
-    and along its axes; `offset` from there, m.
+    """The box of a held object. It lies about the origin of a link and along its axes; `offset`
+    from there, m.
     """
 
-    def __init__(
-        self,
-        settings: GraspOptions,
-        joint: str,
-        row: int,
-        size: Sequence[float],
-        offset: Sequence[float],
-    ) -> None:
-        """joint: the gripper's. row: of the link among the robot's. size: edges, m."""
-        self._detector = GraspDetector(settings)
-        self._joint, self._row = joint, row
+    def __init__(self, row: int, size: Sequence[float], offset: Sequence[float]) -> None:
+        """row: of the link among the robot's. size: edges, m."""
+        self._row = row
         self._size, self._offset = np.array(size), np.array(offset)
 
-    @property
-    def is_grasped(self) -> bool:
-        """True if something is held; not before the first sample."""
-        return bool(self._detector.is_grasped)
-
-    def update(self, stamp: int, names: Sequence[str], positions: Array, efforts: Array) -> None:
-        """Takes a joint state: stamp in ns, positions in rad or m, efforts in N m or N or empty."""
-        if self._joint not in names:
-            return
-        index = names.index(self._joint)
-        if index < len(positions):
-            effort = float(efforts[index]) if index < len(efforts) else float('nan')
-            self._detector.update(stamp, float(positions[index]), effort)
-
-    def place(self, rotations: Array, translations: Array) -> PlacedShapes | None:
-        """Returns the box in the base frame for these links; None while nothing is held."""
-        if not self.is_grasped:
-            return None
+    def place(self, rotations: Array, translations: Array) -> PlacedShapes:
+        """Returns the box in the base frame for these links."""
         turn = rotations[self._row]
         middle = translations[self._row] + turn @ self._offset
         return placed(HELD, [box(self._size, middle, turn)])
@@ -80,17 +55,19 @@ class HeldObject:
 class WatchedRobot:
     """Makes a RobotAt from joint positions."""
 
-    def __init__(self, frames: LinkFrames, shapes: LinkShapes, held: HeldObject | None) -> None:
-        self.frames, self.shapes, self.held = frames, shapes, held
+    def __init__(self, frames: LinkFrames, shapes: LinkShapes, held: HeldObject) -> None:
+        self.frames, self.shapes, self._held = frames, shapes, held
 
     @property
     def links(self) -> tuple[str, ...]:
         """The links whose distances are wanted."""
         return self.shapes.links
 
-    def at(self, positions: Array) -> RobotAt:
-        """Returns the robot at positions (M,) of `frames.joint_names`, rad or m."""
+    def at(self, positions: Array, is_holding: bool | None = None) -> RobotAt:
+        """Returns the robot at positions (M,) of `frames.joint_names`, rad or m. is_holding:
+        whether it holds something; None: that is not known.
+        """
         rotations, translations = self.frames.compute(positions)
-        held = self.held.place(rotations, translations) if self.held is not None else None
+        held = self._held.place(rotations, translations) if is_holding else None
         shapes = self.shapes.place(rotations, translations)
         return RobotAt(self.frames, rotations, translations, shapes, held)

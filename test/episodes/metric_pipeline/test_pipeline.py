@@ -533,11 +533,3 @@ def test_recorded_settings_of_another_type_are_named(name, value):
         return
     with pytest.raises(ValueRangeError, match=name):
         PipelineOptions.from_json(json.dumps(given))
-
-
-def test_a_grasp_that_nothing_asks_for_may_contradict_itself():
-    recorded = {'effort_on': 0.1, 'effort_off': 0.5, 'action_names': ['a']}
-    found = PipelineOptions.from_json(json.dumps(recorded))
-    assert found.action_names == ('a',) and found.grasp == PipelineOptions().grasp
-    with pytest.raises(ValueRangeError, match='effort_off'):
-        PipelineOptions.from_json(json.dumps({**recorded, 'ot_task': 'move'}))

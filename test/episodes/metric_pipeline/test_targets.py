@@ -23,11 +23,8 @@ from target_runs import (
     reasons_of,
 )
 
-from frame_ros.bags.findings import Level, level_of_count
 from frame_ros.core.events import Event, EventType
-from frame_ros.core.options import changed
 from frame_ros.core.time import SECOND
-from frame_ros.episodes.metric_pipeline.options import target_streams
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.metrics import (
     optimal_trajectory_difference,
@@ -65,20 +62,18 @@ def test_ot_starts_anew_with_every_episode():
     np.testing.assert_allclose(kept, column(alone, 'ot_step'), rtol=1e-12)
 
 
-@pytest.mark.parametrize('missing', ['object', 'goal', 'gripper'])
+@pytest.mark.parametrize('missing', ['object', 'goal', 'grasp'])
 def test_what_is_missing_makes_ot_unavailable_with_a_reason(missing):
     out, pipeline = process(episode(Run().samples(without=(missing,))), PUT)
     assert np.isnan(column(out, 'ot_mean')).all() and np.isnan(column(out, 'ot')).all()
-    assert column(out, 'is_grasped').any() == (missing != 'gripper')
+    assert column(out, 'is_grasped').any() == (missing != 'grasp')
     assert reasons_of(out)['ot'] == reasons_of(out)['ot_mean'] == REASON[missing]
     assert pipeline.data_quality()['ot.unavailable'] == STEPS
     assert pipeline.problems == [f'ot: {REASON[missing]}']
 
 
-def test_picking_needs_neither_goal_nor_gripper():
-    out, _ = process(
-        episode(Run().samples(without=('goal', 'gripper'))), evolve(PUT, ot_task='pick')
-    )
+def test_picking_needs_neither_goal_nor_grasp():
+    out, _ = process(episode(Run().samples(without=('goal', 'grasp'))), evolve(PUT, ot_task='pick'))
     assert np.isfinite(column(out, 'ot_step')[1:]).all() and not column(out, 'is_grasped').any()
 
 
@@ -114,17 +109,13 @@ def test_bad_poses_of_targets_are_counted_and_not_used():
     bad = [
         ('object', stamp + 1, (NAN, 0.0, 0.0, 'base')),
         ('goal', stamp + 1, (math.inf, 0.0, 0.0, 'base')),
-        ('gripper', stamp + 1, (NAN, NAN)),
-        ('gripper', stamp + 2, None),
     ]
     out, pipeline = process(episode(samples + bad), PUT)
     clean, _ = process(episode(samples), PUT)
     np.testing.assert_array_equal(column(out, 'ot_step'), column(clean, 'ot_step'))
     counts = pipeline.data_quality()
-    assert [counts[f'{s}.invalid'] for s in ('object', 'goal', 'gripper')] == [1, 1, 1]
-    assert counts['gripper.without_joint'] == 1 and not pipeline.problems
-    used = pipeline.samples['gripper']
-    assert level_of_count('gripper.without_joint', 1, used) is Level.COUNTING
+    assert [counts[f'{s}.invalid'] for s in ('object', 'goal')] == [1, 1]
+    assert not pipeline.problems
 
 
 def test_unsorted_and_unset_stamps_of_targets_are_dropped_and_counted():
@@ -140,19 +131,11 @@ def test_unsorted_and_unset_stamps_of_targets_are_dropped_and_counted():
     assert pipeline.data_quality()['object.zero'] == 1
 
 
-def test_a_gripper_without_stamps_is_counted():
-    samples = Run().samples(without=('gripper',))
-    samples += [('gripper', 0, (0.1, NAN))] * 7
+def test_a_decision_without_a_stamp_is_counted():
+    samples = Run().samples(without=('grasp',))
+    samples += [('grasp', 0, (True, ''))] * 7
     _, pipeline = process(episode(samples), PUT)
-    assert pipeline.data_quality()['gripper.zero'] == 7
-
-
-def test_picking_without_a_named_joint_takes_no_gripper():
-    config = changed(PUT, {'ot_task': 'pick', 'grasp.joint': ''})
-    assert target_streams(config) == ('object',)
-    assert 'gripper' in target_streams(changed(config, {'grasp.source': 'contact'}))
-    out, pipeline = process(episode(Run().samples()), config)
-    assert np.isfinite(column(out, 'ot_step')[1:]).all() and not pipeline.data_quality()
+    assert pipeline.data_quality()['grasp.zero'] == 7
 
 
 def test_a_pose_taken_twice_keeps_the_reason_of_its_step():
@@ -166,20 +149,20 @@ def test_a_pose_taken_twice_keeps_the_reason_of_its_step():
     assert reasons_of(out)['ot'] == REASON['object']
 
 
-def test_a_missing_joint_is_named():
+def test_a_grasp_that_is_not_known_says_why():
     samples = [
-        (name, stamp, None if name == 'gripper' else value)
+        (name, stamp, (None, 'the finger is silent') if name == 'grasp' else value)
         for name, stamp, value in Run().samples()
     ]
-    out, pipeline = process(episode(samples), changed(PUT, {'grasp.joint': 'finger'}))
-    assert "(joint 'finger') was not received" in reasons_of(out)['ot']
-    assert pipeline.data_quality()['gripper.without_joint'] == STEPS
-    level = level_of_count('gripper.without_joint', STEPS, pipeline.samples['gripper'])
-    assert level is Level.DOUBTFUL
-    assert "no joint 'finger' in the messages of the gripper" in pipeline.problems
+    out, pipeline = process(episode(samples), PUT)
+    assert reasons_of(out)['ot'] == 'the grasp is not known: the finger is silent'
+    assert not column(out, 'is_grasped').any() and np.isnan(column(out, 'ot')).all()
+    assert pipeline.problems == ['ot: the grasp is not known: the finger is silent']
+    picking, _ = process(episode(samples), evolve(PUT, ot_task='pick'))
+    assert np.isfinite(column(picking, 'ot_step')[1:]).all()
 
 
-@pytest.mark.parametrize('stream', ['object', 'goal', 'gripper'])
+@pytest.mark.parametrize('stream', ['object', 'goal', 'grasp'])
 def test_what_is_too_old_is_not_used(stream):
     cut = BEGIN + SECOND
     samples = [s for s in Run().samples() if s[0] != stream or s[1] < cut]
@@ -227,13 +210,13 @@ def live_run(samples, config, late=None):
 
 
 def test_targets_that_were_never_seen_delay_no_step():
-    samples = Run().samples(without=('object', 'goal', 'gripper'))
+    samples = Run().samples(without=('object', 'goal', 'grasp'))
     _, delays = live_run(episode(samples), PUT)
     _, usual = live_run(episode(samples), evolve(PUT, ot_task=''))
     assert max(delays[35:]) <= max(usual)
 
 
-@pytest.mark.parametrize('stream', ['object', 'goal', 'gripper'])
+@pytest.mark.parametrize('stream', ['object', 'goal', 'grasp'])
 @pytest.mark.parametrize('age', [0.5, 0.0])
 def test_a_target_that_lags_is_unavailable_and_the_same_numbers_come_again(stream, age):
     config = evolve(PUT, max_goal_age=age, max_object_age=age)
@@ -250,7 +233,7 @@ def test_a_target_that_lags_is_unavailable_and_the_same_numbers_come_again(strea
         pipeline.feed(name, stamp, value, now)
         live += pipeline.advance(now)
     live += pipeline.finish()
-    bits = {'object': 8, 'goal': 16, 'gripper': 32}
+    bits = {'object': 8, 'goal': 16, 'grasp': 32}
     lagging = {s.stamp: s.values['lagging'] for s in live if s.kind == 'quality'}
     assert set(lagging.values()) == {0, bits[stream]}
     hit = [s.values for s in live if s.kind == 'quality' and s.values['lagging']]
@@ -263,7 +246,7 @@ def test_a_target_that_lags_is_unavailable_and_the_same_numbers_come_again(strea
     assert rows[0] == rows[1] and len(rows[0]) == STEPS
 
 
-@pytest.mark.parametrize('stream', ['object', 'goal', 'gripper', 'pose'])
+@pytest.mark.parametrize('stream', ['object', 'goal', 'grasp', 'pose'])
 def test_any_order_of_arrival_gives_the_same(stream):
     samples = episode(Run().samples())
     live, _ = live_run(samples, PUT, {stream: 25})
@@ -280,38 +263,6 @@ def test_a_grasp_needs_the_object_near_if_that_is_asked():
     out, _ = process(episode(run.samples()), evolve(PUT, grasp_distance=reach))
     assert 0 < (near & run.grasped).sum() < run.grasped.sum()
     np.testing.assert_array_equal(column(out, 'is_grasped'), near & run.grasped)
-
-
-@pytest.mark.parametrize('source', ['effort', 'contact'])
-def test_the_grasp_by_effort_and_by_contact(source):
-    run = Run()
-    held = {'effort': (0.1, -0.8), 'contact': (2.0, NAN)}[source]
-    free = {'effort': (0.1, 0.05), 'contact': (1.0, NAN)}[source]
-    samples = [
-        (name, stamp, held if name == 'gripper' and value[0] < 0.2 else free)
-        if name == 'gripper' else (name, stamp, value)
-        for name, stamp, value in run.samples()
-    ]  # fmt: skip
-    out, _ = process(episode(samples), changed(PUT, {'grasp.source': source}))
-    expected = optimal_trajectory_difference(run.tcp, run.object, run.goal, run.grasped)
-    np.testing.assert_allclose(column(out, 'ot_step'), expected, rtol=1e-12)
-    np.testing.assert_array_equal(column(out, 'is_grasped'), run.grasped)
-
-
-def test_of_a_kilohertz_gripper_only_what_is_needed_is_taken():
-    run = Run()
-    fast = [('gripper', BEGIN + i * MS, (float(i < 1000) * 0.4 + 0.1, NAN)) for i in range(2000)]
-    samples = episode(run.samples(without=('gripper',)) + fast)
-    taken = []
-    pipeline = MetricPipeline(PUT)
-    push = pipeline._steps.merge.push
-    pipeline._steps.merge.push = lambda *a, **k: (taken.append(a[0]), push(*a, **k))
-    for sample in samples:
-        pipeline.feed(*sample)
-    out = pipeline.finish()
-    assert taken.count('gripper') == 400
-    expected = run.stamps >= BEGIN + SECOND
-    np.testing.assert_array_equal(column(out, 'is_grasped')[:58], expected[:58])
 
 
 def test_an_initial_distance_of_zero_is_said():

@@ -9,7 +9,7 @@ import sys
 import pytest
 from patience import PATIENCE
 
-from frame_ros.bringup.arm_options import GRASP_SOURCES, ArmOptions
+from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.process_table import arm_processes, demo_processes
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.core.errors import SetupError
@@ -174,9 +174,3 @@ def test_mappings_come_from_yaml_or_from_a_file_of_it(write):
 def test_what_every_node_logs_is_chosen_in_one_place():
     for process in arm_processes(ArmOptions(policy='hold', log_level='debug', rviz=True)):
         assert process.ros_arguments()[-2:] == ['--log-level', 'debug']
-
-
-def test_choices_are_those_of_the_nodes():
-    from frame_ros.sensing.contact.grasp import SOURCES as GRASPS
-
-    assert set(GRASP_SOURCES) == set(GRASPS)

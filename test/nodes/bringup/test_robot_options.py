@@ -104,7 +104,7 @@ def test_parameters_of_a_profile_reach_their_node(tmp_path):
 
 @pytest.mark.parametrize(
     ('node', 'message'),
-    [('gaet', "'gaet' is no node"), ('grasp', 'is no parameter'), ('gate', 'is no parameter')],
+    [('gaet', "'gaet' is no node"), ('gate', 'is no parameter')],
 )
 def test_parameters_of_a_profiles_simulation_are_checked(tmp_path, node, message):
     known = find_profile('so101')

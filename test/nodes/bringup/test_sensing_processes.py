@@ -67,7 +67,9 @@ def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
     processes = by_name(arm_processes(settings))
     contact, proximity = processes['contact'].parameters, processes['proximity'].parameters
     assert contact['sources'] == ['joint_effort']
-    assert (contact['joints.margin'], contact['grasp.margin']) == (1.5, 0.05)
+    assert contact['joints.margin'] == 1.5
+    assert processes['kinematics'].parameters['grasp.margin'] == 0.05
+    assert not [name for name in (*contact, *proximity) if name.startswith('grasp.')]
     assert contact['joints.motors_file'] == str(Path('motors.yaml').resolve())
     assert proximity['cameras'] == ['front', 'side']
     assert proximity['image_topics'] == ['side=/camera/depth']

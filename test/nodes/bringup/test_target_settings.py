@@ -43,10 +43,10 @@ def test_the_task_of_an_arm_reaches_the_metrics_and_the_recorder():
     processes = by_name(arm_processes(settings))
     metrics, recorder = processes['metrics'], processes['episode_recorder']
     assert metrics.parameters['ot_task'] == 'put_on'
-    assert metrics.parameters['grasp.source'] == 'effort'
     assert metrics.parameters['grasp_distance'] == 0.04
-    assert metrics.parameters['grasp.margin'] == 0.002
     assert metrics.parameters['goal_frame'] == 'saucer'
-    assert metrics.parameters['gripper_topic'] == 'franka_gripper/joint_states'
+    kinematics = processes['kinematics'].parameters
+    assert kinematics['grasp.source'] == 'effort' and kinematics['grasp.margin'] == 0.002
+    assert kinematics['gripper_topic'] == 'franka_gripper/joint_states'
     assert metrics.remappings['object_pose'] == '/cell/cup'
     assert {'/cell/cup', 'franka_gripper/joint_states'} <= set(recorder.parameters['topics.also'])

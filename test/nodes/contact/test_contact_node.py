@@ -28,7 +28,7 @@ from std_srvs.srv import Trigger
 from frame_ros.core.errors import RobotError, SetupError
 from frame_ros.core.options import from_values
 from frame_ros.core.time import SECOND
-from frame_ros.msg import ContactEvent, ContactState
+from frame_ros.msg import ContactEvent, ContactState, GraspState
 from frame_ros.nodes.contact.node import ContactNode
 from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.runtime.polled import PolledSubscription
@@ -336,6 +336,38 @@ def test_peak_impulse_and_duration_are_those_of_the_signal(bench):
     )  # fmt: skip
     assert end.impulse == pytest.approx(impulse, rel=1e-2)
     assert math.isnan(end.position.x) and end.normal.z == pytest.approx(turned()[2, 2], abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ('state', 'source', 'is_expected'),
+    [
+        (GraspState.HELD, 'position', True), (GraspState.EMPTY, 'position', False),
+        (GraspState.UNKNOWN, 'none', False), (GraspState.HELD, 'contact', False),
+    ],
+)  # fmt: skip
+def test_the_decision_on_the_grasp_counts_whatever_the_gripper_does(
+    bench, state, source, is_expected
+):
+    """One that rests on contact is none here: contact would explain itself."""
+    arm = bench(*WRENCH)
+    publisher = arm.node.create_publisher(GraspState, 'grasp', 50)
+    arm.until(lambda: publisher.get_subscription_count() == 1)
+
+    def rest(count, state, force=0.0):
+        decided = arm.contact._grasp._subscription
+        for _ in range(0, count, 10):
+            before = decided.received
+            message = GraspState(state=state, source=source)
+            message.header.stamp.sec, message.header.stamp.nanosec = divmod(arm.stamp, SECOND)
+            publisher.publish(message)
+            arm.until(lambda before=before: decided.received > before)
+            arm.at_rest(10, lambda k: turned().T @ [0.0, 0.0, force], gripper=1.0)
+
+    rest(150, GraspState.EMPTY)
+    rest(300, state)
+    rest(50, state, -3.0)
+    assert arm.state.in_contact and arm.state.is_expected == [is_expected]
+    assert ('holds something' in arm.state.reasons[0]) == is_expected
 
 
 def test_a_contact_while_the_gripper_closes_is_expected_until_it_is_too_strong(bench):
@@ -735,7 +767,7 @@ def test_the_process_starts_and_ends_well(ros_domain, tmp_path):
         ('sources', ('laser',)), ('publish_rate', 0.0), ('inputs.poll_period', 1.0),
         ('inputs.queue_depth', 0), ('inputs.reliability', 'maybe'), ('tare.timeout', 0.1),
         ('wrench.mount_xyz', (0.0, 1.0)), ('tare.timeout', math.inf), ('joints.rate', 1.0),
-        ('wrench.expected_bias', (1.0, 2.0)), ('max_joint_age', 0.0), ('grasp.source', 'smell'),
+        ('wrench.expected_bias', (1.0, 2.0)), ('max_joint_age', 0.0),
         ('sources', ('wrench', 'wrench')), ('joints.rate', 3.0), ('joint_wait', 0.3),
     ],
 )  # fmt: skip

@@ -23,14 +23,13 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from frame_ros.bags.streams.contacts import GRASP_CONTACT
 from frame_ros.bags.streams.events import event_of
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.bags.writer import BagWriter
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-from frame_ros.msg import ContactState, EpisodeEvent, EpisodeSummary, QualityMetrics
+from frame_ros.msg import EpisodeEvent, EpisodeSummary, GraspState, QualityMetrics
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.robots import load_robot
 
@@ -38,13 +37,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent.parent
 LATCHED = QoSProfile(
     depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
-BEST_EFFORT = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 NAMES = list(load_robot('so101').joint_limits)
 STEPS = 45
-
-
-def grip(message):
-    return STREAMS['gripper'].from_message(message, 'gripper')
 
 
 INPUTS = {
@@ -53,9 +47,7 @@ INPUTS = {
     'action': (JointState, 'joint_commands', 50, STREAMS['action'].from_message),
     'object': (PoseStamped, 'object_pose', 50, STREAMS['object'].from_message),
     'goal': (PoseStamped, 'goal_pose', LATCHED, STREAMS['object'].from_message),
-    # Many drivers publish joint states as best effort.
-    'gripper': (JointState, 'joint_states', BEST_EFFORT, grip),
-    'contact': (ContactState, 'contact', 50, GRASP_CONTACT.from_message),
+    'grasp': (GraspState, 'grasp', 50, STREAMS['grasp'].from_message),
 }
 
 
@@ -78,6 +70,7 @@ class Bench:
             s: self.node.create_publisher(INPUTS[s][0], INPUTS[s][1], INPUTS[s][2]) for s in streams
         }
         self.sent = []
+        self.grasp, self.why = None, ''  # a state that lasts, and why it is not known
         self.watch = InputWatch(self.node)
         self.log = log
         self.process = start(parameters, stderr=log.open('w'))
@@ -121,14 +114,9 @@ class Bench:
     def step(self, i, frame='base_link'):
         stamp, t = self.now(), i / 30
         self.send('object', pose((0.3, 0.01 * math.sin(t), 0.0), frame), stamp)
-        held = 15 <= i < 30
-        self.send('gripper', JointState(name=['gripper'], position=[0.1 if held else 0.5]), stamp)
-        links = ['a', 'b'] if held else ['a']
-        touching = ContactState(
-            in_contact=True, links=links, others=['cube'] * len(links),
-            is_expected=[True] * len(links), reasons=[''] * len(links),
-        )  # fmt: skip
-        self.send('contact', touching, stamp)
+        state = GraspState.HELD if 15 <= i < 30 else GraspState.EMPTY
+        decided = GraspState(state=self.grasp if self.grasp is not None else state, reason=self.why)
+        self.send('grasp', decided, stamp)
         self.send('pose', pose((0.2 * math.sin(t), 0.1 * math.cos(2 * t), 0.1)), stamp)
         positions = [0.3 * math.sin(t + k) for k in range(len(NAMES))]
         self.send('action', JointState(name=NAMES, position=positions), stamp)
@@ -149,7 +137,7 @@ class Bench:
         pipeline = MetricPipeline(PipelineOptions.from_json(self.settings[-1].data))
         pipeline.pose_frame = 'base_link'
         for stream, stamp, value in sorted(self.sent, key=lambda s: s[0] != 'event'):
-            pipeline.feed('gripper' if stream == 'contact' else stream, stamp, value)
+            pipeline.feed(stream, stamp, value)
         return {s.stamp: s.values for s in pipeline.finish() if s.kind == 'quality'}
 
     def reasons(self):
@@ -219,7 +207,7 @@ def assert_as_offline(bench, *names):
 
 
 def test_ot_by_topics_with_a_goal_that_was_latched_before(bench):
-    task = bench(('object', 'gripper', 'goal'), ot_task='put_in', **{'grasp.debounce': 0.0})
+    task = bench(('object', 'grasp', 'goal'), ot_task='put_in')
     task.send('goal', pose((-0.2, 0.2, 0.1), ''), task.now())
     task.ready()
     task.run()
@@ -229,37 +217,32 @@ def test_ot_by_topics_with_a_goal_that_was_latched_before(bench):
     )
     assert 'ot' not in task.reasons() and task.reasons()['ate'].startswith('no reference')
     facts = json.loads(task.settings[-1].data)
-    assert (
-        facts['topics']['object'] == '/object_pose'
-        and facts['topics']['gripper'] == '/joint_states'
-    )
+    assert facts['topics']['object'] == '/object_pose' and facts['topics']['grasp'] == '/grasp'
     assert facts['known']['goal'][1:] == [-0.2, 0.2, 0.1, '']
 
 
-def test_the_grasp_by_contact(bench):
-    task = bench(
-        ('object', 'contact', 'goal'),
-        ot_task='move', **{'grasp.source': 'contact', 'grasp.debounce': 0.0},
-    )  # fmt: skip
+def test_a_grasp_that_is_not_known_is_said_and_leaves_no_ot(bench):
+    task = bench(('object', 'grasp', 'goal'), ot_task='move')
+    task.grasp, task.why = GraspState.UNKNOWN, 'the finger is silent'
     task.send('goal', pose((-0.2, 0.2, 0.1)), task.now())
     task.ready()
     task.run()
     columns = assert_as_offline(task, 'ot', 'ot_mean')
-    assert 5 < columns['is_grasped'].sum() < 30 and np.isfinite(columns['ot_mean'][-1])
-    assert json.loads(task.settings[-1].data)['topics']['gripper'] == '/contact'
+    assert np.isnan(columns['ot']).all() and not columns['is_grasped'].any()
+    assert task.reasons()['ot'] == 'the grasp is not known: the finger is silent'
 
 
-def test_wrong_frames_and_missing_joints_are_named_and_do_not_stop_the_node(bench):
-    task = bench(('object', 'gripper'), ot_task='put_on', **{'grasp.joint': 'finger'})
+def test_wrong_frames_are_named_and_do_not_stop_the_node(bench):
+    task = bench(('object', 'grasp'), ot_task='put_on')
     task.ready()
     task.run(frame='camera')
     assert "in the frame 'camera'; expected is 'base_link'" in task.reasons()['ot']
     assert all(math.isnan(m.ot) for m in task.quality)
     counts = {pair.key: int(pair.value) for pair in task.summaries[0].data_quality}
-    assert counts['object.wrong_frame'] > STEPS - 10 and counts['gripper.without_joint'] > 10
+    assert counts['object.wrong_frame'] > STEPS - 10
     task.event(EpisodeEvent.START, task.now() + SECOND // 10)
     end = time.monotonic() + PATIENCE
-    for text in ("'camera'", "no joint 'finger'", 'object.wrong_frame'):
+    for text in ("'camera'", 'object.wrong_frame'):
         while text not in task.log.read_text():
             task.step(0, 'camera')
             task.wait(1 / 60)
@@ -313,10 +296,6 @@ def test_ate_against_a_demonstration_and_the_low_pass(bench, tmp_path):
         ({'references': "['{bag}']"}, 'blind: no poses of the TCP, so it is no reference'),
         ({'references': "['/nowhere/at_all']"}, '/nowhere/at_all'),
         ({'ot_task': 'juggle'}, "ot_task is 'juggle'; it must be empty, pick"),
-        (
-            {'ot_task': 'put_in', 'robot': str(ROOT / 'urdf' / 'so101.urdf')},
-            'grasp.joint is empty',
-        ),
     ],
 )
 def test_what_cannot_be_ends_the_node_with_one_clear_line(
@@ -347,11 +326,10 @@ def check_poses_from_tf(bench):
     from tf2_msgs.msg import TFMessage
 
     task = bench(
-        ('gripper',),
+        ('grasp',),
         ot_task='put_in',
         object_frame='cube',
         goal_frame='bin',
-        **{'grasp.debounce': 0.0},
     )
     fixed = task.node.create_publisher(TFMessage, 'tf_static', LATCHED)
     moving = task.node.create_publisher(TFMessage, 'tf', 50)

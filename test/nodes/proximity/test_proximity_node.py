@@ -43,9 +43,10 @@ from sensor_msgs.msg import PointCloud2
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import from_values
-from frame_ros.msg import Proximity
+from frame_ros.msg import GraspState, Proximity
 from frame_ros.nodes.proximity import node as proximity
 from frame_ros.nodes.proximity.options import ProximityOptions
+from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.robots.link_frames import LinkFrames
 
@@ -379,13 +380,22 @@ def test_what_the_gripper_holds_is_no_obstacle(bench):
     middle = translations[tip.index(ROBOT.tip_link)]
     cube = Box(tuple(middle), (0.03, 0.03, 0.03))
     pixels = millimetres(draw(boxes=(BOX, cube)))
-    open_gripper = bench(**{'held.size': [0.1, 0.1, 0.1]})
-    assert open_gripper.see(START, pixels).distance < 0.05
-    open_gripper.close()
-    closed = bench(**{'held.size': [0.1, 0.1, 0.1], 'grasp.closed': 1.0, 'grasp.opened': 1.1})
-    message = closed.see(START, pixels)
-    assert message.distance > 0.08
-    closed.close()
+    node = bench(**{'held.size': [0.1, 0.1, 0.1]})
+    grasp = node.tester.create_publisher(GraspState, 'grasp', 10)
+    node.until(grasp.get_subscription_count)
+    decided = node.node._grasp._subscription
+    assert node.see(START, pixels).distance < 0.05
+    for state, least, largest in (
+        (GraspState.HELD, 0.08, 1.0), (GraspState.EMPTY, 0.0, 0.05),
+        (GraspState.HELD, 0.08, 1.0), (GraspState.UNKNOWN, 0.0, 0.05),
+    ):  # fmt: skip
+        stamp = stamp_of(node.heard.proximity[-1]) + SECOND // 10
+        message = GraspState(state=state, source='position')
+        message.header.stamp = time_message(stamp)
+        before = decided.received
+        grasp.publish(message)
+        node.until(lambda before=before: decided.received > before)
+        assert least < node.see(stamp, pixels).distance < largest
 
 
 def test_a_misaligned_camera_gives_no_distances(bench):

@@ -15,7 +15,12 @@ pytest.importorskip('rclpy')
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from frame_ros.bringup.declared_nodes import from_parameter, node_names, options_of
+from frame_ros.bringup.declared_nodes import (
+    from_parameter,
+    node_names,
+    options_of,
+    parameters_of,
+)
 from frame_ros.bringup.parameter_yaml import parameter_yaml
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.options import flat, from_values, group, nested, option, options, rule, walk
@@ -192,8 +197,7 @@ def test_a_section_of_several_nodes_may_hold_parameters_of_others(node_with, tmp
 @pytest.mark.parametrize(
     ('node', 'given', 'message'),
     [
-        ('contact', {'grasp.source': 'contact'}, "grasp.source is 'contact'; it must be position"),
-        ('metrics', {'grasp.source': 'none', 'ot_task': 'put_in'}, "grasp.source is 'none'"),
+        ('kinematics', {'grasp.effort_off': 0.6}, 'grasp.effort_off is 0.6; it must be at most'),
         ('markers', {'path.jerk_low': 100.0}, 'path.jerk_low is 100.0; it must be below jerk_high'),
         ('session', {'qualities': ()}, r'qualities is \[\]; it must be one number or more'),
         ('simulator', {'seed': -1}, 'seed is -1; it must be at least 0'),
@@ -232,9 +236,8 @@ def test_options_that_cannot_be_are_refused(node, given, message):
         from_values(options_of(node), given)
 
 
-def test_metrics_without_a_goal_need_no_evidence_of_a_grasp():
-    made = from_values(options_of('metrics'), {'grasp.source': 'none', 'ot_task': 'pick'})
-    assert made.grasp.source == 'none'
+def test_one_node_decides_what_the_gripper_holds():
+    assert [n for n in node_names() if 'grasp.source' in parameters_of(n)] == ['kinematics']
 
 
 def test_empty_texts_in_a_list_are_left_out(node_with):

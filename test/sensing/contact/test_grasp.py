@@ -3,14 +3,22 @@
 """Detection of a grasp: by position, effort and contact, with hysteresis and debounce."""
 
 import math
+from pathlib import Path
 
 import pytest
 
-from frame_ros.core.errors import ValueRangeError
-from frame_ros.core.time import MILLISECOND
-from frame_ros.sensing.contact.grasp import GraspDetector, GraspOptions
+from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.core.time import MILLISECOND, SECOND
+from frame_ros.sensing.contact.grasp import (
+    GraspDecider,
+    GraspDecision,
+    GraspDetector,
+    GraspHistory,
+    GraspOptions,
+)
 
 NAN = math.nan
+BAND = {'closed': 0.2, 'opened': 0.25}
 
 
 def seen(settings, samples, period=20):
@@ -49,13 +57,13 @@ def test_a_change_must_last():
 
 
 def test_the_first_sample_counts_at_once():
-    assert seen(GraspOptions(debounce=10.0), at([0.1])) == [True]
-    assert seen(GraspOptions(), [(NAN, NAN)]) == [None]
+    assert seen(GraspOptions(**BAND, debounce=10.0), at([0.1])) == [True]
+    assert seen(GraspOptions(**BAND), [(NAN, NAN)]) == [None]
 
 
 @pytest.mark.parametrize('source', ['position', 'effort'])
 def test_values_that_are_not_numbers_change_nothing(source):
-    settings = GraspOptions(source, debounce=0.0)
+    settings = GraspOptions(source, **BAND, debounce=0.0)
     states = seen(settings, [(0.1, 1.0), (NAN, NAN), (math.inf, math.inf), (0.5, 0.0)])
     assert states == [True, True, True, False]
 
@@ -69,7 +77,7 @@ def test_a_gripper_may_close_upwards():
 
 
 def test_effort_has_hysteresis_and_any_sign():
-    settings = GraspOptions('effort', effort_on=0.5, effort_off=0.3, debounce=0.0)
+    settings = GraspOptions('effort', **BAND, effort_on=0.5, effort_off=0.3, debounce=0.0)
     efforts = [0.1, 0.4, -0.6, -0.4, -0.2, 0.4, 0.5]
     states = seen(settings, [(0.15, effort) for effort in efforts])
     assert states == [False, False, True, True, False, False, True]
@@ -93,7 +101,7 @@ def test_effort_while_opening_is_no_grasp():
 
 
 def test_effort_alone_suffices_where_no_position_is_measured():
-    settings = GraspOptions('effort', debounce=0.0)
+    settings = GraspOptions('effort', **BAND, debounce=0.0)
     assert seen(settings, [(NAN, 0.1), (NAN, 0.7), (NAN, 0.1)]) == [False, True, False]
 
 
@@ -105,7 +113,7 @@ def test_contact_counts_links():
 
 
 def test_reset_forgets():
-    detector = GraspDetector(GraspOptions())
+    detector = GraspDetector(GraspOptions(**BAND))
     detector.update(0, 0.1, NAN)
     detector.reset()
     assert detector.is_grasped is None
@@ -117,7 +125,7 @@ def test_reset_forgets():
         ({'source': 'smell'}, "'smell'; it must be position, effort, contact or none"),
         ({'closed': 0.3, 'opened': 0.3}, 'closed is 0.3; it must be below opened'),
         (
-            {'smaller_is_closed': False},
+            {**BAND, 'smaller_is_closed': False},
             'closed is 0.2; it must be below opened if smaller_is_closed, else',
         ),
         ({'effort_off': 0.6}, 'effort_off is 0.6; it must be at most effort_on'),
@@ -130,3 +138,70 @@ def test_reset_forgets():
 def test_settings_that_cannot_be_are_refused(values, message):
     with pytest.raises(ValueRangeError, match=message):
         GraspOptions(**values)
+
+
+def test_a_robot_with_a_profile_needs_no_options():
+    decider = GraspDecider(GraspOptions(debounce=0.0), 'so101')
+    assert decider.joint == 'gripper'
+    decider.take(SECOND, 0.1, 0.7)
+    assert decider.at(SECOND) == GraspDecision(True, 0.1, 0.7)
+    decider.take(SECOND + 1, 0.5, 0.0)
+    assert decider.at(SECOND + 2) == GraspDecision(False, 0.5, 0.0)
+
+
+def test_what_is_not_decided_says_why():
+    assert GraspDecider(GraspOptions('none'), 'so101').at(1).reason == 'grasp.source is none'
+    urdf = str(Path(__file__).resolve().parents[3] / 'urdf' / 'so101.urdf')  # without a profile
+    unknown = GraspDecider(GraspOptions(), urdf)
+    unknown.take(1, 0.1, 0.0)
+    decision = unknown.at(1)
+    assert decision.is_held is None and 'is not known: set grasp.joint' in decision.reason
+    known = GraspDecider(GraspOptions(joint='jaw', **BAND), urdf)
+    known.take(1, 0.1, 0.0)
+    assert known.joint == 'jaw' and known.at(1).is_held
+    with pytest.raises(SetupError, match=r'grasp\.closed and grasp\.opened are not set'):
+        GraspDecider(GraspOptions(joint='jaw'), urdf)
+
+
+def test_old_evidence_counts_no_longer():
+    decider = GraspDecider(GraspOptions(), 'so101')
+    silent = 'the state of gripper has not been known for 0.5 s'
+    assert decider.at(SECOND).reason == silent
+    decider.take(SECOND, 0.1, NAN)
+    decider.take(SECOND + 1, NAN, NAN)
+    assert decider.at(SECOND + SECOND // 2).is_held
+    later = decider.at(SECOND + SECOND // 2 + 1)
+    assert later.is_held is None and later.reason == silent and math.isnan(later.position)
+
+
+def test_evidence_goes_on_after_a_reset_of_the_clock_only():
+    decider = GraspDecider(GraspOptions(debounce=0.0), 'so101')
+    decider.take(10 * SECOND, 0.1, NAN)
+    for stamp in (10 * SECOND, 9 * SECOND, 0, 900 * SECOND):  # again, earlier, unset, far ahead
+        decider.take(stamp, 0.5, NAN)
+    assert decider.at(10 * SECOND).is_held
+    for i in range(3):
+        decider.take(SECOND + i, 0.5, NAN)
+    assert decider.at(SECOND + 2).is_held is False
+
+
+def test_by_contact_neither_position_nor_effort_is_known():
+    decider = GraspDecider(GraspOptions('contact'), 'so101')
+    assert decider.joint == ''
+    decider.take(SECOND, 2.0, NAN)
+    decision = decider.at(SECOND)
+    assert decision.is_held and math.isnan(decision.position) and not decision.reason
+    assert decider.at(2 * SECOND).reason == 'contact has not been known for 0.5 s'
+
+
+def test_of_decisions_the_newest_at_or_before_a_stamp_counts():
+    history = GraspHistory()
+    assert history.at(SECOND) is None
+    for i, is_held in enumerate((False, True, True, None)):
+        history.add(SECOND + i, is_held)
+    found = [history.at(SECOND + i) for i in (-1, 0, 1, 2, 3)]
+    assert found == [None, False, True, True, None]
+    history.add(SECOND + 4, True)
+    assert history.at(SECOND + SECOND // 2) and history.at(2 * SECOND) is None
+    history.add(1000, False)  # another clock
+    assert history.at(1000) is False and history.at(SECOND + 4) is None

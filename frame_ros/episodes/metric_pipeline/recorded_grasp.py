@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decisions on the grasp for bags without the topic `grasp`, from the evidence in them."""
+
+from __future__ import annotations
+
+from frame_ros.bags.streams.form import Stream
+from frame_ros.bags.streams.grasp import decided_grasp
+from frame_ros.core.errors import FrameRosError
+from frame_ros.core.events import EventType
+from frame_ros.core.input_files import load_json
+from frame_ros.core.options import flatten, from_values
+from frame_ros.episodes.episode import Episode
+from frame_ros.sensing.contact.grasp import CONTACT, GraspOptions
+
+# Name among the recorded options of metrics, which had those of the grasp -> option.
+NAMES = {
+    **{f'grasp.{name}': name for name in flatten(GraspOptions())},
+    **{f'gripper_{n}': n for n in ('joint', 'closed', 'smaller_is_closed', 'empty', 'margin')},
+    **{name: name for name in ('effort_on', 'effort_off', 'contact_links')},
+    'gripper_open': 'opened', 'grasp_source': 'source', 'grasp_debounce': 'debounce',
+}  # fmt: skip
+
+
+def grasp_of(episode: Episode) -> Stream | None:
+    """Returns the stream 'grasp' by the options that were recorded, else by the profile of the
+    robot; None where there is no evidence or the gripper is not known. Options that cannot be used
+    are noted in the problems.
+    """
+    streams = episode.streams
+    try:
+        options = _options_of(episode)
+    except FrameRosError as error:
+        episode.problems.append(f'the grasp cannot be decided: {error}')
+        return None
+    evidence = streams.get('gripper')
+    if evidence is None and options is not None and options.source != CONTACT:
+        evidence = streams.get('joint_states')
+    if options is None or evidence is None:
+        return None
+    starts = [event.stamp for event in episode.events if event.type is EventType.START]
+    return decided_grasp(evidence, options, starts)
+
+
+def _options_of(episode: Episode) -> GraspOptions | None:
+    """Raises FrameRosError for options that cannot be, or a robot that is not known."""
+    recorded = load_json(episode.attributes.get('metrics_config', '{}'))
+    given = {NAMES[name]: value for name, value in recorded.items() if name in NAMES}
+    return from_values(GraspOptions, given).of(episode.attributes.get('robot', ''))
