@@ -8,9 +8,10 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from frame_ros.cli.arguments import input_folder, output_file, robot, whole
-from frame_ros.core.errors import SetupError
+from frame_ros.cli.arguments import given, input_folder, output_file
+from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.output_files import write_whole
+from frame_ros.robots.shapes.mesh_capsules import CapsuleOptions, mesh_capsules
 
 if TYPE_CHECKING:
     from frame_ros.robots import Capsule
@@ -20,18 +21,11 @@ LITRES = 1000.0  # of a m^3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument('robot', metavar='URDF', help='name, profile or URDF file', type=robot)
+    parser.add_argument('robot', metavar='URDF', help='name, profile or URDF file', type=given)
     parser.add_argument(
         '--out', type=output_file, metavar='FILE', help='YAML file to write (default: printed)'
     )
-    parser.add_argument(
-        '--count', type=whole(1), default=1, metavar='N',
-        help='capsules that share the meshes of each link',
-    )  # fmt: skip
-    parser.add_argument(
-        '--link', action='append', default=[], metavar='LINK=N',
-        help='another number for one link; may be given several times',
-    )  # fmt: skip
+    add_options(parser, CapsuleOptions, names={'counts': '--link'})
     parser.add_argument(
         '--package-folder', action='append', default=[], type=input_folder, metavar='FOLDER',
         help='where packages named by package:// are, in addition to the sourced workspaces',
@@ -48,13 +42,11 @@ def run(args: argparse.Namespace) -> int:
     """
     from frame_ros.robots import find_urdf, load_robot
     from frame_ros.robots.shapes.capsule_files import format_capsules
-    from frame_ros.robots.shapes.mesh_capsules import mesh_capsules
 
     robot = load_robot(args.robot)
     path = find_urdf(args.robot)
-    capsules = mesh_capsules(
-        robot, path.parent, args.count, _counts(args.link), args.package_folder
-    )
+    options = from_arguments(CapsuleOptions, args)
+    capsules = mesh_capsules(robot, path.parent, options, args.package_folder)
     text = format_capsules(robot.name, capsules)
     if args.out is None:
         print(text, end='')
@@ -76,13 +68,3 @@ def summary(capsules: dict[str, list[Capsule]]) -> str:
         largest = max(each.radius for each in found) * 1000
         rows.append((link, str(len(found)), f'{largest:.1f}', f'{litres:.3f}'))
     return format_table(rows)
-
-
-def _counts(entries: list[str]) -> dict[str, int]:
-    counts = {}
-    for entry in entries:
-        link, _, number = entry.partition('=')
-        if not number.isdigit():
-            raise SetupError(f'--link is LINK=N, such as upper_arm=2, not {entry!r}')
-        counts[link] = int(number)
-    return counts

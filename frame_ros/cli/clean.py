@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frame_ros.cli.arguments import any_path, given, whole
+from frame_ros.cli.arguments import any_path
 from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.core.option_texts import add_options, from_arguments
+from frame_ros.core.options import option, options
 
 if TYPE_CHECKING:
     from frame_ros.bags.run_folders import Run
@@ -21,6 +23,16 @@ if TYPE_CHECKING:
 AGE = re.compile(r'(\d+(?:\.\d+)?)([mhdw])')
 SECONDS = {'m': 60.0, 'h': 3600.0, 'd': 86400.0, 'w': 604800.0}
 FAILED = 1
+
+
+@options
+class CleanOptions:
+    """Runs to remove."""
+
+    keep: int = option(0, 'number of newest runs that stay', at_least=0)
+    older_than: str = option(
+        '', 'remove only runs last written to so long ago: 90m, 12h, 7d, 4w; none: all'
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,13 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='DIR',
         help='folder of runs, or one run (default: runs)',
     )
-    parser.add_argument('--keep', type=whole(0), metavar='N', help='keep the N newest runs')
-    parser.add_argument(
-        '--older-than',
-        type=given,
-        metavar='AGE',
-        help='remove only runs last written to so long ago: 90m, 12h, 7d, 4w',
-    )
+    add_options(parser, CleanOptions)
     parser.add_argument('--dry-run', action='store_true', help='list them, and remove nothing')
     parser.add_argument('-y', '--yes', action='store_true', help='remove without asking')
 
@@ -57,12 +63,13 @@ def run(args: argparse.Namespace) -> int:
     """
     from frame_ros.bags.run_folders import find_runs
 
-    oldest = time.time() - age_seconds(args.older_than) if args.older_than else None
+    choice = from_arguments(CleanOptions, args)
+    oldest = time.time() - age_seconds(choice.older_than) if choice.older_than else None
     runs = find_runs(args.directory.expanduser())
     chosen = [
         found
         for place, found in enumerate(runs)
-        if place >= (args.keep or 0) and (oldest is None or found.changed < oldest)
+        if place >= choice.keep and (oldest is None or found.changed < oldest)
     ]
     if not runs:
         print(f'no recorded run in {args.directory}')

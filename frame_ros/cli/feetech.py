@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import select
 import signal
 import sys
@@ -16,8 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frame_ros.cli.arguments import output_folder, output_link, whole, word
+from frame_ros.cli.arguments import output_folder, output_link
 from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.option_texts import add_options, from_arguments
+from frame_ros.core.options import option, options, rule
 from frame_ros.core.ros_names import node_command
 
 if TYPE_CHECKING:
@@ -37,8 +40,29 @@ show                    where the joints are, rad, and the motor currents, A
 quit"""
 
 
+@options
+class SimulatedArmOptions:
+    """A simulated arm behind a serial port."""
+
+    id: str = option('simulated', 'the id of the arm')
+    is_leader: bool = option(False, 'a leader arm, which somebody moves to and fro')
+    scene: int | None = option(
+        None,
+        'seed of a simulated scene, with the contacts of its arm; none: servos alone',
+        at_least=0,
+    )
+
+    @rule('id', 'letters, digits, -, _ and .')
+    def _is_file_name(self) -> bool:
+        return re.fullmatch(r'[\w-][\w.-]*', self.id) is not None
+
+    @rule('scene', 'not given with --leader: a scene has a follower')
+    def _has_one_arm(self) -> bool:
+        return not self.is_leader or self.scene is None
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Declares the arguments."""
     parser.add_argument(
         '--link',
         metavar='PATH',
@@ -52,16 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='where the calibration file <id>.json is written',
         type=output_folder,
     )
-    parser.add_argument('--id', default='simulated', help='the id of the arm', type=word)
-    parser.add_argument(
-        '--leader', action='store_true', help='a leader arm, which somebody moves to and fro'
-    )
-    parser.add_argument(
-        '--scene',
-        type=whole(0),
-        metavar='SEED',
-        help='the arm of the simulated scene, with its contacts, in place of servos alone',
-    )
+    add_options(parser, SimulatedArmOptions)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -74,15 +89,14 @@ def run(args: argparse.Namespace) -> int:
     from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
     from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
 
-    if args.leader and args.scene is not None:
-        raise SetupError('--leader and --scene exclude each other: a scene has a follower')
-    arm = SimulatedSo101(scene=_scene(args.scene))
-    calibration = arm.write_calibration(Path(args.calibration_dir), args.id).resolve()
+    options = from_arguments(SimulatedArmOptions, args)
+    arm = SimulatedSo101(scene=_scene(options.scene))
+    calibration = arm.write_calibration(Path(args.calibration_dir), options.id).resolve()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with SimulatedBus(arm.servos, arm.advance, args.link) as bus:
-        _tell(bus.port, calibration, args.leader)
+        _print_start(bus.port, calibration, options.is_leader)
         try:
-            _loop(bus, arm, args.leader)
+            _loop(bus, arm, options.is_leader)
         except KeyboardInterrupt:
             print()
     return 0
@@ -96,7 +110,7 @@ def _scene(seed: int | None) -> PickPlaceSimulation | None:
     return PickPlaceSimulation(seed)
 
 
-def _tell(port: str, calibration: Path, is_leader: bool) -> None:
+def _print_start(port: str, calibration: Path, is_leader: bool) -> None:
     node, name = ('teleoperator', 'teleoperator_id') if is_leader else ('robot_driver', 'robot_id')
     print(f'port:        {port}')
     print(f'calibration: {calibration}')

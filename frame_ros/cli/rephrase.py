@@ -11,16 +11,40 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frame_ros.cli.arguments import any_path, given, input_file, positive, url, whole, word
+from frame_ros.cli.arguments import any_path, given, input_file
 from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import read_text
+from frame_ros.core.option_texts import add_options, from_arguments
+from frame_ros.core.options import option, options, rule
 from frame_ros.core.output_files import check_folder
 
 if TYPE_CHECKING:
     from frame_ros.policies.rephrasing.rephrasings import ReviewedList
 
-KEY_VARIABLE = 'OPENAI_API_KEY'
 QUESTION = '[a]ccept, [e]dit, [r]eject, [q]uit? '
+
+
+@options
+class RephraseOptions:
+    """Rephrasings of an instruction, and the endpoint that proposes them."""
+
+    count: int = option(20, 'rephrasings to ask for', at_least=1)
+    reviewer: str = option('', 'who confirms them; none: asked')
+    url: str = option(
+        '',
+        'OpenAI-compatible endpoint that proposes, such as http://127.0.0.1:11434/v1; none: you '
+        'type them, or name a file by --text',
+    )
+    model: str = option('', 'model of the endpoint')
+    key_variable: str = option(
+        'OPENAI_API_KEY',
+        'environment variable that holds the key of the endpoint; unset: none is sent',
+    )
+    timeout: float = option(60.0, 'to wait for an answer', unit='s', above=0.0)
+
+    @rule('key_variable', 'letters, digits and _')
+    def _is_variable(self) -> bool:
+        return self.key_variable.isidentifier()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,24 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='the reviewed list, made or added to',
     )  # fmt: skip
     parser.add_argument(
-        '--url', metavar='URL',
-        help='OpenAI-compatible endpoint that proposes, such as http://127.0.0.1:11434/v1; '
-        'without it you type them, or name a file by --text', type=url)  # fmt: skip
-    parser.add_argument('--model', metavar='NAME', help='model of the endpoint', type=given)
-    parser.add_argument(
         '--text', type=input_file, metavar='FILE', help='proposals from a text file, one per line'
     )
-    parser.add_argument(
-        '--count', type=whole(1), default=20, help='how many rephrasings to ask for'
-    )
-    parser.add_argument(
-        '--reviewer', metavar='NAME', help='who confirms them (default: asked)', type=given
-    )
-    parser.add_argument(
-        '--key-variable', default=KEY_VARIABLE, metavar='VARIABLE',
-        help='environment variable that holds the key of the endpoint; '
-        'unset: none is sent', type=word)  # fmt: skip
-    parser.add_argument('--timeout', type=positive, default=60.0, help='s to wait for an answer')
+    add_options(parser, RephraseOptions)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -67,20 +76,21 @@ def run(args: argparse.Namespace) -> int:
         save_reviewed,
     )
 
+    options = from_arguments(RephraseOptions, args)
     instruction = args.instruction.strip()
     if problem := problem_of(instruction, ''):
         raise SetupError(f'the instruction {instruction!r} is none: {problem}')
     check_folder(args.file.parent, '--file')
     former = load_reviewed(args.file) if args.file.exists() else []
     there = _there(former, instruction)
-    if args.url or args.text:
-        accepted = review(instruction, _proposals(args, instruction), there)
+    if options.url or args.text:
+        accepted = review(instruction, _proposals(options, args.text, instruction), there)
     else:
-        accepted = typed(instruction, there, args.count)
+        accepted = typed(instruction, there, options.count)
     if not accepted:
         print('nothing was accepted; nothing is written')
         return 1
-    reviewer = (args.reviewer or _ask('reviewed by: ') or '').strip()
+    reviewer = (options.reviewer or _ask('reviewed by: ') or '').strip()
     if not reviewer:
         raise SetupError('a list needs the name of who read it; give --reviewer')
     added = ReviewedList(instruction, tuple(accepted), reviewer, datetime.date.today())
@@ -93,23 +103,23 @@ def _there(former: list[ReviewedList], instruction: str) -> tuple[str, ...]:
     return next((each.rephrasings for each in former if each.instruction == instruction), ())
 
 
-def _proposals(args: argparse.Namespace, instruction: str) -> list[str]:
+def _proposals(options: RephraseOptions, file: Path | None, instruction: str) -> list[str]:
     from frame_ros.policies.rephrasing.proposals import ChatEndpoint, propose
     from frame_ros.policies.rephrasing.rephrasings import cleaned
 
-    if args.url and args.text:
+    if options.url and file:
         raise SetupError('proposals come from --url or from --text; give one of them')
-    if args.text:
+    if file:
         try:
-            lines = read_text(args.text).splitlines()
+            lines = read_text(file).splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise SetupError(f'{args.text} cannot be read: {error}') from error
+            raise SetupError(f'{file} cannot be read: {error}') from error
         return [line for line in map(cleaned, lines) if line]
-    if not args.model:
+    if not options.model:
         raise SetupError('--url needs --model, the name of the model to ask')
-    key = os.environ.get(args.key_variable, '').strip()
-    endpoint = ChatEndpoint(args.url, args.model, key, args.timeout)
-    return propose(endpoint, instruction, args.count)
+    key = os.environ.get(options.key_variable, '').strip()
+    endpoint = ChatEndpoint(options.url, options.model, key, options.timeout)
+    return propose(endpoint, instruction, options.count)
 
 
 def review(instruction: str, proposals: Iterable[str], there: Iterable[str] = ()) -> list[str]:

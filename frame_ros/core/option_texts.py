@@ -158,8 +158,7 @@ def _form(option: Option, flag: str) -> dict[str, Any]:
     if option.kind is bool:
         return {'action': argparse.BooleanOptionalAction if option.default else 'store_true'}
     if option.is_mapping:
-        is_text = typing.get_args(option.item)[-1] is str
-        reader = {'type': partial(_read_pair, flag, is_text)}
+        reader = {'type': partial(_read_pair, option, flag)}
         return reader | {'action': _AddPair, 'metavar': 'NAME=VALUE'}
     reader = {'type': partial(_read, option, flag)}
     if option.choices and not option.is_list:
@@ -189,12 +188,19 @@ def _read(option: Option, flag: str, text: str) -> Any:
     return found
 
 
-def _read_pair(flag: str, is_text: bool, text: str) -> tuple[str, Any]:
-    """A name and its value, JSON or text."""
+def _read_pair(option: Option, flag: str, text: str) -> tuple[str, Any]:
+    """A name and its value, of the type of the mapping's values; of any type: JSON or text."""
     name, _, value = (part.strip() for part in text.partition('='))
     if not (name and value):
         raise SetupError(f'{flag} is {text!r}; it must be NAME=VALUE')
-    return (name, value) if is_text else (name.replace('-', '_'), decoded(value))
+    kind = typing.get_args(option.item)[-1]
+    if kind is Any:
+        return name.replace('-', '_'), decoded(value)
+    item = replace(option, kind=kind)
+    try:
+        return name, item.checked(parse(item, value))
+    except OptionError as error:
+        raise SetupError(f'{flag} {name} {error.problem}') from None
 
 
 class _AddPair(argparse.Action):

@@ -35,9 +35,9 @@ def test_wrong_arguments_are_told(capsys, tmp_path):
     urdf.write_text(SMALL)
     for arguments, word in (
         (['nonsense'], 'nonsense'),
-        ([str(urdf), '--link', 'a'], 'LINK=N'),
+        ([str(urdf), '--link', 'a'], 'NAME=VALUE'),
         ([str(urdf), '--link', 'c=2'], "'c'"),
-        ([str(urdf), '--count', '0'], "'0' must be a whole number, 1"),
+        ([str(urdf), '--count', '0'], '--count is 0; it must be at least 1'),
         ([str(urdf), '--out', str(tmp_path / 'no' / 'file')], 'cannot be written'),
     ):
         assert main(['capsules', *arguments]) == 2

@@ -85,7 +85,7 @@ def test_joints_of_a_bag_are_identified_and_written(tmp_path, capsys):
 
 
 def test_bags_of_one_time_are_taken_one_after_the_other(tmp_path):
-    from frame_ros.cli.identify.bags import read_joints
+    from frame_ros.bags.joint_recordings import read_joints
 
     bags = [write_bag(tmp_path / name, motion_messages(seconds=6.0)) for name in 'ab']
     recording = read_joints(bags, ROBOT.joint_names, '')
@@ -96,7 +96,7 @@ def test_bags_of_one_time_are_taken_one_after_the_other(tmp_path):
 
 def test_an_arm_in_two_halves_is_put_together(tmp_path):
     """Of two publishers, the second a third of a period later."""
-    from frame_ros.cli.identify.bags import read_joints
+    from frame_ros.bags.joint_recordings import read_joints
 
     whole, halves, names = [], [], list(ROBOT.joint_names)
     for stamp, topic, message in motion_messages(seconds=6.0):

@@ -207,12 +207,17 @@ def test_lists_pairs_and_flags_on_a_command_line():
         is_shared: bool = option(False, 'several clients')
         has_images: bool = option(True, 'with images')
         topics: Mapping[str, str] = option({}, 'role=topic')
+        parts: Mapping[str, int] = option({}, 'link=number', at_least=1)
         title: str | None = option(None, 'a heading; none: of the file')
 
     parser = argparse.ArgumentParser()
     add_options(parser, FlagOptions, names={'topics': '--topic'})
     given = parser.parse_args(['--shared', '--no-images', '--topic', 'pose=1', '--title='])
-    assert from_arguments(FlagOptions, given) == FlagOptions(True, False, {'pose': '1'}, '')
+    assert from_arguments(FlagOptions, given) == FlagOptions(True, False, {'pose': '1'}, {}, '')
+    given = parser.parse_args(['--parts', 'a-b=2'])
+    assert from_arguments(FlagOptions, given).parts == {'a-b': 2}
+    with pytest.raises(SetupError, match='--parts a is 0; it must be at least 1'):
+        parser.parse_args(['--parts', 'a=0'])
 
 
 @pytest.mark.parametrize(

@@ -379,7 +379,7 @@ def test_nothing_accepted_writes_nothing(tmp_path, says, capsys):
             'give one of them',
         ),
         (['--text', 'nowhere.txt'], "there is no file 'nowhere.txt'"),
-        (['--count', '0'], "--count: '0' must be a whole number, 1 or more"),
+        (['--count', '0'], '--count is 0; it must be at least 1'),
         (['--url', 'http://127.0.0.1:9/v1', '--model', 'x', '--timeout', '0'], 'above 0'),
     ],
 )

@@ -10,12 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from surfaces import on_surface
 
-from frame_ros.core.errors import MissingExtraError, RobotError, ShapeError
+from frame_ros.core.errors import MissingExtraError, RobotError, ShapeError, ValueRangeError
 from frame_ros.robots import Capsule, load_robot
 from frame_ros.robots.shapes.capsule_files import format_capsules, load_capsules
 from frame_ros.robots.shapes.capsule_fit import fit_capsule, fit_capsules, volume
 from frame_ros.robots.shapes.link_shapes import capsule_shape, placed
-from frame_ros.robots.shapes.mesh_capsules import divided, link_meshes, mesh_capsules
+from frame_ros.robots.shapes.mesh_capsules import (
+    CapsuleOptions,
+    divided,
+    link_meshes,
+    mesh_capsules,
+)
 
 trimesh = pytest.importorskip('trimesh')
 
@@ -101,7 +106,7 @@ def test_meshes_are_held_by_fewer_litres_of_more_capsules(tmp_path, suffix):
     by_package = load_robot(URDF.format(mesh=f'package://pkg/meshes/bent.{suffix}'))
     by_path = load_robot(URDF.format(mesh=f'../meshes/bent.{suffix}'))
     one = mesh_capsules(by_package, tmp_path / 'pkg' / 'urdf')
-    three = mesh_capsules(by_path, tmp_path / 'pkg' / 'urdf', counts={'base': 3})
+    three = mesh_capsules(by_path, tmp_path / 'pkg' / 'urdf', CapsuleOptions(counts={'base': 3}))
     assert len(one['base']) == 1 and len(three['base']) == 3
     points = in_link(bent_mesh())
     assert outside(one['base'], points) < 1e-6 and outside(three['base'], points) < 1e-6
@@ -134,9 +139,11 @@ def test_what_cannot_be_fitted_is_refused(tmp_path):
     with pytest.raises(RobotError, match='a.stl'):
         mesh_capsules(robot, tmp_path)
     with pytest.raises(RobotError, match='nonsense'):
-        mesh_capsules(robot, tmp_path, counts={'nonsense': 2})
-    with pytest.raises(RobotError, match='1 capsule'):
-        mesh_capsules(robot, tmp_path, count=0)
+        mesh_capsules(robot, tmp_path, CapsuleOptions(counts={'nonsense': 2}))
+    with pytest.raises(ValueRangeError, match='count is 0; it must be at least 1'):
+        CapsuleOptions(count=0)
+    with pytest.raises(ValueRangeError, match='1 or more for each link'):
+        CapsuleOptions(counts={'base': 0})
 
 
 def test_without_trimesh_the_extra_is_named(tmp_path, monkeypatch):

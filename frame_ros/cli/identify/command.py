@@ -139,7 +139,7 @@ def _joints(args: argparse.Namespace) -> int:
     options = evolved(options, has_torque_sensors=robot.profile.has_torque_sensors)
     path = _output(args, 'motors', robot)
     if args.bag:
-        from frame_ros.cli.identify.bags import read_joints
+        from frame_ros.bags.joint_recordings import read_joints
 
         recording = read_joints(args.bag, dynamics.joint_names, args.joint_topic)
         source = f'frame-ros identify joints, bag {", ".join(Path(b).name for b in args.bag)}'
@@ -255,7 +255,7 @@ def _fit_either_way(
 
 
 def _bag_poses(args: argparse.Namespace, options: ToolOptions, robot: Robot) -> list[StillPose]:
-    from frame_ros.cli.identify.bags import read_wrenches
+    from frame_ros.bags.joint_recordings import read_wrenches
     from frame_ros.sensing.contact.wrench.still_poses import StillPoses
 
     still = StillPoses()

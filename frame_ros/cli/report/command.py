@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frame_ros.bags.recording_options import RecordingOptions
-from frame_ros.cli.arguments import any_path, given, names
+from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.progress import progress_bar
 from frame_ros.cli.report.outputs import DEFAULT_OUTPUT, STANDARD_OUTPUT, check_outputs, pages
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.input_files import valid_text
 from frame_ros.core.option_texts import add_options, from_arguments
+from frame_ros.core.options import option, options
 from frame_ros.core.output_files import make_folder, write_whole
 from frame_ros.metrics.error_options import ErrorOptions
 
@@ -28,6 +29,18 @@ if TYPE_CHECKING:
     from frame_ros.reports.model.options import ReportOptions
 
 BAG_FAILED = 1
+
+
+@options
+class PageOptions:
+    """The page."""
+
+    title: str = option('', 'heading of the page')
+    fingerprint: tuple[str, ...] = option(
+        (),
+        'axes on which policies are compared; none: of sr, pl, ps, cc, ate, rte, il, mu, cr, op, '
+        'rf those that are known',
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +73,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, RecordingOptions, names={'topics': '--topic'})
     _add_comparison_arguments(parser)
-    parser.add_argument('--title', default='', help='heading of the page')
     parser.add_argument('--open', action='store_true', help='open the page in a browser')
     parser.add_argument(
         '-q',
@@ -88,14 +100,7 @@ def _add_comparison_arguments(parser: argparse.ArgumentParser) -> None:
         help='measure against the mean of the references, not against the nearest',
     )
     add_options(parser, ErrorOptions)
-    parser.add_argument(
-        '--fingerprint',
-        type=names,
-        default=[],
-        metavar='ID,ID,...',
-        help='axes on which policies are compared (default: of sr, pl, ps, cc, ate, rte, il, mu, '
-        'cr, op, rf those that are known)',
-    )
+    add_options(parser, PageOptions)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -117,7 +122,8 @@ def run(args: argparse.Namespace) -> int:
     paths = bag_paths(args)
     if not paths:
         raise BagError('no bag is given; name at least one: frame-ros report BAG')
-    options = from_arguments(ReportOptions(axes=tuple(dict.fromkeys(args.fingerprint))), args)
+    shown = from_arguments(PageOptions, args)
+    options = from_arguments(ReportOptions(axes=tuple(dict.fromkeys(shown.fingerprint))), args)
     choice = from_arguments(RecordingOptions, args).reading()
     if choice['robot']:
         from frame_ros.robots import load_robot
@@ -144,7 +150,7 @@ def run(args: argparse.Namespace) -> int:
             print(f'nothing to report: {args.json} stays as it was', file=sys.stderr)
     if usable and (args.json is None or args.output or args.open):
         for page, group in pages(episodes, args.output, args.per_run):
-            _write_page(page, group, args, options, checks)
+            _write_page(page, group, args, shown.title, options, checks)
     elif not usable:
         print('nothing to report: no page was written', file=sys.stderr)
     return 0 if len(usable) == len(episodes) else BAG_FAILED
@@ -154,6 +160,7 @@ def _write_page(
     target: Path,
     episodes: list[Episode],
     args: argparse.Namespace,
+    title: str,
     options: ReportOptions,
     checks: EpisodeChecks,
 ) -> None:
@@ -167,7 +174,7 @@ def _write_page(
     page = write_report(
         episodes,
         target,
-        title=args.title,
+        title=title,
         progress=lambda items: progress_bar(items, 'page', args.quiet, count),
         options=options,
         checks=checks,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import RobotError
+from frame_ros.core.options import option, options, rule
 from frame_ros.robots.description import Capsule, rotation_from_rpy
 from frame_ros.robots.robot import Robot
 from frame_ros.robots.shapes.capsule_fit import fit_capsule, fit_capsules, hull_points
@@ -22,11 +23,22 @@ Array = NDArray[np.float64]
 _FINENESS = 5  # parts that each capsule's length is divided into before triangles are shared out
 
 
+@options
+class CapsuleOptions:
+    """Capsules around the meshes of a robot."""
+
+    count: int = option(1, 'capsules that share the meshes of each link', at_least=1)
+    counts: Mapping[str, int] = option({}, 'link=number: another number for a link')
+
+    @rule('counts', '1 or more for each link')
+    def _has_counts(self) -> bool:
+        return all(count >= 1 for count in self.counts.values())
+
+
 def mesh_capsules(
     robot: Robot,
     folder: Path,
-    count: int = 1,
-    counts: Mapping[str, int] | None = None,
+    options: CapsuleOptions | None = None,
     package_folders: Sequence[Path] = (),
 ) -> dict[str, list[Capsule]]:
     """Returns link -> capsules, in its frame, that contain all of its collision geometry.
@@ -36,25 +48,21 @@ def mesh_capsules(
 
     Args:
         folder: of the URDF, for paths in it.
-        count: number of capsules that share the meshes of a link.
-        counts: the same for single links.
 
     Raises:
-        RobotError: a mesh is missing or cannot be read, a count is below 1 or of an unknown link,
-            or the robot has no collision geometry.
+        RobotError: a mesh is missing or cannot be read, a link to divide is unknown, or the robot
+            has no collision geometry.
         MissingExtraError: meshes are to be read and trimesh is not installed.
     """
-    chosen = dict(counts or {})
-    unknown = [link for link in chosen if link not in robot.links]
+    options = options or CapsuleOptions()
+    unknown = [link for link in options.counts if link not in robot.links]
     if unknown:
         raise RobotError(f'{robot.name} has no link {unknown[0]!r} to divide')
-    if min((count, *chosen.values())) < 1:
-        raise RobotError('a link needs 1 capsule or more')
     meshes = link_meshes(robot, folder, package_folders)
     result: dict[str, list[Capsule]] = {}
     for link in robot.links:
         shapes = shapes_of(robot, link)
-        parts = chosen.get(link, count)
+        parts = options.counts.get(link, options.count)
         if link in meshes:
             result[link] = _of_meshes(meshes[link], shapes, parts)
         elif shapes:

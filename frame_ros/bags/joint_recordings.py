@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Input of `frame-ros identify` from bags: joints with their efforts, and wrenches."""
+"""Joints with their efforts, and wrenches, of bags: what identification needs."""
 
 from __future__ import annotations
 
