@@ -31,27 +31,22 @@ CONNECTED_WITHIN = 60.0  # s until the processes know each other
 
 
 def forward_microseconds(robot: str, repeats: int = 300, calls: int = 200) -> dict[str, float]:
-    """Returns the median time per call of `Robot.forward`, and of `forward_batch`."""
+    """Returns the median time per call of `Robot.forward`."""
     import numpy as np
 
     from frame_ros.robots import load_robot
 
     arm = load_robot(robot)
     q = np.random.default_rng(0).uniform(
-        np.maximum(arm.lower, -3), np.minimum(arm.upper, 3), (10_000, len(arm.lower))
+        np.maximum(arm.lower, -3), np.minimum(arm.upper, 3), (calls, len(arm.lower))
     )
-    one, forward, single = list(q[:calls]), arm.forward, []
+    one, forward, single = list(q), arm.forward, []
     for _ in range(repeats):
         start = time.perf_counter()
         for row in one:
             forward(row)
         single.append((time.perf_counter() - start) / calls)
-    batch = []
-    for _ in range(30):
-        start = time.perf_counter()
-        arm.forward_batch(q)
-        batch.append((time.perf_counter() - start) / len(q))
-    return {'forward_us': median(single) * 1e6, 'forward_batch_us': median(batch) * 1e6}
+    return {'forward_us': median(single) * 1e6}
 
 
 def publish(robot: str, rate: float, seconds: float) -> None:

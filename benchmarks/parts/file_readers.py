@@ -86,7 +86,7 @@ def read_robot(path: Path) -> None:
     robot = load_robot(path)
     middle = np.nan_to_num(0.5 * (robot.lower + robot.upper), nan=0.0, posinf=0.0, neginf=0.0)
     steps: tuple[Callable[[], Any], ...] = (
-        lambda: (robot.forward(middle), robot.jacobian(middle), robot.forward_batch(middle[None])),
+        lambda: (robot.forward(middle), robot.jacobian(middle)),
         lambda: (robot.link_poses({}), robot.link_capsules),
         lambda: RobotDynamics(robot),
         lambda: link_shapes(robot),

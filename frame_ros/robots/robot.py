@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import RobotError
-from frame_ros.robots.batch import BatchForward
 from frame_ros.robots.description import Capsule, Joint, Primitive, parse_urdf
 from frame_ros.robots.grippers import closed_and_open
 from frame_ros.robots.kinematic_tree import import_pinocchio, placement_of, tree_model
@@ -70,7 +69,6 @@ class Robot:
         self.mimics = {joint.name: joint.mimic for joint in everything if joint.mimic}
         self.collision_geometry: dict[str, tuple[Primitive, ...]] = description.shapes
         self.description = description
-        self._batch = BatchForward(chain)
         self._shape = (len(moving),)
         self._prepare(chain)
 
@@ -143,21 +141,6 @@ class Robot:
             self._pin.computeFrameJacobian(self._model, self._data, q, self._frame, reference)
         )
 
-    def forward_batch(self, q: ArrayLike) -> tuple[Array, Array]:
-        """Returns poses of the tip for (T, N) joint positions: (T, 3) and (T, 4), as `forward`.
-
-        Raises:
-            RobotError: q is not (T, N) or holds values that are not finite.
-        """
-        q = np.asarray(q, dtype=np.float64)
-        if q.ndim != 2 or q.shape[1] != self._shape[0]:
-            raise self._wrong_shape(q, '(T, ')
-        finite = np.isfinite(q).all(axis=1)
-        if not finite.all():
-            row = int(np.argmin(finite))
-            raise RobotError(f'row {row} of the joint positions is not finite: {q[row]}')
-        return self._batch(q)
-
     def link_poses(self, positions: dict[str, float]) -> dict[str, tuple[Array, Array]]:
         """Returns the pose of every link in its parent: link -> (translation (3,) m, quaternion
         xyzw (4,)). positions: joint name -> position. A joint that mimics another may be left out;
@@ -196,11 +179,10 @@ class Robot:
             for link, shapes in self.collision_geometry.items()
         }
 
-    def _wrong_shape(self, q: Array, batch: str = '(') -> RobotError:
-        wanted = f'{batch}{self._shape[0]})'
+    def _wrong_shape(self, q: Array) -> RobotError:
         return RobotError(
-            f'joint positions of shape {q.shape}; {self.name} to {self.tip_link} needs {wanted}, '
-            f'in the order {", ".join(self.joint_names)}'
+            f'joint positions of shape {q.shape}; {self.name} to {self.tip_link} needs '
+            f'{self._shape}, in the order {", ".join(self.joint_names)}'
         )
 
     def _not_finite(self, q: Array) -> RobotError:

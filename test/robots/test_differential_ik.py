@@ -45,7 +45,7 @@ def inside(robot, generator, margin=0.1):
 
 def poses_along(robot, start, end, steps=25):
     path = start + np.linspace(0, 1, steps + 1)[1:, None] * (end - start)
-    return np.hstack(robot.forward_batch(path))
+    return np.array([np.concatenate(robot.forward(row)) for row in path])
 
 
 def turn_between(first, second):
@@ -61,7 +61,8 @@ def test_the_result_reaches_the_poses(arms, name):
         move = generator.uniform(-0.5, 0.5, len(start))
         targets = poses_along(robot, start, np.clip(start + move, robot.lower, robot.upper))
         found = solver.track(start, targets, DT)
-        positions, quaternions = robot.forward_batch(found.joints)
+        poses = np.array([np.concatenate(robot.forward(row)) for row in found.joints])
+        positions, quaternions = poses[:, :3], poses[:, 3:]
         distances = np.linalg.norm(positions - targets[:, :3], axis=1)
         turns = turn_between(targets[:, 3:], quaternions)
         np.testing.assert_allclose(found.residuals, np.column_stack((distances, turns)), atol=1e-7)

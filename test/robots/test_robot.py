@@ -68,10 +68,10 @@ def test_any_urdf_with_continuous_and_prismatic_joints(tmp_path):
         np.testing.assert_array_equal(robot.lower, [-math.inf, -1, -2])
         np.testing.assert_array_equal(robot.velocity_limits, [math.inf, 2, 1])
         q = samples(robot)
-        for row, position, quaternion in zip(q, *robot.forward_batch(q), strict=True):
+        for row in q:
+            position, quaternion = robot.forward(row)
             expected = urdf_pose(path, 'e', dict(zip(robot.joint_names, row, strict=True)))
             np.testing.assert_allclose(position, expected[:3, 3], atol=1e-12)
-            np.testing.assert_allclose(robot.forward(row)[0], expected[:3, 3], atol=1e-12)
             assert abs(abs(quaternion @ quaternions_of(expected)) - 1) < 1e-12
 
 
@@ -151,20 +151,6 @@ def test_franka_limits_and_names(name):
 
 
 @pytest.mark.parametrize(('name', 'tip'), TIPS)
-def test_batch_is_the_same_as_one_by_one(name, tip):
-    robot = load_robot(name, tip)
-    q = samples(robot, 4500, seed=1)
-    positions, quaternions = robot.forward_batch(q)
-    assert (positions.shape, quaternions.shape) == ((4500, 3), (4500, 4))
-    assert (quaternions[:, 3] >= 0).all()
-    for i in range(0, 4500, 9):
-        position, quaternion = robot.forward(q[i])
-        np.testing.assert_allclose(positions[i], position, atol=1e-12)
-        assert abs(abs(quaternions[i] @ quaternion) - 1) < 1e-12
-    assert robot.forward_batch(q[:0])[0].shape == (0, 3)
-
-
-@pytest.mark.parametrize(('name', 'tip'), TIPS)
 def test_jacobian_is_the_derivative_of_forward(name, tip):
     robot, step = load_robot(name, tip), 1e-6
     for q in samples(robot, 10):
@@ -204,18 +190,14 @@ def test_values_that_are_not_finite_are_refused_and_named(joint, bad, tip):
     for call in (robot.forward, robot.jacobian):
         with pytest.raises(RobotError, match=robot.joint_names[joint]):
             call(q)
-    with pytest.raises(RobotError, match='row 1'):
-        robot.forward_batch([np.zeros(len(q)), q])
 
 
 def test_wrong_lengths_are_refused():
     robot = load_robot('so101')
-    with pytest.raises(RobotError, match=r'\(6,\).*needs \(5\).*wrist_roll'):
+    with pytest.raises(RobotError, match=r'\(6,\).*needs \(5,\).*wrist_roll'):
         robot.forward(np.zeros(6))
     with pytest.raises(RobotError, match=r'\(\)'):
         robot.jacobian(0.0)
-    with pytest.raises(RobotError, match=r'\(T, 5\)'):
-        robot.forward_batch(np.zeros(5))
 
 
 def test_unknown_robots_and_tips_are_refused_with_what_there_is():
