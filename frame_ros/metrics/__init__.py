@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: F401, F403  what is imported here is what the package offers
 """The metrics of FRAME and VLA-UQ: formulas and nothing else, arrays in, numbers out.
 
 Functions are the batch forms, over NumPy arrays or torch tensors (any array API library), which
@@ -13,18 +14,17 @@ ValueRangeError: the caller counts bad input. TrajectoryStep and ActionStep are 
 forms of the live path.
 """
 
-from inspect import ismodule
+from inspect import ismodule as _is_module
 
-from frame_ros.metrics import families
 from frame_ros.metrics.arrays import Array
 from frame_ros.metrics.constants import RISK_FLOOR, SHORT_SEGMENT, STATIC_THRESHOLD, WINDOW
 from frame_ros.metrics.contiguous_samples import find_breaks
-from frame_ros.metrics.engine.low_pass import LowPass, PoseLowPass
+from frame_ros.metrics.engine.low_pass import PoseLowPass
 from frame_ros.metrics.engine.reference_tracker import ReferenceTracker
 from frame_ros.metrics.engine.samples import RunningMean, WindowMean
 from frame_ros.metrics.engine.token_step import TokenStep
 from frame_ros.metrics.engine.trajectory_step import ActionStep, TrajectoryStep
-from frame_ros.metrics.families import *  # noqa: F403
+from frame_ros.metrics.families import *
 from frame_ros.metrics.filtering import low_pass, low_pass_orientations
 from frame_ros.metrics.fingerprint import (
     Fingerprint,
@@ -41,52 +41,11 @@ from frame_ros.metrics.registry import (
 )
 from frame_ros.metrics.resampling import (
     align,
-    nearest_reference,
     resample,
     resample_at_arc_length,
-    resample_by_arc_length,
     travelled_lengths,
 )
 from frame_ros.metrics.several_references import ReferenceErrors, mean_trajectory, reference_errors
 from frame_ros.metrics.step_differences import window_mean
 
-__all__ = [
-    'REGISTRY',
-    'RISK_FLOOR',
-    'SHORT_SEGMENT',
-    'STATIC_THRESHOLD',
-    'WINDOW',
-    'ActionStep',
-    'Array',
-    'Fingerprint',
-    'LowPass',
-    'Metric',
-    'PoseLowPass',
-    'ReferenceErrors',
-    'ReferenceTracker',
-    'RunningMean',
-    'TokenStep',
-    'TrajectoryStep',
-    'WindowMean',
-    'align',
-    'area_range',
-    'find_breaks',
-    'fingerprint',
-    'low_pass',
-    'low_pass_orientations',
-    'mean_trajectory',
-    'metric',
-    'metric_of_field',
-    'nearest_reference',
-    'polygon_area',
-    'ratio_to_best',
-    'reference_errors',
-    'resample',
-    'resample_at_arc_length',
-    'resample_by_arc_length',
-    'travelled_lengths',
-    'window_mean',
-]
-__all__ += [
-    name for name in dir(families) if not (name[0] == '_' or ismodule(vars(families)[name]))
-]
+__all__ = [name for name, value in vars().items() if not (name[0] == '_' or _is_module(value))]

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,26 +26,6 @@ from frame_ros.metrics.contiguous_samples import runs_of
 
 ALIGNMENTS = ('none', 'se3', 'sim3')
 MATCHES = ('time', 'arc_length')  # what brings a sample to its place on a reference
-
-
-def nearest_reference(
-    error: Callable[[Any, Any], Array], positions: Any, references: Iterable[Any]
-) -> tuple[Array, int]:
-    """The smallest error over several references, and the index of the reference that gave it.
-
-    Args:
-        error: `absolute_trajectory_error`, `relative_trajectory_error` or a partial of one.
-        positions: (T, 2 or 3), m.
-        references: (T, 2 or 3) each.
-
-    Raises:
-        ShapeError: no reference, or shapes differ.
-    """
-    errors = [error(positions, reference) for reference in references]
-    if not errors:
-        raise ShapeError('references are empty; at least one trajectory is expected')
-    best = index_of_least(errors)
-    return errors[best], best
 
 
 def index_of_least(errors: Sequence[Array]) -> int:
@@ -104,21 +84,6 @@ def interpolated(xp: Any, points: Array, places: Array, wanted: Array) -> Array:
     share = (wanted - places[after - 1]) / (places[after] - places[after - 1])
     share = xp.clip(share, 0.0, 1.0)[:, None]
     return (1.0 - share) * points[after - 1, :] + share * points[after, :]
-
-
-def resample_by_arc_length(positions: Any, samples: int) -> Array:
-    """A path at `samples` points equally far apart along it: (T, 2 or 3) -> (samples, 2 or 3), m.
-
-    Raises:
-        ShapeError: another shape, or fewer than 2 samples.
-        ValueRangeError: a value is not finite, or a path without length.
-    """
-    if samples < 2:
-        raise ShapeError(f'samples is {samples}; at least 2 are expected')
-    xp, points = one_path(positions, 2, 'positions')
-    points, along = without_pauses(xp, points, points, 'positions')
-    share = like(points, [i / (samples - 1) for i in range(samples)], 'share')
-    return interpolated(xp, points, along, share * along[-1])
 
 
 def resample_at_arc_length(reference: Any, lengths: Any) -> Array:

@@ -69,7 +69,6 @@ CALLS = {
     ),
     'find_breaks': (lambda t: metrics.find_breaks(t, 1.5), np.array([0.0, 1.0, 3.0])),
     'resample': (metrics.resample, PATH[0], np.arange(12.0), np.linspace(-1, 12, 9)),
-    'resample_by_arc_length': (lambda p: metrics.resample_by_arc_length(p, 7), WITH_PAUSE[1]),
     'collision_rate': (metrics.collision_rate, np.array([1, 2]), np.array([3, 4])),
     'count_collisions': (metrics.count_collisions, FLAGS),
     'obstacle_proximity': (metrics.obstacle_proximity, DISTANCES),

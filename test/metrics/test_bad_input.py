@@ -121,23 +121,11 @@ BAD = {
         (lambda: m.align(HOLED, PATH), ValueRangeError, NOT_FINITE),
         (lambda: m.align(STILL, PATH, with_scale=True), ValueRangeError, 'all the same'),
     ],
-    'nearest_reference': [
-        (lambda: m.nearest_reference(m.absolute_trajectory_error, PATH, []), ShapeError, 'empty'),
-        (lambda: m.nearest_reference(m.absolute_trajectory_error, PATH, [WIDE]), ShapeError,
-         r'\(9, 4\)'),
-    ],
     'resample': [
         (lambda: m.resample(PATH, TIMES[:8], TIMES), ShapeError, r'\(8,\)'),
         (lambda: m.resample(PATH, LATE, TIMES), ValueRangeError, AT_INDEX),
         (lambda: m.resample(HOLED, TIMES, TIMES), ValueRangeError, NOT_FINITE),
         (lambda: m.resample(PATH, TIMES, HOLED[:, 0]), ValueRangeError, 'new_stamps'),
-    ],
-    'resample_by_arc_length': [
-        (lambda: m.resample_by_arc_length(PATH[None], 3), ShapeError, 'one path'),
-        (lambda: m.resample_by_arc_length(PATH[:1], 3), ShapeError, 'at least 2 samples'),
-        (lambda: m.resample_by_arc_length(PATH, 1), ShapeError, 'samples is 1'),
-        (lambda: m.resample_by_arc_length(HOLED, 3), ValueRangeError, NOT_FINITE),
-        (lambda: m.resample_by_arc_length(STILL, 3), ValueRangeError, 'positions are all the same'),
     ],
     'resample_at_arc_length': [
         (lambda: m.resample_at_arc_length(PATH, PATH), ShapeError, r'lengths .*\(9, 3\); \(S,\)'),

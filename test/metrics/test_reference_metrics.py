@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors against a reference, resampling, alignment, progress towards a target."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,12 +12,9 @@ from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import (
     absolute_trajectory_error,
     align,
-    nearest_reference,
     optimal_trajectory_difference,
-    path_length,
     relative_trajectory_error,
     resample,
-    resample_by_arc_length,
 )
 
 LINE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
@@ -35,16 +30,6 @@ def test_rte_does_not_see_a_constant_offset():
     off = LINE + [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 3.0, 0]]
     assert relative_trajectory_error(off, LINE) == 1.0
     assert relative_trajectory_error(off, LINE, delta=2) == 1.5
-
-
-def test_several_references_give_the_smallest_and_which():
-    references = [LINE + 1.0, LINE + 0.1, LINE + 2.0]
-    error, which = nearest_reference(absolute_trajectory_error, LINE, references)
-    assert (error, which) == (pytest.approx(0.1 * np.sqrt(3.0)), 1)
-    by_two = partial(relative_trajectory_error, delta=2)
-    assert nearest_reference(by_two, LINE, references)[0] == pytest.approx(0.0, abs=1e-12)
-    with pytest.raises(ShapeError, match='at least one'):
-        nearest_reference(absolute_trajectory_error, LINE, [])
 
 
 @given(st.integers(0, 1000), st.booleans())
@@ -93,15 +78,6 @@ def test_resampling_takes_stamps_of_the_clock_in_ns_whatever_the_type_of_the_pos
     late = np.uint64(begin) + since_start.astype(np.uint64)
     before = resample(LINE, late, late - np.uint64(10_000_000))
     np.testing.assert_array_equal(before[0], LINE[0])
-
-
-def test_resampling_by_arc_length_is_even():
-    corner = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [1.0, 3.0]])
-    found = resample_by_arc_length(corner, 5)
-    np.testing.assert_allclose(found, [[0, 0], [1, 0], [1, 1], [1, 2], [1, 3]], atol=1e-12)
-    assert path_length(found) == pytest.approx(4.0)
-    with pytest.raises(ValueRangeError, match='all the same'):
-        resample_by_arc_length(np.zeros((3, 2)), 5)
 
 
 def test_bad_references_are_named():

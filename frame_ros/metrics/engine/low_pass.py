@@ -1,87 +1,28 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Causal low-pass filters, sample by sample. Batch forms: `low_pass`, `low_pass_orientations`."""
+"""A causal low-pass filter of poses. Batch forms: `low_pass`, `low_pass_orientations`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import exp, pi, sqrt
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import NANOSECOND
 from frame_ros.metrics.constants import NAN
-from frame_ros.metrics.engine.samples import finite, gap_nanoseconds, positive_gap
+from frame_ros.metrics.engine.samples import gap_nanoseconds
 from frame_ros.metrics.filtering import stage_frequency
 
 _Pose = tuple[float, float, float, float, float, float, float]
 
 
-class LowPass:
-    """A causal low-pass of vectors: `order` exponential stages in a row, exact for irregular dt.
-
-    `value`: the newest filtered sample, a list. `cutoff`: Hz, where the whole filter is at -3 dB.
-    `gaps`: how often it began again. Batch form: `low_pass`.
-    """
-
-    def __init__(self, cutoff: float, order: int = 2, gap: float | None = None) -> None:
-        """`gap`: a step longer than this (s) restarts the filter; None: none does.
-
-        Raises:
-            ValueRangeError: cutoff or gap is not positive, or order is not a whole number from 1.
-        """
-        self._rate = 2.0 * pi * stage_frequency(cutoff, order)
-        self._gap = positive_gap(gap)
-        self.cutoff = float(cutoff)
-        self.order = order
-        self.reset()
-
-    def reset(self) -> None:
-        """Forgets everything."""
-        self.gaps = 0
-        self._stages: list[list[float]] = []
-
-    def reset_differences(self) -> None:
-        """After a gap: the filter restarts at the next sample, which passes as it is."""
-        if self._stages:
-            self.gaps += 1
-            self._stages = []
-
-    @property
-    def value(self) -> list[float]:
-        """The newest filtered sample; empty before the first."""
-        return list(self._stages[-1]) if self._stages else []
-
-    def update(self, values: Sequence[float], dt: float | None = None) -> list[float]:
-        """Takes one sample of D values and the s since the last one (at first unused).
-
-        Raises:
-            ShapeError: not as many values as before.
-            ValueRangeError: a value is not finite, or dt is not positive. Nothing has changed in
-                either case.
-        """
-        sample = finite(values, (len(self._stages[0]),) if self._stages else (), 'sample')
-        if self._stages:
-            if dt is None or not 0.0 < dt < float('inf'):
-                raise ValueRangeError(f'dt is {dt} s; a positive time is expected')
-            if dt > self._gap:
-                self.reset_differences()
-        if not self._stages:
-            self._stages = [list(sample) for _ in range(self.order)]
-            return sample
-        share = 1.0 - exp(-self._rate * dt)  # type: ignore[operator]
-        for stage in self._stages:
-            stage[:] = sample = [y + share * (x - y) for x, y in zip(sample, stage, strict=True)]
-        return list(sample)
-
-
 class PoseLowPass:
-    """A causal low-pass of poses: the filter of `LowPass` on position and quaternion.
+    """A causal low-pass of poses: `order` exponential stages in a row, exact for irregular steps.
 
     The quaternion is filtered component by component, each sample with the sign nearest to the one
     before it, and brought back to length 1: an approximation of a filter on the sphere. While the
     orientation turns less than 0.5 rad within 1 / (4 cutoff) s about an axis, the result is within
     0.003 rad of the filtered angle. `value`: the newest filtered pose, NaN before the first.
-    `cutoff` (Hz), `gaps`: see `LowPass`.
+    `cutoff`: Hz, where the whole filter is at -3 dB. `gaps`: how often it began again.
     """
 
     __slots__ = (

@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: F401  what is imported here is what the package offers
 """The TorchMetrics classes of the metrics: for training and evaluation loops in torch.
 
 Their formulas are the functions of `frame_ros.metrics`, which take torch tensors as well; those
@@ -8,9 +9,9 @@ compute gives the mean over the episodes of all processes, and calling the metri
 value. Needs the extra 'torch'.
 """
 
-from typing import Any
+from inspect import ismodule as _is_module
 
-from frame_ros.metrics.torch import availability  # noqa: F401  must come first
+from frame_ros.metrics.torch import availability as _  # must come first
 from frame_ros.metrics.torch.base import FrameMetric
 from frame_ros.metrics.torch.collection import (
     frame_collection,
@@ -25,7 +26,7 @@ from frame_ros.metrics.torch.efficiency import (
     MemoryUsage,
     WorstControlRate,
 )
-from frame_ros.metrics.torch.episode_mean import DERIVED
+from frame_ros.metrics.torch.episode_mean import DERIVED as _DERIVED
 from frame_ros.metrics.torch.instability import ActionInstability, RMSJerk, TCPInstability
 from frame_ros.metrics.torch.safety import CollisionRate
 from frame_ros.metrics.torch.task import AMSE, MSE, NAMSE, SuccessRate, TaskCompletionRate
@@ -36,36 +37,5 @@ from frame_ros.metrics.torch.trajectory import (
 )
 from frame_ros.metrics.torch.uncertainty import ChunkOverlapDisagreement
 
-__all__ = [
-    'AMSE',
-    'MSE',
-    'NAMSE',
-    'ActionInstability',
-    'ChunkOverlapDisagreement',
-    'CollisionRate',
-    'ComputationTime',
-    'ControlRate',
-    'CurvatureChange',
-    'DTWDistance',
-    'FrameMetric',
-    'InferenceLatency',
-    'LatencyStatistics',
-    'MemoryUsage',
-    'RMSJerk',
-    'RelativeTrajectoryError',
-    'SuccessRate',
-    'TCPInstability',
-    'TaskCompletionRate',
-    'WorstControlRate',
-    'frame_collection',
-    'torch_metric',
-    'trajectory_metrics',
-]
-__all__ += list(DERIVED)
-
-
-def __getattr__(name: str) -> Any:
-    """The classes that follow from the records."""
-    if name in DERIVED:
-        return DERIVED[name]
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+globals().update(_DERIVED)
+__all__ = [name for name, value in vars().items() if not (name[0] == '_' or _is_module(value))]

@@ -25,7 +25,6 @@ from frame_ros.metrics import (
     DeepGini,
     ExecutionVariability,
     LatencyStatistics,
-    LowPass,
     MemoryUsage,
     ObstacleProximity,
     OptimalTrajectoryDifference,
@@ -68,7 +67,6 @@ METRICS = {
     'OptimalTrajectoryDifference, held': (
         OptimalTrajectoryDifference, (POSITION, (1.0, 2.0, 3.0), (0.0, 1.0, 0.0), True)
     ),
-    'LowPass': (lambda: LowPass(1.0), (POSITION, 0.1)),
     'MSE': (MSE, (POSITION, POSITION)),
     'AMSE': (AMSE, (POSITION, POSITION)),
     'NAMSE': (NAMSE, (POSITION, POSITION)),
@@ -144,7 +142,7 @@ def test_a_value_that_is_not_finite(name, data, count, bad):
     new = at_step(arguments, count)
     at = data.draw(st.sampled_from(places(new)))
     # The first spacing is unused; a length that is not known yet is 0.
-    if (name.startswith(('RMSJerk', 'LowPass')) and at == (1,) and not count) or (
+    if (name.startswith('RMSJerk') and at == (1,) and not count) or (
         name.endswith('by length') and at == (1,) and bad != bad
     ):
         return
@@ -164,7 +162,7 @@ def test_another_number_of_values(name, count):
         metric.update(*at_step(arguments, step))
     before = state(metric)
     bad = [(0.1,) * 4, ()]
-    if name.startswith(('LowPass', 'MSE', 'AMSE', 'NAMSE')):
+    if name.startswith(('MSE', 'AMSE', 'NAMSE')):
         bad = [(0.1,) * 4] if count else []
     for position in bad:
         with pytest.raises(ShapeError):
