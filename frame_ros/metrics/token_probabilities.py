@@ -23,10 +23,8 @@ from frame_ros.metrics.engine.samples import StepValue
 
 TOKEN_VARIANTS = ('paper', 'authors')
 
-
 # Softmax outputs in half precision still add up to this.
 _SUM_TOLERANCE = 1e-2
-
 
 # Probabilities that are looked at together: 512 KB in double precision.
 _BLOCK = 65536

@@ -27,7 +27,6 @@ from frame_ros.metrics.engine.samples import finite
 
 __all__ = ['AMSE', 'MSE', 'NAMSE', 'amse', 'mse', 'namse']
 
-
 # Beyond so many last digits the mean of equal numbers is not off.
 _ROUNDING = 1e3
 

@@ -8,7 +8,6 @@ from frame_ros.metrics import record
 
 __all__: list[str] = []
 
-
 POSE_AGE = record.quality_metric(
     id='pose_age', name='age of the pose taken for a step', unit='s', higher_is_better=False,
     reasons=(record.NO_POSE,), of_moments=record.MEAN, options=('max_pose_age',),

@@ -27,18 +27,14 @@ __all__ = [
     'token_groups',
 ]  # fmt: skip
 
-
 # Over the tokens of an inference.
 TOKEN_AGGREGATES = ('mean', 'geometric', 'min', 'max')
-
 
 # Over the inferences of an episode.
 EPISODE_AGGREGATES = ('first', 'mean', 'min', 'max', 'window')
 
-
 # Inferences of the aggregate 'window' (VLA calibration, section 4.2).
 EPISODE_WINDOW = 5
-
 
 # Rounding of a softmax in single precision takes probabilities so far beyond their bounds.
 _TOLERANCE = 1e-6

@@ -88,11 +88,9 @@ def _third_gradients(xp: Any, points: Array) -> Array:
 
 _MINIMUM = 4
 
-
 # Three gradients reach 3 samples to either side: of 7 samples in a row the middle one's value rests
 # on neither end of them.
 _REACH = 3
-
 
 _SAMPLES = 2 * _REACH + 1
 

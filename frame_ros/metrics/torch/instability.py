@@ -21,6 +21,7 @@ from frame_ros.metrics.families.executed_actions import action_instability
 from frame_ros.metrics.families.jerk import rms_jerk
 from frame_ros.metrics.families.path import is_static
 from frame_ros.metrics.families.tcp_motion import tcp_instability
+from frame_ros.metrics.step_differences import check_order
 from frame_ros.metrics.torch.base import MeanMetric
 from frame_ros.metrics.torch.padding import by_episode
 
@@ -54,7 +55,31 @@ class InstabilityMetric(MeanMetric):
         self.static = self.static + static.sum().to(self.count)
 
 
-class ActionInstability(InstabilityMetric, id='a_pi'):
+class DifferenceMetric(InstabilityMetric):
+    """Mean over the steps of an n-th difference; `ids`: of n = 1, 2, 3."""
+
+    ids: tuple[str, str, str]
+
+    def __init__(
+        self, order: int, variant: str, static_threshold: float | None, **kwargs: Any
+    ) -> None:
+        check_order(order)
+        super().__init__(static_threshold, **kwargs)
+        self._rename(self.ids[order - 1])
+        self.order, self.variant = order, variant
+
+    def _add_steps(
+        self, formula: Any, mask: Tensor | None, positions: Tensor | None, *arrays: Any
+    ) -> None:
+        """Adds what the formula gives a step; its first `order` have no value ('authors': 0)."""
+        first, minimum = self.order if self.variant == 'paper' else 0, self.order + 1
+        values = by_episode(
+            lambda *parts: torch.mean(formula(*parts)[..., first:], dim=-1), minimum, mask, *arrays
+        )
+        self._add_moving(values, minimum, mask, positions)
+
+
+class ActionInstability(DifferenceMetric, id='a_pi'):
     """Mean absolute n-th difference of the actions: a_pi, a_vi, a_ai. VLA-UQ eq. 2, 4, 6.
 
     Args:
@@ -68,6 +93,8 @@ class ActionInstability(InstabilityMetric, id='a_pi'):
         ValueRangeError: another order.
     """
 
+    ids = ('a_pi', 'a_vi', 'a_ai')
+
     def __init__(
         self,
         order: int,
@@ -76,10 +103,9 @@ class ActionInstability(InstabilityMetric, id='a_pi'):
         static_threshold: float | None = STATIC_THRESHOLD,
         **kwargs: Any,
     ) -> None:
-        super().__init__(static_threshold, **kwargs)
-        self._rename(_of_order(order, ('a_pi', 'a_vi', 'a_ai')))
+        super().__init__(order, variant, static_threshold, **kwargs)
         self.unit = self.unit if bounds is not None else 'action'
-        self.order, self.bounds, self.variant = order, bounds, variant
+        self.bounds = bounds
 
     def update(
         self, actions: Tensor, positions: Tensor | None = None, mask: Tensor | None = None
@@ -99,13 +125,10 @@ class ActionInstability(InstabilityMetric, id='a_pi'):
         formula = partial(
             action_instability, order=self.order, bounds=self.bounds, variant=self.variant
         )
-        values = by_episode(
-            _mean_of_steps(formula, self.order, self.variant), self.order + 1, mask, actions
-        )
-        self._add_moving(values, self.order + 1, mask, positions)
+        self._add_steps(formula, mask, positions, actions)
 
 
-class TCPInstability(InstabilityMetric, id='tcp_pi'):
+class TCPInstability(DifferenceMetric, id='tcp_pi'):
     """Norm of the n-th difference of the TCP position: tcp_pi, tcp_vi, tcp_ai. VLA-UQ eq. 17-21.
 
     Args:
@@ -119,6 +142,8 @@ class TCPInstability(InstabilityMetric, id='tcp_pi'):
         ValueRangeError: another order.
     """
 
+    ids = ('tcp_pi', 'tcp_vi', 'tcp_ai')
+
     def __init__(
         self,
         order: int,
@@ -128,11 +153,10 @@ class TCPInstability(InstabilityMetric, id='tcp_pi'):
         static_threshold: float | None = STATIC_THRESHOLD,
         **kwargs: Any,
     ) -> None:
-        super().__init__(static_threshold, **kwargs)
-        self._rename(_of_order(order, ('tcp_pi', 'tcp_vi', 'tcp_ai')))
+        super().__init__(order, variant, static_threshold, **kwargs)
         if rates:
             self.unit = ('m/s', 'm/s^2', 'm/s^3')[order - 1]
-        self.order, self.rates, self.dt, self.variant = order, rates, dt, variant
+        self.rates, self.dt = rates, dt
 
     def update(
         self, positions: Tensor, dt: Tensor | float | None = None, mask: Tensor | None = None
@@ -150,15 +174,9 @@ class TCPInstability(InstabilityMetric, id='tcp_pi'):
         """
         spacing = _spacing(dt, self.dt, self.id) if self.rates else None
         formula = partial(tcp_instability, order=self.order, variant=self.variant)
-        mean = _mean_of_steps(formula, self.order, self.variant)
-        values = by_episode(
-            lambda points, between: mean(points, dt=between),
-            self.order + 1,
-            mask,
-            positions,
-            spacing,
+        self._add_steps(
+            lambda points, dt: formula(points, dt=dt), mask, positions, positions, spacing
         )
-        self._add_moving(values, self.order + 1, mask, positions)
 
 
 class RMSJerk(InstabilityMetric, id='ti'):
@@ -191,25 +209,7 @@ class RMSJerk(InstabilityMetric, id='ti'):
         self._add_moving(by_episode(formula, 4, mask, positions, spacing), 4, mask, positions)
 
 
-def _of_order(order: int, ids: tuple[str, str, str]) -> str:
-    if order not in (1, 2, 3):
-        raise ValueRangeError(
-            f'order is {order}; 1 (position), 2 (velocity) or 3 (acceleration) is expected'
-        )
-    return ids[order - 1]
-
-
 def _spacing(given: Any, default: float | None, id: str) -> Any:
     if given is None and default is None:
         raise ValueRangeError(f'{id} has no dt; give it to the constructor or to update, in s')
     return default if given is None else given
-
-
-def _mean_of_steps(formula: Any, order: int, variant: str) -> Any:
-    """An episode's value of per-step values whose first `order` are NaN ('authors': 0)."""
-    first = order if variant == 'paper' else 0
-
-    def mean(*arrays: Any, **options: Any) -> Tensor:
-        return torch.mean(formula(*arrays, **options)[..., first:], dim=-1)
-
-    return mean
