@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The `frame-ros` command. A subcommand's module is imported when it is used: help and version cost
-nothing.
+"""The `frame-ros` command. The module of a subcommand is imported when it is used, so that help and
+version stay fast.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from frame_ros.cli.parser import Parser, suggestion
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.input_files import set_limits_factor
 
-# Subcommand -> (module, what it does). A module has `add_arguments(parser)` and `run(args) -> int`.
+# Subcommand -> (module, summary). A module has `add_arguments(parser)` and `run(args) -> int`.
 COMMANDS = {
     'demo': (
         'frame_ros.cli.demo',
@@ -29,7 +29,7 @@ COMMANDS = {
         'frame_ros.cli.report.command',
         'recompute the metrics of recorded episodes and write an HTML page or JSON',
     ),
-    'clean': ('frame_ros.cli.clean', 'list what recorded runs take, and remove old ones'),
+    'clean': ('frame_ros.cli.clean', 'list the sizes of recorded runs, and remove old ones'),
     'video': ('frame_ros.cli.video', 'make an MP4 from the camera images of a bag'),
     'open-loop': (
         'frame_ros.cli.open_loop',
@@ -58,8 +58,8 @@ COMMANDS = {
 FILE_LIMITS: dict[str, Any] = {
     'type': positive,
     'metavar': 'FACTOR',
-    'help': 'read so many times larger files, and unpack so many times more, than is safe with '
-    'files of unknown origin (default: 1, or FRAME_ROS_FILE_LIMITS)',
+    'help': 'multiply the limits on the sizes of files, which are safe for files of unknown '
+    'origin (default: 1, or FRAME_ROS_FILE_LIMITS)',
 }
 USAGE_ERROR = 2
 COMPLETION = '_ARGCOMPLETE'  # set by the shell, see argcomplete
@@ -67,14 +67,14 @@ INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command line; returns the exit code: 0, 2 after an error that the user can mend, or
-    what the command returns (`report`: 1 where a bag could not be read).
+    """Runs the command line; returns the exit code: 0, 2 after an error that the user can correct,
+    or that of the command (`report`: 1 if a bag could not be read).
 
     argv: the arguments without the program's name; those of the process by default.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors='backslashreplace')  # as stderr: names of files, of any bytes
+        sys.stdout.reconfigure(errors='backslashreplace')  # as stderr: file names are any bytes
     if COMPLETION in os.environ:
         complete()
     try:
@@ -90,16 +90,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has enough; nothing more may be written to it at exit.
+        # The reader has closed our output; nothing more may be written to it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """The arguments, understood; ends with exit code 2 and the usage where that is wrong.
+    """Returns the parsed arguments; ends with exit code 2 and the usage if they are wrong.
 
     Raises:
-        SetupError: a value that cannot be.
+        SetupError: a value is out of range.
     """
     command = chosen_command(arguments)
     parser = build_parser(command)
@@ -115,9 +115,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def complete() -> None:
-    """Answers the shell that asks, at the press of the tab key, what could follow; does not return.
+    """Gives the shell the completions of an incomplete command line; does not return.
 
-    Does nothing where argcomplete is not installed.
+    Does nothing if argcomplete is not installed.
     """
     try:
         import argcomplete
@@ -128,16 +128,16 @@ def complete() -> None:
 
 
 def chosen_command(arguments: Sequence[str]) -> str | None:
-    """Returns the subcommand among the arguments: the first that is not an option."""
+    """Returns the subcommand: the first argument that is not an option."""
     return next((a for a in arguments if not a.startswith('-')), None)
 
 
 def build_parser(command: str | None) -> Parser:
-    """Returns the parser; of the subcommands only `command` is imported and knows its arguments."""
+    """Returns the parser; only the subcommand `command` is imported and has its arguments."""
     parser = Parser(
         prog='frame-ros',
         description='Live quality, safety and confidence metrics for learned robot policies.',
-        epilog='frame-ros COMMAND --help: the options of a command.',
+        epilog='frame-ros COMMAND --help lists the options of a command.',
     )
     parser.add_argument('--version', action=_Version, nargs=0, help='print the version and exit')
     subparsers = parser.add_subparsers(title='commands', metavar='COMMAND', required=True)
@@ -154,7 +154,7 @@ def build_parser(command: str | None) -> Parser:
 
 
 class _Version(argparse.Action):
-    """Prints the version; looks it up only then."""
+    """Prints the version, which is looked up only for this."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from frame_ros.core.version import package_version

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Types of arguments: what a text must be to be taken. argparse adds the option's name."""
+"""Types of arguments: paths, checked before a command begins. argparse adds the option's name."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from frame_ros.core.output_files import check_file, check_folder
 
 
 def given(text: str) -> str:
-    """A text that is not empty."""
+    """Returns the text, which must not be empty."""
     if not text.strip():
         raise ArgumentTypeError('it is empty')
     return text
 
 
 def any_path(text: str) -> Path:
-    """A path, whatever is there."""
+    """Returns a path, which need not exist."""
     return Path(given(text)).expanduser()
 
 
 def input_file(text: str) -> Path:
-    """A file that is there."""
+    """Returns the path of an existing file."""
     if not any_path(text).is_file():
         raise ArgumentTypeError(f'there is no file {text!r}')
     return any_path(text)
 
 
 def input_folder(text: str) -> Path:
-    """A folder that is there."""
+    """Returns the path of an existing folder."""
     if not any_path(text).is_dir():
         raise ArgumentTypeError(f'there is no folder {text!r}')
     return any_path(text)
 
 
 def output_file(text: str) -> Path:
-    """A file that can be written, in a folder that is there."""
+    """Returns the path of a file that can be written, in an existing folder."""
     try:
         return check_file(given(text), 'the file')
     except SetupError as error:
@@ -47,17 +47,17 @@ def output_file(text: str) -> Path:
 
 
 def output_link(text: str) -> str:
-    """A symbolic link that can be made; one that is there is replaced, anything else is not."""
+    """Returns the path of a symbolic link to make; only an existing link may be replaced."""
     place = any_path(text)
     if not place.is_symlink():
         if place.exists():
-            raise ArgumentTypeError(f'{text!r} is there, and is no symbolic link')
+            raise ArgumentTypeError(f'{text!r} exists, and is not a symbolic link')
         output_file(text)
     return text
 
 
 def output_folder(text: str) -> Path:
-    """A folder that can be written, or made."""
+    """Returns the path of a folder that can be written, or made."""
     try:
         return check_folder(given(text), 'the folder')
     except SetupError as error:
@@ -65,7 +65,7 @@ def output_folder(text: str) -> Path:
 
 
 def positive(text: str) -> float:
-    """A number above 0."""
+    """Returns a number above 0."""
     try:
         value = float(text)
     except ValueError:

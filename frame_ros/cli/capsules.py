@@ -28,17 +28,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, CapsuleOptions, names={'counts': '--link'})
     parser.add_argument(
         '--package-folder', action='append', default=[], type=input_folder, metavar='FOLDER',
-        help='where packages named by package:// are, in addition to the sourced workspaces',
+        help='folder of packages that package:// names, in addition to the sourced workspaces',
     )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fits and writes the capsules; reports what they contain.
+    """Fits and writes the capsules, and prints their sizes.
 
     Raises:
         RobotError: the URDF or one of its meshes cannot be used.
         MissingExtraError: trimesh is needed and not installed.
-        SetupError: an argument cannot be meant, or the file cannot be written.
+        SetupError: the file cannot be written.
     """
     from frame_ros.robots import find_urdf, load_robot
     from frame_ros.robots.shapes.capsule_files import format_capsules
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def summary(capsules: dict[str, list[Capsule]]) -> str:
-    """A table of links, numbers of capsules, largest radius (mm) and volume (l)."""
+    """Returns a table of links: capsules, largest radius (mm) and volume (l)."""
     from frame_ros.cli.metrics import format_table
     from frame_ros.robots.shapes.capsule_fit import volume
 

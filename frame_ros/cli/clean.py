@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`frame-ros clean [DIR]`: what recorded runs take, and their removal."""
+"""`frame-ros clean [DIR]`: sizes of recorded runs, and their removal."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='folder of runs, or one run (default: runs)',
     )
     add_options(parser, CleanOptions)
-    parser.add_argument('--dry-run', action='store_true', help='list them, and remove nothing')
+    parser.add_argument('--dry-run', action='store_true', help='list the runs, and remove nothing')
     parser.add_argument('-y', '--yes', action='store_true', help='remove without asking')
 
 
@@ -57,9 +57,9 @@ def run(args: argparse.Namespace) -> int:
         0, or 1 if a run could not be removed.
 
     Raises:
-        BagError: the folder is none.
-        SetupError: there is nobody to ask, and no --yes.
-        ValueRangeError: a number of runs or an age that cannot be.
+        BagError: it is not a folder.
+        SetupError: input is not a terminal, and --yes is not given.
+        ValueRangeError: an age of another form.
     """
     from frame_ros.bags.run_folders import find_runs
 
@@ -87,7 +87,7 @@ def age_seconds(text: str) -> float:
     """Returns the seconds of an age such as 7d.
 
     Raises:
-        ValueRangeError: it is none.
+        ValueRangeError: it has another form.
     """
     match = AGE.fullmatch(text.strip())
     if match is None:
@@ -98,7 +98,7 @@ def age_seconds(text: str) -> float:
 
 
 def print_runs(runs: Sequence[Run], chosen: Sequence[Run]) -> None:
-    """One line per run: when, episodes, size, whether it would be removed; and the sums."""
+    """Prints a line per run (removed or kept, time, episodes, size, path), and the sums."""
     from frame_ros.reports.model.numbers import counted
 
     for found in runs:
@@ -113,20 +113,20 @@ def print_runs(runs: Sequence[Run], chosen: Sequence[Run]) -> None:
 
 
 def confirms(count: int) -> bool:
-    """Asks whether to remove so many runs.
+    """Asks the user whether to remove `count` runs.
 
     Raises:
-        SetupError: nobody can answer.
+        SetupError: input is not a terminal.
     """
     from frame_ros.reports.model.numbers import counted
 
     if not sys.stdin.isatty():
-        raise SetupError('nobody can answer here: give --yes to remove, or --dry-run to list only')
+        raise SetupError('the input is no terminal: --yes removes without asking, --dry-run lists')
     return input(f'remove {counted(count, "run")}? [y/N] ').strip().lower() in ('y', 'yes')
 
 
 def remove(chosen: Sequence[Run]) -> int:
-    """Removes runs and says what stays; returns 1 if one could not be removed."""
+    """Removes runs, prints the files that stay, and returns 1 if a run could not be removed."""
     from frame_ros.bags.run_folders import remove_run
     from frame_ros.core.errors import BagError
 
@@ -138,7 +138,7 @@ def remove(chosen: Sequence[Run]) -> int:
             print(error, file=sys.stderr)
             code = FAILED
             continue
-        kept = f'; kept what is not ours: {", ".join(file.name for file in rest)}' if rest else ''
+        kept = f'; kept files of others: {", ".join(file.name for file in rest)}' if rest else ''
         print(f'removed {found.path}{kept}')
     return code
 

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=output_folder,
         required=True,
         metavar='DIR',
-        help='a folder not there yet',
+        help='new folder of the data set',
     )
     names = {'topics': '--topic', 'is_repeating': '--repeat', 'is_skipping_bad': '--skip-bad'}
     add_options(parser, DatasetOptions, without=('keep',), names=names)
@@ -49,8 +49,8 @@ def run(args: argparse.Namespace) -> int:
     """Writes the data set.
 
     Raises:
-        BagError: a bag is missing or does not fit, or nothing is left.
-        ValueRangeError: the folder is there already, or an option is out of its range.
+        BagError: a bag is missing or does not fit, or no episode is left.
+        ValueRangeError: the folder exists, or an option is out of its range.
         MissingExtraError: LeRobot is not installed.
     """
     from frame_ros.episodes.export.dataset import export_dataset
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_report(report: ExportReport, args: argparse.Namespace) -> None:
-    """Prints what was written: JSON to standard output, or sentences to standard error."""
+    """Prints the result: JSON to standard output, or sentences to standard error."""
     if args.json:
         data = {
             'folder': str(report.folder),
@@ -89,11 +89,11 @@ def _print_report(report: ExportReport, args: argparse.Namespace) -> None:
         f'{report.folder}: {episodes}, {report.frames:,} frames at {report.fps} Hz',
         file=sys.stderr,
     )
-    for why, count in report.left_out.items():
-        print(f'left out: {count:,} {why}', file=sys.stderr)
+    for reason, count in report.left_out.items():
+        print(f'left out: {count:,} {reason}', file=sys.stderr)
     for name, count in report.repeated.items():
         if count:
-            print(f'repeated: {name} in {count:,} frames: none had come since', file=sys.stderr)
+            print(f'repeated: {name} in {count:,} frames, for lack of a newer one', file=sys.stderr)
     for note in report.notes:
         print(f'note: {note}', file=sys.stderr)
     for problem in report.problems:

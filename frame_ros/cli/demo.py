@@ -89,21 +89,21 @@ def run(args: argparse.Namespace) -> int:
         if options.record and not args.no_report:
             write_demo_report(directory, earlier)
         elif options.record:
-            tell_recorded(directory, earlier)
+            print_recorded(directory, earlier)
     except KeyboardInterrupt:
         print('\nstopped', file=sys.stderr)
-        tell_recorded(directory, earlier)
+        print_recorded(directory, earlier)
         return 130
     except ProcessError:
-        tell_recorded(directory, earlier)
+        print_recorded(directory, earlier)
         raise
     finally:
         only.release()
     return 0
 
 
-def tell_recorded(directory: Path, earlier: Collection[Path]) -> None:
-    """Says to standard error what a run without a report has recorded."""
+def print_recorded(directory: Path, earlier: Collection[Path]) -> None:
+    """Prints the recordings of a run without a report to standard error."""
     from frame_ros.cli.recorded import stopped_lines
 
     print('\n'.join(stopped_lines(directory, earlier)), file=sys.stderr)
@@ -178,7 +178,7 @@ def _watch(supervisor: Supervisor, view: LiveView, options: DemoOptions) -> list
 
 
 def bags_in(directory: Path) -> set[Path]:
-    """The bags that a folder holds; none if there is no such folder."""
+    """Returns the bags in a folder; none if there is no such folder."""
     from frame_ros.bags.find_bags import find_bags
 
     try:

@@ -13,7 +13,7 @@ from frame_ros.bringup.run_options import RunOptions
 
 
 def describe_run(settings: RunOptions, processes: Sequence[Process], directory: Path) -> str:
-    """The folder, the topics by the names of this run, and every process with its command line."""
+    """Returns folder, policy, expected topics, and every process with its command line."""
     prefix = f'/{settings.namespace.strip("/")}/' if settings.namespace else '/'
     recorder = next(p for p in processes if p.executable == 'episode_recorder')
     expected = recorder.parameters['topics.expected']

@@ -35,7 +35,7 @@ power                   all servos off and on again
 silence ID | answer     the cable of a servo comes off | all are on again
 corrupt N               the next N answers have a wrong checksum
 block JOINT LOW HIGH    an obstacle: the joint stays within, rad
-hand P1 ... P6 | hand   somebody holds the arm there while it has no torque | nobody does
+hand P1 ... P6 | hand   a hand holds the arm there while it has no torque | lets it go
 show                    where the joints are, rad, and the motor currents, A
 quit"""
 
@@ -45,7 +45,7 @@ class SimulatedArmOptions:
     """A simulated arm behind a serial port."""
 
     id: str = option('simulated', 'the id of the arm')
-    is_leader: bool = option(False, 'a leader arm, which somebody moves to and fro')
+    is_leader: bool = option(False, 'a leader arm, which a hand moves to and fro')
     scene: int | None = option(
         None,
         'seed of a simulated scene, with the contacts of its arm; none: servos alone',
@@ -116,7 +116,7 @@ def _print_start(port: str, calibration: Path, is_leader: bool) -> None:
     print(f'calibration: {calibration}')
     parameters = {'port': port, name: calibration.stem, 'calibration_dir': calibration.parent}
     print(f'drive it:    {node_command(node, parameters)}')
-    print('type help for what can go wrong, quit to end', flush=True)
+    print('type help for the faults to simulate, quit to end', flush=True)
 
 
 def _loop(bus: SimulatedBus, arm: SimulatedSo101, is_leader: bool) -> None:
@@ -139,7 +139,7 @@ def _loop(bus: SimulatedBus, arm: SimulatedSo101, is_leader: bool) -> None:
 
 
 def _do(bus: SimulatedBus, arm: SimulatedSo101, words: list[str]) -> None:
-    """One line of the input; what is wrong with it is said, and changes nothing."""
+    """Carries out a line of the input; a wrong one is reported, and changes nothing."""
     if not words:
         return
     name, texts = words[0], words[1:]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A run's display in a terminal: one line that is renewed, and one line per finished episode."""
+"""Display of a run in a terminal: one line that is updated, and one per finished episode."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ HEADER = (
 
 
 def number(value: float, unit: str, scale: float = 1.0, digits: int = 1) -> str:
-    """A value with its unit; a dash where it is not available."""
+    """Returns a value with its unit, or a dash for one that is not available."""
     return f'{value * scale:.{digits}f} {unit}' if math.isfinite(value) else '-'
 
 
 def snapshot_line(snapshot: Snapshot, following: int, episodes: int) -> str:
-    """The headline metrics of this moment on one line; `following`: which episode is waited for
-    while none runs.
+    """Returns the current headline metrics on one line.
+
+    following: number of the next episode, while none runs.
     """
     if not snapshot.episode_id:
         return f'waiting for episode {min(following, episodes)} of {episodes}'
@@ -43,7 +44,7 @@ def snapshot_line(snapshot: Snapshot, following: int, episodes: int) -> str:
 
 
 def result_line(number_of_episode: int, result: EpisodeResult) -> str:
-    """One finished episode, in the columns of HEADER."""
+    """Returns the line of a finished episode, in the columns of HEADER."""
     done = result.time_to_success if math.isfinite(result.time_to_success) else result.duration
     return (
         f'{number_of_episode:>7}    {result.outcome.name.lower():<7}  '
@@ -57,8 +58,8 @@ def result_line(number_of_episode: int, result: EpisodeResult) -> str:
 class LiveView:
     """Writes to `stream`.
 
-    episodes: how many there will be. On a terminal the live line is renewed in place; elsewhere
-    one comes every `period` s.
+    episodes: their number in the run. On a terminal the live line is updated in place; otherwise a
+    new line is written every `period` s.
     """
 
     def __init__(self, stream: TextIO, episodes: int, period: float = 5.0) -> None:
@@ -71,13 +72,13 @@ class LiveView:
         self._episodes = 0
 
     def line(self, text: str) -> None:
-        """A line that stays."""
+        """Writes a line that stays."""
         self._erase()
         self._stream.write(text + '\n')
         self._stream.flush()
 
     def snapshot(self, snapshot: Snapshot) -> None:
-        """The live line, if it is time for it."""
+        """Updates the live line, if it is due."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -92,7 +93,7 @@ class LiveView:
         self._stream.flush()
 
     def result(self, result: EpisodeResult) -> None:
-        """A finished episode; the first brings the header."""
+        """Writes a finished episode, below the header if it is the first."""
         if self._episodes == 0:
             self.line(HEADER)
         self._episodes += 1

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`frame-ros metrics`: the registry as a table, or what is to be known of single metrics."""
+"""`frame-ros metrics`: a table of all metrics, or the explanations of some."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='explain these metrics: formula, what it shows, when it misleads',
     )
     parser.add_argument(
-        '--json', action='store_true', help='as JSON, with all that is known of each metric'
+        '--json', action='store_true', help='print JSON, with all fields of each metric'
     )
 
 
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     """Prints the table, or the explanations of the metrics named.
 
     Raises:
-        ValueRangeError: a metric that there is not.
+        ValueRangeError: there is no metric of that id.
     """
     from frame_ros.metrics.registry import REGISTRY, metric
 
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def explained(entry: Metric) -> str:
-    """Returns all that is known of a metric, as text for a terminal."""
+    """Returns the record of a metric as text for a terminal."""
     facts = (
         ('unit', 'dimensionless' if entry.unit == '1' else entry.unit),
         ('better', direction(entry.higher_is_better)),
@@ -83,14 +83,14 @@ def explained(entry: Metric) -> str:
 
 
 def python_names(entry: Metric) -> list[str]:
-    """Returns the dotted names of the function and the classes that compute it."""
+    """Returns the dotted names of the function and the classes that compute a metric."""
     computing = (entry.function, entry.streaming_name)
     names = [f'frame_ros.metrics.{name}' for name in computing if name]
     return names + ([f'frame_ros.metrics.torch.{entry.torch}'] if entry.torch else [])
 
 
 def format_table(rows: list[tuple[str, ...]]) -> str:
-    """Returns rows as text with aligned columns, the first underlined."""
+    """Returns rows as text with aligned columns, the first row underlined."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = [
         '  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`frame-ros open-loop BAG...`: what a policy predicts from recorded observations, against what was
-executed.
+"""`frame-ros open-loop BAG...`: predictions of a policy from recorded observations, against the
+executed actions.
 """
 
 from __future__ import annotations
@@ -112,10 +112,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _recorded_robot(episode: Episode) -> str:
-    """The robot that was recorded with an episode, or so101 where none was.
+    """Returns the robot that was recorded with an episode, or so101 if none was.
 
     Raises:
-        BagError: a description was named that is not opened.
+        BagError: the recording names a description that is not opened.
     """
     from frame_ros.episodes.recorded_robot import NOT_OPENED, not_opened_text
 
@@ -125,7 +125,7 @@ def _recorded_robot(episode: Episode) -> str:
 
 
 def check_policy(policy: str, options: OpenLoopOptions) -> None:
-    """Checks what can be seen of the policy before the bags are read.
+    """Checks the policy and its options before the bags are read.
 
     policy: '' for none.
 
@@ -149,7 +149,7 @@ def check_policy(policy: str, options: OpenLoopOptions) -> None:
 def make_open_loop_policy(
     policy: str, options: OpenLoopOptions, robot: Robot, episode: Episode
 ) -> Policy:
-    """The policy. Chunks of a policy that has no rate of its own are at the rate of the episode's
+    """Makes the policy. Chunks of a policy without a rate of its own have that of the episode's
     actions.
     """
     from frame_ros.episodes.recorded_actions import actions_of
@@ -168,7 +168,7 @@ def make_open_loop_policy(
 def policy_errors(
     policy: Policy, robot: Robot, episodes: Iterable[Episode], options: OpenLoopOptions
 ) -> list[EpisodeErrors]:
-    """The errors of a policy in each episode."""
+    """Returns the errors of a policy in each episode."""
     from frame_ros.episodes.observations import RecordedObservations
     from frame_ros.episodes.recorded_actions import actions_of
     from frame_ros.evaluation.open_loop import compare, predict
@@ -196,7 +196,7 @@ def policy_errors(
 
 
 def recorded_errors(episodes: Iterable[Episode]) -> list[EpisodeErrors]:
-    """The errors of the chunks that were recorded in each episode."""
+    """Returns the errors of the chunks that were recorded in each episode."""
     from frame_ros.episodes.recorded_actions import actions_of
     from frame_ros.episodes.recorded_chunks import recorded_chunks
     from frame_ros.evaluation.open_loop import Prediction, compare
@@ -214,7 +214,7 @@ def recorded_errors(episodes: Iterable[Episode]) -> list[EpisodeErrors]:
 def as_data(
     summary: OpenLoopSummary, policy: str, checkpoint: str, every: int | None
 ) -> dict[str, Any]:
-    """The summary as plain JSON types; null where there is no value."""
+    """Returns the summary as plain JSON types, with null for missing values."""
     data = {
         'format': FORMAT,
         'policy': policy,
@@ -257,7 +257,7 @@ def _without_nan(value: Any) -> Any:
 
 
 def as_text(summary: OpenLoopSummary, policy: str) -> str:
-    """The summary as tables for a terminal."""
+    """Returns the summary as tables for a terminal."""
     count = len(summary.episodes)
     parts = [
         f'{policy}: {count} episode{"" if count == 1 else "s"}, {summary.chunks:,} chunks, '
@@ -270,7 +270,7 @@ def as_text(summary: OpenLoopSummary, policy: str) -> str:
         format_table([('step', 'after (s)', 'mse (rad²)', 'mse (range²)', 'chunks'),
                       *_step_rows(summary)]),
     ]  # fmt: skip
-    parts += [f'left out: {number:,} × {why}' for why, number in summary.left_out.items()]
+    parts += [f'left out: {number:,} × {reason}' for reason, number in summary.left_out.items()]
     parts += [f'note: {note}' for note in summary.notes]
     return '\n\n'.join(parts)
 
@@ -303,7 +303,7 @@ def _joint_rows(summary: OpenLoopSummary) -> list[tuple[str, ...]]:
 
 
 def _step_rows(summary: OpenLoopSummary) -> list[tuple[str, ...]]:
-    """At most MOST_STEPS steps of the chunk, the first and the last among them."""
+    """Returns rows of at most MOST_STEPS steps of the chunk, with the first and the last."""
     steps = summary.steps
     places = {round(i * (len(steps) - 1) / (MOST_STEPS - 1)) for i in range(MOST_STEPS)}
     return [

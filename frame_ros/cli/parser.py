@@ -1,16 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The argument parser of the command: defaults in every help, a suggestion for what is misspelt."""
+"""Argument parser of the command: defaults in every help, suggestions for misspelt options."""
 
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
-
-SIMILAR = 0.6  # of difflib: below that a word is another one, not a misspelt one
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -27,9 +24,9 @@ class HelpFormatter(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that suggests what a misspelt option may have meant.
+    """A parser that suggests options for misspelt ones.
 
-    A value that cannot be is an argparse.ArgumentError; other wrong usage ends the process.
+    A wrong value is an argparse.ArgumentError; other wrong usage ends the process.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -39,8 +36,8 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """As its base, but what is not known is an error of the parser that met it: that of the
-        subcommand, with its usage.
+        """Parses as its base does, but an unknown argument is an error of the parser that met it:
+        that of the subcommand, with its usage.
         """
         self._given = sys.argv[1:] if args is None else list(args)
         found, extras = super().parse_known_args(args, namespace)
@@ -49,18 +46,18 @@ class Parser(argparse.ArgumentParser):
         return found, extras
 
     def error(self, message: str) -> NoReturn:
-        """As its base, with hints for misspelt options where a required one is missing."""
+        """Ends as its base does, with hints for misspelt options if a required one is missing."""
         if 'are required' in message and (hints := self._hints(self._given)):
             message = f'{message} ({hints})'
         super().error(message)
 
     def refuse(self, extras: Sequence[str]) -> NoReturn:
-        """Ends with an error for arguments that nobody takes."""
+        """Ends with an error for unknown arguments."""
         hints = self._hints(extras)
         self.error(f'unrecognized arguments: {" ".join(extras)}{f" ({hints})" if hints else ""}')
 
     def _hints(self, arguments: Sequence[str]) -> str:
-        """For every option among the arguments that this parser does not have, what it may mean."""
+        """Returns a suggestion for each unknown option among the arguments."""
         known = [text for action in self._actions for text in action.option_strings]
         options = [text.partition('=')[0] for text in arguments if text.startswith('-')]
         unknown = [text for text in options if text not in known]
@@ -68,6 +65,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """'did you mean ...?' for a misspelt word; '' where nothing resembles it."""
-    close = difflib.get_close_matches(word, list(known), 2, SIMILAR)
-    return f'did you mean {" or ".join(close)}?' if close else ''
+    """Returns 'did you mean ...?' for a misspelt word; '' if no known word is similar."""
+    from frame_ros.core.options import nearest
+
+    near = nearest(word, known)
+    return f'did you mean {near}?' if near else ''

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""In words, what a run has recorded: episodes, size, folder, and the command that reports on it."""
+"""Recordings of a run in words: episodes, size, folder, and the command for a report."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from frame_ros.reports.model.numbers import counted
 
 
 def new_episodes(directory: Path, earlier: Collection[Path] = ()) -> list[Path]:
-    """Returns the episodes that were recorded into a folder, without those of before."""
+    """Returns the episodes that were recorded into a folder, without `earlier` ones."""
     run = run_at(directory)
     return [path for path in run.episodes if path not in earlier] if run else []
 
 
 def size_text(episodes: list[Path]) -> str:
-    """'5 episodes, 31.4 MB' of bags and videos; how many of them were cut."""
+    """Returns '5 episodes (1 cut), 31.4 MB' of bags and videos."""
     cut = sum(path.name.endswith(PARTIAL_SUFFIX) for path in episodes)
     note = f' ({cut} cut)' if cut else ''
     return f'{counted(len(episodes), "episode")}{note}, {size_of(episodes) / 1e6:,.1f} MB'
@@ -37,7 +37,7 @@ def report_command(directory: Path, earlier: Collection[Path] = ()) -> str:
 
 
 def stopped_lines(directory: Path, earlier: Collection[Path] = ()) -> list[str]:
-    """Returns lines on what a run leaves that was stopped, or in which a node died."""
+    """Returns lines on the recordings of a run that was stopped, or in which a node died."""
     episodes = new_episodes(directory, earlier)
     logs = f'the logs are in {directory / "logs"}'
     if not episodes:

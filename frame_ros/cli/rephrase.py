@@ -63,10 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Proposes, asks, and writes what was accepted; returns 1 if nothing was.
+    """Proposes, asks, and writes the accepted rephrasings; returns 1 if there are none.
 
     Raises:
-        SetupError: the endpoint or a file cannot be used, or an argument that cannot be.
+        SetupError: the endpoint or a file cannot be used, or an argument is wrong.
     """
     from frame_ros.policies.rephrasing.rephrasings import (
         ReviewedList,
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     options = from_arguments(RephraseOptions, args)
     instruction = args.instruction.strip()
     if problem := problem_of(instruction, ''):
-        raise SetupError(f'the instruction {instruction!r} is none: {problem}')
+        raise SetupError(f'{instruction!r} cannot be an instruction: {problem}')
     check_folder(args.file.parent, '--file')
     former = load_reviewed(args.file) if args.file.exists() else []
     there = _there(former, instruction)
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
         return 1
     reviewer = (options.reviewer or _ask('reviewed by: ') or '').strip()
     if not reviewer:
-        raise SetupError('a list needs the name of who read it; give --reviewer')
+        raise SetupError('a list needs the name of its reviewer; give --reviewer')
     added = ReviewedList(instruction, tuple(accepted), reviewer, datetime.date.today())
     save_reviewed(args.file, merged(former, added))
     print(f'{len(accepted)} rephrasings added to {args.file}, {len(there) + len(accepted)} in all')
@@ -123,9 +123,9 @@ def _proposals(options: RephraseOptions, file: Path | None, instruction: str) ->
 
 
 def review(instruction: str, proposals: Iterable[str], there: Iterable[str] = ()) -> list[str]:
-    """Shows each proposal; returns those accepted, as they are or edited.
+    """Shows each proposal; returns the accepted ones, as they are or edited.
 
-    there: rephrasings that the list has already.
+    there: rephrasings that are in the list already.
     """
     from frame_ros.policies.rephrasing.rephrasings import problem_of
 
@@ -146,7 +146,7 @@ def review(instruction: str, proposals: Iterable[str], there: Iterable[str] = ()
 
 
 def _decide(proposal: str, instruction: str, others: list[str]) -> str | None:
-    """Returns the accepted text; '' for none; None: no more of them."""
+    """Returns the accepted text; '' if it is rejected; None: the user wants to quit."""
     while True:
         answer = _ask(QUESTION)
         choice = 'q' if answer is None else answer.strip().lower()[:1]
@@ -177,7 +177,7 @@ def typed(instruction: str, there: Iterable[str], count: int) -> list[str]:
 
 
 def _typed(question: str, instruction: str, others: list[str]) -> str | None:
-    """A rephrasing that was typed; '' if it is none, which is said; None: an empty line."""
+    """Reads a rephrasing; '' for one that is refused, with the reason printed; None: empty line."""
     from frame_ros.policies.rephrasing.rephrasings import cleaned, problem_of
 
     text = cleaned(_ask(question) or '')
@@ -190,7 +190,7 @@ def _typed(question: str, instruction: str, others: list[str]) -> str | None:
 
 
 def _ask(question: str) -> str | None:
-    """A line that is typed; None at the end of the input."""
+    """Reads a line; None at the end of the input."""
     try:
         return input(question)
     except EOFError:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`frame-ros serve`: a policy in this environment, for robots elsewhere. It needs no ROS."""
+"""`frame-ros serve`: serves a policy of this environment to robots elsewhere, without ROS."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def make_server(args: argparse.Namespace) -> tuple[PolicyServer, Policy]:
-    """The server, not yet running, and its policy.
+    """Makes the server, not yet running, and its policy.
 
     Raises:
         FrameRosError: the policy cannot be made, or an argument is wrong.
@@ -115,8 +115,8 @@ def make_server(args: argparse.Namespace) -> tuple[PolicyServer, Policy]:
     server = PolicyServer(service, network, key)
     if not is_loopback(network.host):
         logger.warning(
-            'listening on %s, not on this machine only: whoever reaches the port can use the '
-            'policy%s, and what is sent is not encrypted (see docs/remote-policies.md)',
+            'listening on %s, not on this machine only: all who reach the port can use the '
+            'policy%s, and nothing is encrypted (see docs/remote-policies.md)',
             network.host,
             '' if key else ' without a key',
         )
@@ -124,7 +124,7 @@ def make_server(args: argparse.Namespace) -> tuple[PolicyServer, Policy]:
 
 
 def check_address(host: str, port: int) -> None:
-    """Raises SetupError where nobody can listen: before a policy is loaded for minutes."""
+    """Raises SetupError if the address cannot be listened on, before a policy loads for minutes."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = found[0]
@@ -136,7 +136,7 @@ def check_address(host: str, port: int) -> None:
 
 
 def offered_joints_of(robot: str, names: Sequence[str] = ()) -> dict[str, Any]:
-    """Options about the robot's joints that every policy is offered, from its profile and URDF
+    """Returns options about the robot's joints that every policy is offered, from profile and URDF
     without pinocchio; of `names`, in their order, if they are given.
 
     Raises:

@@ -60,7 +60,7 @@ def test_it_lists_what_runs_take_and_removes_nothing_by_itself(runs, capsys):
     assert text.count('2 episodes') == 3 and 'MB in 3 runs; to remove: 3 runs' in text
     assert [line.split('/')[-1] for line in text.splitlines()[:3]] == ['a', 'b', 'c']
     assert main(['clean', str(runs)]) == 2  # nobody to ask
-    assert 'give --yes' in capsys.readouterr().err
+    assert '--yes removes' in capsys.readouterr().err
     assert entries(runs) == before
 
 
@@ -109,7 +109,7 @@ def test_what_a_user_put_into_a_run_stays(tmp_path, capsys):
         'episode_9',
     }  # fmt: skip
     assert entries(outside) == before
-    assert 'kept what is not ours' in capsys.readouterr().out
+    assert 'kept files of others' in capsys.readouterr().out
 
 
 def test_a_renamed_episode_stays_whole(tmp_path):
@@ -174,7 +174,7 @@ def test_a_page_of_the_user_s_own_stays(tmp_path, capsys):
     (folder / 'report.html').write_text('<html><body>my own, of frame_ros</body></html>')
     assert main(['clean', str(folder), '--yes']) == 0
     assert entries(folder) == {'report.html'}
-    assert 'kept what is not ours: report.html' in capsys.readouterr().out
+    assert 'kept files of others: report.html' in capsys.readouterr().out
 
 
 def test_a_page_of_ours_is_known(tmp_path):

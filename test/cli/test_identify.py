@@ -362,5 +362,5 @@ def test_a_stop_is_an_answer_too(monkeypatch, answer, is_agreed):
 def test_nobody_asked_nothing_moved(arm, monkeypatch, capsys):
     monkeypatch.setattr('sys.stdin', open('/dev/null'))  # noqa: SIM115
     assert main(['identify', 'joints', '--candidates', '2']) == 2
-    assert '--yes says that it may' in capsys.readouterr().err
+    assert '--yes says that the arm may move' in capsys.readouterr().err
     assert not arm.commands

@@ -367,7 +367,7 @@ def test_nothing_accepted_writes_nothing(tmp_path, says, capsys):
     says('grasp the cube', '', '')
     code, path = rephrase(tmp_path)
     assert code == 2 and not path.exists()
-    assert 'needs the name of who read it' in capsys.readouterr().err
+    assert 'needs the name of its reviewer' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

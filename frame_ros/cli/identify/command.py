@@ -99,11 +99,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Identifies, prints how well, and writes the file; returns 1 if a motion ended early.
+    """Identifies, prints the result, and writes the file; returns 1 if a motion ended early.
 
     Raises:
-        SetupError: an argument, or what the robot publishes, cannot be used.
-        RobotError: no motion keeps clear. BagError: a bag cannot be read.
+        SetupError: an argument, or the robot's topics, cannot be used.
+        RobotError: no motion keeps clear of table and limits.
+        BagError: a bag cannot be read.
     """
     return _joints(args) if args.what == 'joints' else _tool(args)
 
@@ -156,7 +157,7 @@ def _joints(args: argparse.Namespace) -> int:
 
 
 def _payload(text: str) -> Payload | None:
-    """A payload from LINK,KG,X,Y,Z; None from an empty text."""
+    """Returns the payload of LINK,KG,X,Y,Z; None of an empty text."""
     from frame_ros.robots.dynamics import Payload
 
     if not text:
@@ -170,7 +171,7 @@ def _payload(text: str) -> Payload | None:
 
 
 def print_joints(found: JointIdentification) -> None:
-    """A table with a row per joint, what is uncertain, and how it was found."""
+    """Prints a table with a row per joint, and the values that are uncertain."""
     motors = found.motors
     print(
         f'{motors.robot}: {found.duration:.0f} s at {motors.sample_rate:.0f} Hz, velocities '
@@ -222,7 +223,7 @@ def _tool(args: argparse.Namespace) -> int:
     robot = load_robot(name)
     link = options.sensor_link or robot.profile.sensor_link
     if link is None:
-        raise SetupError(f'{robot.name} is not known: give --sensor-link')
+        raise SetupError(f'the profile of {robot.name} names no sensor link: give --sensor-link')
     robot = load_robot(name, link)
     path = _output(args, 'tool', robot)
     if args.bag:
@@ -243,8 +244,8 @@ def _tool(args: argparse.Namespace) -> int:
 def _fit_either_way(
     robot: Robot, poses: list[StillPose], is_reaction: bool
 ) -> tuple[ToolFit, bool]:
-    """The tool, and whether the sensor reads the reaction: what is below zero with one sign is a
-    mass with the other.
+    """Returns the tool, and True if the sensor reads the reaction: a mass below 0 with one sign is
+    above it with the other.
     """
     try:
         return fit_poses(robot, poses, not is_reaction), is_reaction
@@ -269,7 +270,7 @@ def _bag_poses(args: argparse.Namespace, options: ToolOptions, robot: Robot) -> 
 
 
 def fit_poses(robot: Robot, poses: list[StillPose], is_force_on_tool: bool) -> ToolFit:
-    """The tool in the axes of the robot's tip, the sensor's link."""
+    """Fits the tool, in the axes of the robot's tip, which is the sensor's link."""
     import numpy as np
     from scipy.spatial.transform import Rotation
 

@@ -177,14 +177,12 @@ def _play(node: IdentificationNode, targets: Array, rate: float, stop: threading
 
 
 def _is_agreed(is_sure: bool, stop: threading.Event) -> bool:
-    """Returns whether the arm may move; no if `stop` is set, or the input ends, before an
-    answer.
-    """
+    """Returns True if the arm may move; False if `stop` is set, or the input ends, before that."""
     print(MOVING, flush=True)
     if is_sure:
         return True
     if not sys.stdin.isatty():
-        raise SetupError('nobody can be asked whether the arm may move: --yes says that it may')
+        raise SetupError('the input is no terminal: --yes says that the arm may move')
     print('Move? [y/N] ', end='', flush=True)
     # The signals are taken over: reading alone would not end at Ctrl-C.
     while not stop.is_set():
@@ -195,10 +193,10 @@ def _is_agreed(is_sure: bool, stop: threading.Event) -> bool:
 
 
 def _of_nodes() -> tuple[Any, Any]:
-    """The node, and the end by signals: both need ROS.
+    """Returns the node, and the context that ends on signals, which need ROS.
 
     Raises:
-        MissingExtraError: it is not there.
+        MissingExtraError: ROS is missing.
     """
     try:
         from frame_ros.nodes.identification.node import identification_node

@@ -104,17 +104,17 @@ def _add_comparison_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Reads the episodes and writes what is asked for.
+    """Reads the episodes and writes page and JSON.
 
     Returns:
-        0, or 1 if nothing could be computed of a bag: the rest is written all the same, no page
-        if there is no rest.
+        0, or 1 if nothing could be computed of a bag: the others are written nevertheless; without
+        others there is no page.
 
     Raises:
-        BagError: no bag is given, or one is missing or no bag at all; a reference has no success.
+        BagError: no bag is given, or one is missing or not a bag; a reference has no success.
         SetupError: an output cannot be written.
-        ValueRangeError: a role or a metric that is not known. RobotError: a URDF that cannot be
-            read.
+        ValueRangeError: a role or a metric is unknown.
+        RobotError: a URDF cannot be read.
     """
     from frame_ros.cli.report.reading import load_episodes, survey_all
     from frame_ros.reports.model.options import ReportOptions
@@ -187,8 +187,8 @@ def _write_page(
 
 
 def bag_paths(args: argparse.Namespace) -> list[Path]:
-    """Returns the bags to read. What follows --json and does not end in .json is a bag: the file is
-    optional.
+    """Returns the bags to read. A path after --json that does not end in .json is a bag, because
+    the file is optional.
     """
     bags = [Path(bag) for bag in args.bags]
     if args.json not in (None, STANDARD_OUTPUT) and not args.json.endswith('.json'):
@@ -198,11 +198,11 @@ def bag_paths(args: argparse.Namespace) -> list[Path]:
 
 
 def given_references(args: argparse.Namespace, **choice: Any) -> list[Reference] | None:
-    """Returns the references named; None if none is named.
+    """Returns the given references; None if there are none.
 
     Raises:
-        BagError: a bag that is missing, cannot be read or has no successful episode.
-        ValueRangeError: a mean is asked of none.
+        BagError: a bag is missing, cannot be read or has no successful episode.
+        ValueRangeError: --reference-mean without references.
     """
     if not args.reference:
         if args.reference_mean:
@@ -216,8 +216,8 @@ def given_references(args: argparse.Namespace, **choice: Any) -> list[Reference]
 def print_doubts(
     episodes: Sequence[Episode], checks: EpisodeChecks, is_quiet: bool = False
 ) -> None:
-    """Prints what makes numbers of each bag doubtful to standard error, one line each, and how much
-    else is worth knowing.
+    """Prints the reasons for doubting the numbers of each bag to standard error, a line each, and
+    the number of further remarks.
     """
     from frame_ros.reports.model.episode_check import doubtful_lines
 
@@ -226,8 +226,8 @@ def print_doubts(
 
 
 def print_uses(episodes: Sequence[Episode], namespace: str | None) -> None:
-    """Prints to standard error what the topics of bags could serve as of which nothing could be
-    computed, each bag once.
+    """Prints the possible uses of the topics of each bag of which nothing could be computed to
+    standard error.
     """
     from frame_ros.episodes.topic_uses import is_usable, use_lines
 
@@ -239,7 +239,7 @@ def print_uses(episodes: Sequence[Episode], namespace: str | None) -> None:
 
 
 def _write_json(text: str, target: str) -> None:
-    text = valid_text(text)  # names of files may be of any bytes
+    text = valid_text(text)  # file names may be any bytes
     if target == STANDARD_OUTPUT:
         print(text)
         return

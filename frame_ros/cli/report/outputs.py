@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files that `frame-ros report` writes: where each goes, refused before the bags are read."""
+"""Files that `frame-ros report` writes, checked before the bags are read."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ STANDARD_OUTPUT = '-'
 
 
 def check_outputs(args: argparse.Namespace, bags: Sequence[Path]) -> None:
-    """Raises SetupError where what is asked for cannot be written, or would replace a file of the
-    bags: before minutes of reading.
+    """Raises SetupError if an output cannot be written, or would replace a file of the bags, before
+    minutes of reading.
     """
     from frame_ros.bags.find_bags import files_of_bag
 
@@ -47,7 +47,7 @@ def check_outputs(args: argparse.Namespace, bags: Sequence[Path]) -> None:
 
 
 def _bags_at(paths: Sequence[str]) -> Iterator[Path]:
-    """Yields the bags of references, of those that are any: who reads them names the others."""
+    """Yields the bags of references; paths without bags are reported by their reader."""
     from frame_ros.bags.find_bags import find_bags
 
     for path in paths:
@@ -58,8 +58,8 @@ def _bags_at(paths: Sequence[str]) -> Iterator[Path]:
 def pages(
     episodes: Sequence[Episode], output: Path | None, is_per_run: bool
 ) -> list[tuple[Path, list[Episode]]]:
-    """Returns each page to write and its episodes: one of all; or one of each folder that holds
-    bags, in that folder, or by the folder's name in the folder `output`.
+    """Returns each page to write and its episodes: one page of all; or one per folder that holds
+    bags, in that folder, or in the folder `output` under the folder's name.
     """
     if not is_per_run:
         return [(output or DEFAULT_OUTPUT, list(episodes))]
@@ -71,7 +71,7 @@ def pages(
 
 
 def page_paths(bags: Sequence[Path], output: Path | None) -> dict[Path, Path]:
-    """Folder that holds bags -> its page."""
+    """Returns the page of each folder that holds bags."""
     found: dict[Path, Path] = {}
     used: set[str] = set()
     for folder in dict.fromkeys(map(_folder_of, bags)):

@@ -19,10 +19,10 @@ from frame_ros.episodes.reference import Reference, mean_reference
 
 
 def survey_all(paths: list[Path], is_quiet: bool) -> list[tuple[Path, Survey]]:
-    """Returns what is at each path, and prints what of it is not read.
+    """Returns the bags at each path, and prints the files that are not read.
 
     Raises:
-        BagError: a path is missing or no bag.
+        BagError: a path is missing or not a bag.
     """
     found = [(path, survey(path)) for path in each_once(paths)]
     for _, surveyed in found:
@@ -38,12 +38,13 @@ def load_episodes(
     mean_by: str = '',
     **choice: Any,
 ) -> list[Episode]:
-    """Returns the episodes of all bags, their metrics recomputed; `choice` is what `read_episodes`
-    takes besides references. A bag that cannot be read gives an episode without streams that says
-    why. `mean_by`: as of `read_each`.
+    """Returns the episodes of all bags with their metrics. A bag that cannot be read gives an
+    episode without streams, whose problems name the reason.
+
+    mean_by: as of `read_each`. choice: further arguments of `read_episodes`.
 
     Raises:
-        ShapeError, ValueRangeError: references that have no mean though it is asked for.
+        ShapeError, ValueRangeError: references that have no mean, which is wanted.
     """
     episodes: list[Episode] = []
     for path, bags in ((path, surveyed.bags) for path, surveyed in surveys):
@@ -58,9 +59,10 @@ def load_episodes(
 def read_each(
     bags: Sequence[Path], references: Sequence[Reference], mean_by: str, choice: dict[str, Any]
 ) -> Iterator[Episode]:
-    """Yields the episodes of each bag, measured against the references that are from other bags:
-    against itself an episode has no error. `mean_by`: 'time' or 'arc_length' takes the mean of
-    those, brought together so; '' takes each.
+    """Yields the episodes of each bag, measured against the references from other bags: against
+    itself an episode has no error.
+
+    mean_by: 'time' or 'arc_length' takes the mean of the references, matched so; '' takes each.
     """
     for bag in bags:
         others = [r for r in references if not is_from_bag(r, bag)]

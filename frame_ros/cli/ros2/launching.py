@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The table of processes as launch actions: what the launch files share."""
+"""Launch actions of the table of processes, for all launch files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def launch_description(
     table: Callable[[Options], list[Process]],
     environment: Callable[[Mapping[str, str]], dict[str, str]] = arm_environment,
 ) -> LaunchDescription:
-    """A launch file's description: one argument per option, then the table's processes.
+    """Returns the description of a launch file: an argument per option, then the processes.
 
     environment: what they get in addition to the variables that are set. By default nothing about
     the network, for arms whose driver may run on another machine; the demo's keeps to this one.
@@ -58,7 +58,7 @@ def launch_description(
         given.update(context.launch_configurations)
 
     def actions(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-        """The processes of the table for the arguments given, and what ends the launch."""
+        """Returns actions for the processes of the table, and for the end of the launch."""
         texts = {o.name: LaunchConfiguration(o.name).perform(context) for o in declared}
         options = from_texts(kind(given=frozenset(given)), texts)
         processes = table(options)
@@ -91,7 +91,7 @@ def _check_typed(context: LaunchContext, known: Sequence[str]) -> None:
 
 
 def arm_preset(file: Path, robot: str) -> LaunchDescription:
-    """The launch file of an arm with another default robot, whose driver a URDF alone has too."""
+    """Returns a launch file of an arm with another default robot, also the driver of a bare URDF."""
     of_robot = [option for option in walk(ArmOptions) if option.name in ('robot', 'topics_of')]
     return LaunchDescription(
         [
@@ -102,7 +102,7 @@ def arm_preset(file: Path, robot: str) -> LaunchDescription:
 
 
 def argument(option: Option) -> DeclareLaunchArgument:
-    """The launch argument of an option."""
+    """Returns the launch argument of an option."""
     choices = BOOLEANS if option.kind is bool else () if option.is_list else option.choices
     return DeclareLaunchArgument(
         option.name,
@@ -120,7 +120,7 @@ def _description(option: Option) -> str:
 def process_actions(
     processes: list[Process], namespace: str, environ: Mapping[str, str]
 ) -> list[LaunchDescriptionEntity]:
-    """A node action per process; all of them have `environ`.
+    """Returns a node action per process, all with the environment `environ`.
 
     A table with an essential process is a run that ends: with that process, or when one fails, as
     under the supervisor. Beside a real arm the others go on when one fails.
@@ -145,7 +145,7 @@ def _end_with(process: Process, node: Node) -> OnProcessExit:
 
 
 def node_action(process: Process, namespace: str, environ: Mapping[str, str]) -> Node:
-    """One process of the table as a launch action."""
+    """Returns the launch action of a process."""
     files = [str(process.config)] if process.config is not None else []
     values = [dict(process.parameters)] if process.parameters else []
     return Node(
