@@ -91,7 +91,7 @@ def _check_typed(context: LaunchContext, known: Sequence[str]) -> None:
 
 
 def arm_preset(file: Path, robot: str) -> LaunchDescription:
-    """Returns a launch file of an arm with another default robot, also the driver of a bare URDF."""
+    """Returns a launch file of an arm with another default robot, whose driver a bare URDF has."""
     of_robot = [option for option in walk(ArmOptions) if option.name in ('robot', 'topics_of')]
     return LaunchDescription(
         [
