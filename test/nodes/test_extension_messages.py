@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from extended_package import add_field, code_of, output_of, package_copy
 
-pytest.importorskip('rclpy')
+for needed in ('rclpy', 'rosidl_adapter', 'rosidl_generator_py'):
+    pytest.importorskip(needed)
 
 FIELD = """
 from pathlib import Path
