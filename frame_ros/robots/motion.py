@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Twist between two poses."""
+"""The rotation matrix of a quaternion, and the twist between two poses."""
 
 import math
 
@@ -46,3 +46,15 @@ def twist_between(
     sine = float(np.linalg.norm(vector))
     scale = 2.0 if sine < 1e-12 else 2.0 * math.atan2(sine, scalar) / sine
     return np.concatenate((linear, scale * vector / dt))
+
+
+def rotation_of(quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rotation matrix (3, 3) of a unit quaternion xyzw."""
+    x, y, z, w = quaternion.tolist()
+    return np.array(
+        (
+            (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+            (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+            (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+        )
+    )

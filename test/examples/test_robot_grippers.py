@@ -15,6 +15,7 @@ from frame_ros.cli.serve import offered_joints_of
 from frame_ros.core.errors import CheckpointError, PolicyError, RobotError
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.recorded_units import RecordedUnits, in_radians, likely_units
+from frame_ros.gate.limits.command_limits import limits_of
 from frame_ros.hardware.controllers import controller_layout
 from frame_ros.hardware.lerobot.joint_mapping import JointMapping
 from frame_ros.policies.base import Policy
@@ -231,3 +232,10 @@ def test_a_data_set_has_it_in_percent_under_its_own_name(tmp_path):
     assert frames[0]['observation.state'][6] == pytest.approx(50.0)
     assert frames[0]['action'][6] == pytest.approx(0.0)
     assert frames[0]['observation.state'][0] == pytest.approx(np.degrees(0.1))
+
+
+def test_a_gripper_squeezes_without_a_limit_of_its_steps_whatever_the_tip():
+    limits = limits_of(load_robot('so101', 'moving_jaw_so101_v1_link'), step=0.3, tick=0.1)
+    assert dict(zip(limits.names, limits.step))['gripper'] == np.inf
+    assert limits.tick.tolist() == [0.1] * 5 + [np.inf]
+    assert set(limits_of(UR5E, step=0.3).step) == {0.3}

@@ -68,7 +68,7 @@ def true_distances(boxes=(BOX,), positions=POSE) -> dict[str, float]:
     """Link -> least distance to the boxes, m."""
     known = KnownObstacles()
     for index, each in enumerate(boxes):
-        known.set_box(f'box {index}', each.size, translation=each.middle)
+        known.set_shape(f'box {index}', 'box', each.size, translation=each.middle)
     reading = known.distances(placed(positions))
     return dict(zip(reading.links, reading.distances.tolist()))
 

@@ -10,8 +10,9 @@ from frame_ros.metrics import rms_jerk
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
-from frame_ros.policies.scripted.reaching import rotation_of, solve_reach
+from frame_ros.policies.scripted.reaching import solve_reach
 from frame_ros.robots import load_robot
+from frame_ros.robots.motion import rotation_of
 from frame_ros.robots.profiles import find_profile
 
 JOINT_NAMES, HOME = zip(*find_profile('so101').postures['home'].items())

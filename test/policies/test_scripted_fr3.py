@@ -13,8 +13,8 @@ from frame_ros.policies.protocol import Observation
 from frame_ros.policies.registry import make_policy
 from frame_ros.policies.scripted.arms import scripted_arm
 from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
-from frame_ros.policies.scripted.reaching import rotation_of
 from frame_ros.robots import load_robot
+from frame_ros.robots.motion import rotation_of
 
 FR3 = scripted_arm('fr3')
 NAMES = FR3.joint_names

@@ -126,7 +126,7 @@ def limits_of(
         min(joint.velocity, rate.velocity) for joint, rate in zip(joints, rates, strict=True)
     ]
     strongest = [rate.acceleration for rate in rates]
-    is_arm = np.array([name in robot.joint_names for name in names])
+    is_arm = np.array([n in robot.joint_names and n not in robot.grippers for n in names])
     speeds = _chosen('limits.velocity', velocity, fastest, names)
     ends = np.array([[joint.lower for joint in joints], [joint.upper for joint in joints]])
     for scale in (velocity_scale, acceleration_scale):

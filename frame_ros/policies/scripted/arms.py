@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import RobotError
-from frame_ros.policies.scripted.reaching import rotation_of
 from frame_ros.robots import load_robot
+from frame_ros.robots.motion import rotation_of
 from frame_ros.robots.profiles import simulated_robots
 from frame_ros.robots.simulated import PickPlaceMotion
 

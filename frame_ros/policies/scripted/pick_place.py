@@ -18,8 +18,9 @@ from frame_ros.core.time import SECOND
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.scripted.arms import scripted_arm
-from frame_ros.policies.scripted.reaching import rotation_of, solve_reach
+from frame_ros.policies.scripted.reaching import solve_reach
 from frame_ros.robots import load_robot
+from frame_ros.robots.motion import rotation_of
 from frame_ros.robots.options import RobotOptions
 
 _LINE_KNOTS = 7

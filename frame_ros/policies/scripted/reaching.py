@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.robots.motion import rotation_of
 from frame_ros.robots.robot import Robot
 
 _DAMPING = 1e-5  # added to the squared singular values; keeps steps bounded near singular postures
@@ -92,15 +93,3 @@ def _rotation_error(
 ) -> NDArray[np.float64]:
     """Returns (3,) rad: sin(angle) times the axis of rotation, in the base frame."""
     return 0.5 * np.cross(present.T, wanted.T).sum(axis=0)
-
-
-def rotation_of(quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rotation matrix (3, 3) of a unit quaternion xyzw."""
-    x, y, z, w = quaternion
-    return np.array(
-        (
-            (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
-            (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
-            (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
-        )
-    )

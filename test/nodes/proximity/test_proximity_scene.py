@@ -176,7 +176,7 @@ def test_meshes_and_cones(world):
 
 def test_a_scene_replaces_all_and_a_difference_does_not(world):
     known, objects, _ = world
-    known.set_sphere('of a file', 0.1)
+    known.set_shape('of a file', 'sphere', (0.1,))
     ball = primitive(2, 0.1)
     objects.take_scene(scene(thing('a', ball), thing('b', ball), is_diff=False))
     objects.take_scene(scene(thing('c', ball), thing('a', operation=REMOVE)))
@@ -189,7 +189,7 @@ def test_a_scene_replaces_all_and_a_difference_does_not(world):
 
 def test_objects_of_like_names_are_not_confused(world):
     known, objects, _ = world
-    known.set_sphere('desk', 0.1)
+    known.set_shape('desk', 'sphere', (0.1,))
     ball = primitive(2, 0.1)
     objects.take_object(thing('desk', ball, ball, at=pose(1.0)))
     objects.take_object(thing('desk (2)', ball, at=pose(2.0)))

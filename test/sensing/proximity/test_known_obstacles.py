@@ -45,12 +45,12 @@ def least(known, shape, link='link'):
 def test_distances_to_every_shape_are_those_of_the_formulas(known):
     ball = sphere(0.1, (1.0, 0.0, 0.0))
     cases = [
-        (lambda: known.set_box('o', (0.2, 0.4, 0.6)), 0.8),
-        (lambda: known.set_sphere('o', 0.3), 0.6),
-        (lambda: known.set_cylinder('o', 0.1, 0.8), 0.8),
-        (lambda: known.set_cylinder('o', 0.1, 0.8, QUARTER), 0.5),
-        (lambda: known.set_capsule('o', 0.1, 0.8, QUARTER), 0.4),
-        (lambda: known.set_half_space('o', QUARTER, (0.25, 0.0, 0.0)), 0.65),
+        (lambda: known.set_shape('o', 'box', (0.2, 0.4, 0.6)), 0.8),
+        (lambda: known.set_shape('o', 'sphere', (0.3,)), 0.6),
+        (lambda: known.set_shape('o', 'cylinder', (0.1, 0.8)), 0.8),
+        (lambda: known.set_shape('o', 'cylinder', (0.1, 0.8), QUARTER), 0.5),
+        (lambda: known.set_shape('o', 'capsule', (0.1, 0.8), QUARTER), 0.4),
+        (lambda: known.set_shape('o', 'half_space', (), QUARTER, (0.25, 0.0, 0.0)), 0.65),
         (lambda: known.set_mesh('o', CUBE * 0.2, FACES), 0.7),
         (lambda: known.set_mesh('o', CUBE * 0.2, FACES, is_convex=True), 0.7),
     ]
@@ -75,13 +75,13 @@ def test_distances_to_every_shape_are_those_of_the_formulas(known):
     ],
 )
 def test_every_shape_of_a_link_is_exact(known, shape, expected):
-    known.set_box('table', (1.0, 1.0, 0.2))
+    known.set_shape('table', 'box', (1.0, 1.0, 0.2))
     assert least(known, shape).distance == pytest.approx(expected, abs=1e-6)
 
 
 def test_each_link_has_its_own_nearest_obstacle_and_points(known):
-    known.set_sphere('left', 0.1, (0.0, 1.0, 0.0))
-    known.set_sphere('right', 0.1, (0.0, -1.0, 0.0))
+    known.set_shape('left', 'sphere', (0.1,), translation=(0.0, 1.0, 0.0))
+    known.set_shape('right', 'sphere', (0.1,), translation=(0.0, -1.0, 0.0))
     robot = load_robot('so101')
     shapes = link_shapes(robot, links=('gripper_link', 'upper_arm_link'))
     frames = LinkFrames(robot)
@@ -104,13 +104,13 @@ def random_scene(rng, known):
         length, radius = rng.uniform(0.03, 0.3), rng.uniform(0.02, 0.1)
         kind = number % 4
         if kind == 0:
-            known.set_box(f'{number}', rng.uniform(0.02, 0.3, 3), turn, place)
+            known.set_shape(f'{number}', 'box', rng.uniform(0.02, 0.3, 3), turn, place)
         elif kind == 1:
-            known.set_sphere(f'{number}', radius, place)
+            known.set_shape(f'{number}', 'sphere', (radius,), translation=place)
         elif kind == 2:
-            known.set_cylinder(f'{number}', radius, length, turn, place)
+            known.set_shape(f'{number}', 'cylinder', (radius, length), turn, place)
         else:
-            known.set_capsule(f'{number}', radius, length, turn, place)
+            known.set_shape(f'{number}', 'capsule', (radius, length), turn, place)
 
 
 def mujoco_distances(mujoco, shapes, known):
@@ -174,8 +174,8 @@ def test_distances_agree_with_mujoco_over_random_scenes():
 
 
 def test_where_they_overlap_the_distance_is_zero_at_a_point_of_both(known):
-    known.set_box('table', (1.0, 1.0, 0.2))
-    known.set_half_space('floor', translation=(0.0, 0.0, -1.0))
+    known.set_shape('table', 'box', (1.0, 1.0, 0.2))
+    known.set_shape('floor', 'half_space', (), translation=(0.0, 0.0, -1.0))
     for shape in (
         sphere(0.1, (0.2, 0, 0.15)),
         box((0.2, 0.2, 0.2), (0.2, 0, 0.15)),
@@ -223,12 +223,12 @@ def test_a_moved_mesh_is_measured_where_it_stands(known):
 
 def test_obstacles_can_be_replaced_moved_and_removed(known):
     ball = sphere(0.1)
-    known.set_sphere('a', 0.1, (1.0, 0, 0))
-    known.set_sphere('b', 0.1, (0, 2.0, 0))
+    known.set_shape('a', 'sphere', (0.1,), translation=(1.0, 0, 0))
+    known.set_shape('b', 'sphere', (0.1,), translation=(0, 2.0, 0))
     assert least(known, ball).obstacles == ('a',)
     known.move('a', np.eye(3), (0, 0, 3.0))
     assert least(known, ball).obstacles == ('b',)
-    known.set_box('b', (0.1, 0.1, 0.1), translation=(0, 4.0, 0))
+    known.set_shape('b', 'box', (0.1, 0.1, 0.1), translation=(0, 4.0, 0))
     assert least(known, ball).distance == pytest.approx(2.8)
     known.remove('a')
     assert least(known, ball).distance == pytest.approx(3.85)
@@ -238,8 +238,8 @@ def test_obstacles_can_be_replaced_moved_and_removed(known):
 
 
 def test_links_that_hold_an_obstacle_can_be_left_out(known):
-    known.set_box('part', (0.1, 0.1, 0.1), ignored_links=('hand',))
-    known.set_box('table', (0.1, 0.1, 0.1), translation=(1.0, 0, 0))
+    known.set_shape('part', 'box', (0.1, 0.1, 0.1), ignored_links=('hand',))
+    known.set_shape('table', 'box', (0.1, 0.1, 0.1), translation=(1.0, 0, 0))
     assert least(known, sphere(0.1), 'hand').obstacles == ('table',)
     assert least(known, sphere(0.1), 'arm').obstacles == ('part',)
     known.ignore('table', ('hand',))
@@ -250,7 +250,7 @@ def test_links_that_hold_an_obstacle_can_be_left_out(known):
 
 
 def test_shapes_that_only_belong_to_the_robot_are_not_measured(known):
-    known.set_half_space('floor', translation=(0.0, 0.0, -0.001))
+    known.set_shape('floor', 'half_space', (), translation=(0.0, 0.0, -0.001))
     robot = load_robot('so101')
     now = link_shapes(robot, links=('gripper_link',)).place(*LinkFrames(robot).compute(np.zeros(6)))
     assert (now.owners == -1).any()
@@ -263,14 +263,14 @@ def test_shapes_that_only_belong_to_the_robot_are_not_measured(known):
 @pytest.mark.parametrize(
     ('make', 'words'),
     [
-        (lambda k: k.set_box('o', (0.1, 0.1)), '3 positive numbers in m: x, y, z'),
-        (lambda k: k.set_box('o', (0.1, 0.1, 0.0)), 'positive'),
-        (lambda k: k.set_sphere('o', math.nan), 'positive'),
-        (lambda k: k.set_box('o', (400, 300, 200)), 'scale 0.001'),
-        (lambda k: k.set_sphere('o', 1e-5), 'Lengths are in m'),
-        (lambda k: k.set_sphere('o', 0.1, (0, 0)), 'stands at'),
-        (lambda k: k.set_box('o', (1, 1, 1), np.eye(3) * 2), 'not a rotation matrix'),
-        (lambda k: k.set_box('o', (1, 1, 1), np.diag((1, 1, -1))), 'not a rotation matrix'),
+        (lambda k: k.set_shape('o', 'box', (0.1, 0.1)), '3 positive numbers in m: x, y, z'),
+        (lambda k: k.set_shape('o', 'box', (0.1, 0.1, 0.0)), 'positive'),
+        (lambda k: k.set_shape('o', 'sphere', (math.nan,)), 'positive'),
+        (lambda k: k.set_shape('o', 'box', (400, 300, 200)), 'scale 0.001'),
+        (lambda k: k.set_shape('o', 'sphere', (1e-5,)), 'Lengths are in m'),
+        (lambda k: k.set_shape('o', 'sphere', (0.1,), translation=(0, 0)), 'stands at'),
+        (lambda k: k.set_shape('o', 'box', (1, 1, 1), np.eye(3) * 2), 'not a rotation matrix'),
+        (lambda k: k.set_shape('o', 'box', (1, 1, 1), np.diag((1, 1, -1))), 'not a rotation'),
         (lambda k: k.set_mesh('o', CUBE, [(0, 1, 8)]), 'there are 8'),
         (lambda k: k.set_mesh('o', CUBE, np.zeros((0, 3))), 'rows are needed'),
         (lambda k: k.set_mesh('o', CUBE, [(0, 0, 1)]), 'three different corners'),

@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.core.time import SECOND
+from frame_ros.robots.motion import rotation_of
 from frame_ros.robots.robot import Robot
 from frame_ros.sensing.contact.wrench.filter import CausalLowPass
 
@@ -216,7 +217,7 @@ class ToolMotionEstimator:
             self.late += 1
             return self._newest
         _, quaternion = self._robot.forward(q)
-        turned = _matrix(quaternion)
+        turned = rotation_of(quaternion)
         velocity = self._velocity(step, q, dq)
         self._stamp, self._q = stamp, q
         rotation = turned @ self._rotation
@@ -322,17 +323,6 @@ def check_rotation(rotation: ArrayLike) -> Array:
     if np.linalg.det(matrix) < 0:
         raise ValueRangeError(f'{matrix.tolist()} is a reflection; a rotation has determinant 1')
     return matrix
-
-
-def _matrix(quaternion: Array) -> Array:
-    x, y, z, w = quaternion.tolist()
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
 
 
 def _cross(a: Array, b: Array) -> Array:

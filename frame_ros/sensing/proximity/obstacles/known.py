@@ -59,68 +59,32 @@ class KnownObstacles:
     def __len__(self) -> int:
         return len(self._obstacles)
 
-    def set_box(
+    def set_shape(
         self,
         name: str,
+        kind: str,
         size: Sequence[float],
         rotation: ArrayLike = UPRIGHT,
         translation: ArrayLike = (0.0, 0.0, 0.0),
         ignored_links: Iterable[str] = (),
     ) -> None:
-        """Sets a box of edges x, y, z (m) about its middle.
+        """Sets an obstacle of a simple shape.
 
         Args:
-            rotation, translation: (3, 3), (3,) m: its pose in the base frame.
+            kind: 'box', 'sphere', 'cylinder', 'capsule' (all points within its radius of a
+                segment), or 'half_space', everything below z = 0 of its pose: a floor, a table,
+                turned a wall.
+            size: m; edges x, y, z of a box; radius, and length along z of cylinder and capsule;
+                empty for a half space.
+            rotation, translation: (3, 3), (3,) m: its pose in the base frame, of its middle.
             ignored_links: links whose distance to it is not of interest.
 
         Raises:
-            ValueRangeError: sizes or pose are impossible; so for all other shapes.
+            ValueRangeError: sizes or pose are impossible.
         """
-        self._set(name, 'box', size, rotation, translation, ignored_links)
-
-    def set_sphere(
-        self,
-        name: str,
-        radius: float,
-        translation: ArrayLike = (0.0, 0.0, 0.0),
-        ignored_links: Iterable[str] = (),
-    ) -> None:
-        """Sets a sphere, m."""
-        self._set(name, 'sphere', (radius,), UPRIGHT, translation, ignored_links)
-
-    def set_cylinder(
-        self,
-        name: str,
-        radius: float,
-        length: float,
-        rotation: ArrayLike = UPRIGHT,
-        translation: ArrayLike = (0.0, 0.0, 0.0),
-        ignored_links: Iterable[str] = (),
-    ) -> None:
-        """Sets a cylinder along its z axis about its middle, m."""
-        self._set(name, 'cylinder', (radius, length), rotation, translation, ignored_links)
-
-    def set_capsule(
-        self,
-        name: str,
-        radius: float,
-        length: float,
-        rotation: ArrayLike = UPRIGHT,
-        translation: ArrayLike = (0.0, 0.0, 0.0),
-        ignored_links: Iterable[str] = (),
-    ) -> None:
-        """Sets all points within `radius` of a segment of `length` along its z axis, m."""
-        self._set(name, 'capsule', (radius, length), rotation, translation, ignored_links)
-
-    def set_half_space(
-        self,
-        name: str,
-        rotation: ArrayLike = UPRIGHT,
-        translation: ArrayLike = (0.0, 0.0, 0.0),
-        ignored_links: Iterable[str] = (),
-    ) -> None:
-        """Sets everything below z = 0 of its pose: a floor, a table, turned a wall."""
-        self._set(name, 'half_space', (), rotation, translation, ignored_links)
+        links = frozenset(ignored_links)
+        turn, shift = np.asarray(rotation), np.asarray(translation)
+        self.set(Obstacle(name, kind, tuple(size), turn, shift, None, links))
 
     def set_mesh(
         self,
@@ -143,14 +107,6 @@ class KnownObstacles:
             frozenset(ignored_links),
         )  # fmt: skip
         self.set(placed)
-
-    def _set(
-        self, name: str, kind: str, size: Sequence[float], rotation: ArrayLike,
-        translation: ArrayLike, ignored_links: Iterable[str],
-    ) -> None:  # fmt: skip
-        links = frozenset(ignored_links)
-        turn, shift = np.asarray(rotation), np.asarray(translation)
-        self.set(Obstacle(name, kind, tuple(size), turn, shift, None, links))
 
     def set(self, obstacle: Obstacle) -> None:
         """Adds an obstacle, or replaces the one of its name."""

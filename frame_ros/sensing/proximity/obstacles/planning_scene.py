@@ -173,13 +173,8 @@ class SceneObstacles:
     def _set(self, name: str, obstacle: str, part: Part, outer: Pose) -> None:
         rotation, translation = _product(outer, part.pose)
         obstacles = self._obstacles
-        if part.kind == 'box':
-            obstacles.set_box(obstacle, part.size, rotation, translation)
-        elif part.kind == 'sphere':
-            obstacles.set_sphere(obstacle, part.size[0], translation)
-        elif part.kind == 'cylinder':
-            radius, length = part.size
-            obstacles.set_cylinder(obstacle, radius, length, rotation, translation)
+        if part.kind in ('box', 'sphere', 'cylinder'):
+            obstacles.set_shape(obstacle, part.kind, part.size, rotation, translation)
         else:
             is_convex = part.kind == 'hull'
             obstacles.set_mesh(
