@@ -97,9 +97,7 @@ class EpisodeRecorderNode(LifecycleNode):
             if self.options.enabled:
                 self._directory().mkdir(parents=True, exist_ok=True)
         except (FrameRosError, OSError) as error:
-            self._problem = str(error)
-            self.get_logger().error(self._problem)
-            return TransitionCallbackReturn.FAILURE
+            return self._refuse(error)
         self._recorded = recorded_topics.TopicSubscriptions(self, topics, [self._events.topic])
         return TransitionCallbackReturn.SUCCESS
 
@@ -108,9 +106,7 @@ class EpisodeRecorderNode(LifecycleNode):
         try:
             self._only.acquire()
         except SetupError as error:
-            self._problem = str(error)
-            self.get_logger().error(self._problem)
-            return TransitionCallbackReturn.FAILURE
+            return self._refuse(error)
         self._problem = ''
         self._recording = EpisodeRecording(
             self._recorded,
@@ -151,6 +147,11 @@ class EpisodeRecorderNode(LifecycleNode):
         """Ends a running episode as stopped; its bag is finished."""
         self._deactivate()
         super().destroy_node()
+
+    def _refuse(self, error: Exception) -> TransitionCallbackReturn:
+        self._problem = str(error)
+        self.get_logger().error(self._problem)
+        return TransitionCallbackReturn.FAILURE
 
     def _deactivate(self) -> None:
         try:

@@ -23,11 +23,10 @@ from frame_ros.nodes.simulator.messages import (
 from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.nodes.simulator.topics import DEPTH_IMAGES, DEPTH_INFO, IMAGE_INFO, IMAGES
 from frame_ros.scenes import PickPlaceSimulation, SceneRenderer, SceneState
-from frame_ros.scenes.simulation.noise.sensors import depth_noise
+from frame_ros.scenes.simulation.noise.robot_sensors import depth_noise
 from frame_ros.scenes.simulation.viewer import Viewer
 
 _QUEUE_LENGTH = 3  # pictures waiting; more would only be late
-_IMAGE_DEPTH = 5  # of the publishers, reliable, so that subscribers of both kinds match
 
 
 @dataclass(frozen=True)

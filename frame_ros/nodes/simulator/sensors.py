@@ -18,7 +18,7 @@ from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.nodes.simulator.topics import JOINT_STATES, WRENCH
 from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.simulation.command_hold import Interpolator
-from frame_ros.scenes.simulation.noise.sensors import JointSensors, wrench_noise
+from frame_ros.scenes.simulation.noise.robot_sensors import JointSensors, wrench_noise
 from frame_ros.scenes.simulation.sampled_steps import SensorSamples, StepSampler
 from frame_ros.scenes.simulation.timing import Sampling
 

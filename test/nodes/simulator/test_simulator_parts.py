@@ -20,7 +20,7 @@ from frame_ros.scenes import SO101, PickPlaceSimulation, scene_robot
 from frame_ros.scenes.simulation.command_hold import Interpolator
 from frame_ros.scenes.simulation.contact_interval import ContactInterval
 from frame_ros.scenes.simulation.noise.options import NoiseOptions
-from frame_ros.scenes.simulation.noise.sensors import JointSensors
+from frame_ros.scenes.simulation.noise.robot_sensors import JointSensors
 from frame_ros.scenes.simulation.timing import FAST_TICK, TICK, PictureParts, Sampling
 
 
