@@ -14,6 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from frame_ros.core.errors import PolicyError
+from frame_ros.core.options import nearest
 from frame_ros.policies.own_policy import (
     Builder,
     builder_in,
@@ -95,10 +96,12 @@ def check_name(spec: str) -> None:
 
 
 def no_policy(spec: str) -> PolicyError:
-    """The error for a policy that there is not.
+    """Returns the error for an unknown policy, with the nearest name.
 
     Raises:
         PolicyError: `spec` is a file without a class.
     """
     check_form(spec)
-    return PolicyError(f'there is no policy {spec!r}; known: {", ".join(policies())}, or {FURTHER}')
+    near = nearest(spec, policies())
+    hint = f'did you mean {near!r}?' if near else f'known: {", ".join(policies())}, or {FURTHER}'
+    return PolicyError(f'there is no policy {spec!r}; {hint}')

@@ -138,6 +138,8 @@ def test_the_tab_key_completes_commands_options_and_choices():
     assert completions('frame-ros op') == ['open-loop']
     assert completions('frame-ros demo --epi') == ['--episodes']
     assert completions('frame-ros report --match ') == ['time', 'arc_length']
+    assert completions('frame-ros serve --preset d') == ['droid']
+    assert completions('frame-ros identify --ra') == ['--range', '--rate']
 
 
 def test_a_dry_run_prints_what_would_start_without_ros(tmp_path: Path):

@@ -123,7 +123,8 @@ def test_an_inference_without_end_does_not_keep_it(monkeypatch):
 @pytest.mark.parametrize(
     ('arguments', 'text'),
     [
-        (['--policy', 'magic'], "no policy 'magic'"),
+        (['--policy', 'magic'], "no policy 'magic'; known: scripted"),
+        (['--policy', 'hodl'], "no policy 'hodl'; did you mean 'hold'?"),
         (['--policy', 'hold', '--option', 'wheels=4'], "'wheels'"),
         (['--policy', 'hold', '--robot', 'nothing'], "no robot 'nothing'"),
         (['--policy', 'hold', '--joint-names', 'wheel'], r"--joint-names has ['wheel']"),

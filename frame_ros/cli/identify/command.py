@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import any_path, given
+from frame_ros.cli.metrics import format_table
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved, option, options
@@ -182,25 +183,20 @@ def print_joints(found: JointIdentification) -> None:
         f'dry friction turns round over {motors.presliding:g} rad; observer gain '
         f'{motors.gain:g} 1/s\n'
     )
-    print(
-        'joint            effort scale      coulomb          viscous          armature          '
-        'cond  residual rms, N m  threshold'
-    )
-    print(
-        '                 N m per unit      N m              N m s/rad        kg m^2            '
-        '      before    after  at rest'
-    )
-    for row, joint in enumerate(found.joints):
-        cells = [
+    rows: list[tuple[str, ...]] = [
+        ('joint', 'effort scale', 'coulomb', 'viscous', 'armature', 'condition', 'residual rms',
+         'with friction', 'threshold at rest'),
+        ('', 'N m per unit', 'N m', 'N m s/rad', 'kg m^2', '', 'N m', 'N m', 'N m'),
+    ]  # fmt: skip
+    at_rest = motors.threshold_base + motors.threshold_reversal
+    for joint, threshold in zip(found.joints, at_rest, strict=True):
+        cells = (
             _with_error(joint.values[name], joint.standard_errors[name])
             for name in ('effort_scale', 'coulomb', 'viscous', 'armature')
-        ]
-        at_rest = motors.threshold_base[row] + motors.threshold_reversal[row]
-        print(
-            f'{joint.name:<16} {cells[0]:<17} {cells[1]:<16} {cells[2]:<16} {cells[3]:<17} '
-            f'{joint.condition:4.0f}  {joint.rms_before:6.3f}   {joint.rms_after:6.3f}  '
-            f'{at_rest:6.3f}'
         )
+        errors = (f'{value:.3f}' for value in (joint.rms_before, joint.rms_after, threshold))
+        rows.append((joint.name, *cells, f'{joint.condition:.0f}', *errors))
+    print(format_table(rows))
     for joint in found.joints:
         for name, why in joint.not_identifiable.items():
             print(f'not identifiable: {joint.name} {name.replace("_", " ")}: {why}')
