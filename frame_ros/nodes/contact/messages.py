@@ -68,23 +68,8 @@ def add_joints(message: ContactState, detections: Sequence[Detection]) -> None:
 
 def event_message(record: ContactEventRecord, frame: str) -> ContactEvent:
     """A contact that began or has ended."""
-    message = ContactEvent(
-        header=parts.header_message(record.stamp, frame),
-        type=int(record.type),
-        source=int(record.source),
-        id=record.id,
-        link=record.link,
-        other=record.other,
-        is_expected=record.is_expected,
-        reason=record.reason,
-        force=float(record.force),
-        peak_force=float(record.peak_force),
-        impulse=float(record.impulse),
-        duration=float(record.duration),
-    )
-    parts.fill_vector(message.position, record.position)
-    parts.fill_vector(message.normal, record.normal)
-    return message
+    message = ContactEvent(header=parts.header_message(record.stamp, frame))
+    return parts.fill_fields(message, record)
 
 
 def wrench_message(stamp: int, frame: str, wrench: Array) -> WrenchStamped:

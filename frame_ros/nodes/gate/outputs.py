@@ -30,7 +30,7 @@ from frame_ros.nodes.gate import topics
 from frame_ros.nodes.gate.options import GateOptions
 from frame_ros.nodes.gate.output_watch import OutputWatch
 from frame_ros.nodes.runtime.endpoints import published
-from frame_ros.nodes.runtime.message_parts import time_message
+from frame_ros.nodes.runtime.message_parts import fill_fields, time_message
 from frame_ros.nodes.runtime.publisher_identity import identity_of
 from frame_ros.nodes.runtime.topics import EPISODE_EVENTS, JOINT_COMMANDS
 from frame_ros.robots import Robot
@@ -216,27 +216,14 @@ def event_message(
 
 def intervention_message(intervention: Intervention) -> GateIntervention:
     """An intervention as its message."""
-    reason = intervention.reason
-    message = GateIntervention(
-        episode_id=intervention.episode_id,
-        sequence=intervention.sequence,
-        action=int(intervention.act),
-        cause=reason.cause,
-        joint=reason.joint,
-        value=float(reason.value),
-        limit=float(reason.limit),
-        unit=reason.unit,
-        count=intervention.count,
-        is_over=intervention.is_over,
-        text=reason.text,
-    )
+    message = GateIntervention(action=int(intervention.act))
     message.header.stamp = time_message(intervention.stamp)
-    return message
+    return fill_fields(message, intervention, intervention.reason)
 
 
 def state_message(gate: CommandGate, moment: Moment, latency: float) -> GateState:
     """The state as its message. latency: s, NaN if no command was sent on yet."""
-    counts, watch = gate.counts, gate.watch
+    watch = gate.watch
     observation_age = watch.observation_age(moment)
     message = GateState(
         episode_id=gate.episode.episode_id,
@@ -248,12 +235,6 @@ def state_message(gate: CommandGate, moment: Moment, latency: float) -> GateStat
         observation_age=observation_age if math.isfinite(observation_age) else math.nan,
         heartbeat_age=watch.heartbeat_age(moment),
         latency=latency,
-        received=counts.received,
-        passed=counts.passed,
-        limited=counts.limited,
-        refused=counts.refused,
-        holds=counts.holds,
-        stops=counts.stops,
     )
     message.header.stamp = time_message(moment.clock)
-    return message
+    return fill_fields(message, gate.counts)

@@ -4,15 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from geometry_msgs.msg import Point, Vector3
+from geometry_msgs.msg import Point
 from numpy.typing import NDArray
 from sensor_msgs.msg import PointCloud2, PointField
 
 from frame_ros.msg import CameraAlignment, Proximity
-from frame_ros.nodes.runtime.message_parts import header_message
+from frame_ros.nodes.runtime.message_parts import fill_fields, header_message
 from frame_ros.sensing.proximity.cameras.alignment import Alignment
 from frame_ros.sensing.proximity.depth.cloud import SELF, MarkedCloud
 from frame_ros.sensing.proximity.link_distances import DistanceReading
@@ -31,16 +29,12 @@ COLOURS = np.array([0xFF9640, 0x5078A0, 0x606060], np.uint32)
 def proximity_message(stamp: int, frame: str, source: int, reading: DistanceReading) -> Proximity:
     """A reading; stamp in ns."""
     message = Proximity(header=header_message(stamp, frame), source=source)
-    message.unavailable = reading.unavailable
-    message.sources = list(reading.sources)
+    fill_fields(message, reading)  # unavailable, sources, distance, the two fractions
     message.link_names = list(reading.links)
     message.link_distances = reading.distances.tolist()
     message.link_points_on_robot = _points(reading.points_on_robot)
     message.link_points_on_obstacle = _points(reading.points_on_obstacle)
-    message.valid_fraction = float(reading.valid_fraction)
-    message.occluded_fraction = float(reading.occluded_fraction)
     row = reading.nearest
-    message.distance = reading.distance
     if row is None:
         message.point_on_robot, message.point_on_obstacle = _points(np.full((2, 3), np.nan))
         return message
@@ -57,18 +51,7 @@ def _points(rows: Array) -> list[Point]:
 def alignment_message(camera: str, frame: str, alignment: Alignment) -> CameraAlignment:
     """A check of a camera; frame: its optical frame."""
     message = CameraAlignment(header=header_message(alignment.stamp, frame), camera=camera)
-    message.unavailable = alignment.unavailable
-    message.is_aligned = bool(alignment.is_aligned)
-    message.translation = _vector(alignment.translation)
-    message.rotation = _vector(alignment.rotation)
-    message.error, message.error_after = float(alignment.error), float(alignment.error_after)
-    message.pixels = int(alignment.pixels)
-    return message
-
-
-def _vector(values: Sequence[float] | Array) -> Vector3:
-    x, y, z = (float(value) for value in values)
-    return Vector3(x=x, y=y, z=z)
+    return fill_fields(message, alignment)
 
 
 def cloud_message(stamp: int, frame: str, cloud: MarkedCloud) -> PointCloud2:

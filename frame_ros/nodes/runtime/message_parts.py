@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from builtin_interfaces.msg import Time
@@ -61,6 +61,30 @@ def header_message(stamp: int, frame: str = '') -> Header:
 def fill_vector(message: Any, values: NDArray) -> Any:
     """Writes (3,) into a Point or Vector3, and returns it."""
     message.x, message.y, message.z = float(values[0]), float(values[1]), float(values[2])
+    return message
+
+
+# Type of a field -> what makes it of a value: times in ns, vectors (3,).
+CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    'boolean': bool,
+    'string': str,
+    'double': float,
+    **dict.fromkeys(('uint8', 'uint32', 'uint64'), int),
+    'sequence<string>': list,
+    'builtin_interfaces/Time': time_message,
+    'geometry_msgs/Point': lambda values: fill_vector(Point(), values),
+    'geometry_msgs/Vector3': lambda values: fill_vector(Vector3(), values),
+}
+
+
+def fill_fields(message: Any, *records: object) -> Any:
+    """Writes the fields, of the types above, that a record has under the same name; returns the
+    message.
+    """
+    for name, kind in message.get_fields_and_field_types().items():
+        for record in records:
+            if kind in CONVERSIONS and hasattr(record, name):
+                setattr(message, name, CONVERSIONS[kind](getattr(record, name)))
     return message
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from dataclasses import fields
 
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -18,15 +19,11 @@ from frame_ros.core.health import Status
 from frame_ros.core.time import stamp_ns
 from frame_ros.msg import NodeInput, NodeOutput, NodeReadiness
 from frame_ros.nodes.runtime.endpoints import published
-from frame_ros.nodes.runtime.message_parts import time_message
+from frame_ros.nodes.runtime.message_parts import fill_fields, time_message
 from frame_ros.nodes.runtime.node_inputs import inputs_of
 from frame_ros.nodes.runtime.topics import DIAGNOSTICS, READINESS
 from frame_ros.sensing.stream_health.node_health import InputHealth
-from frame_ros.sensing.stream_health.readiness import (
-    InputState,
-    NodeState,
-    OutputState,
-)
+from frame_ros.sensing.stream_health.readiness import InputState, NodeState, OutputState
 
 LOOK_PERIOD = 0.5  # s between two looks: a change is published at the next
 PUBLISH_PERIOD = 2.0  # s between two messages while only counts change
@@ -121,35 +118,17 @@ class Readiness:
 def readiness_message(state: NodeState) -> NodeReadiness:
     """The message of a state."""
     message = NodeReadiness(
-        node=state.node,
-        hardware_id=state.hardware_id,
-        is_ready=state.is_ready,
-        reason=state.reason,
-        inputs=[_input_message(each) for each in state.inputs],
-        outputs=[NodeOutput(topic=each.topic, matched=each.matched) for each in state.outputs],
+        inputs=[fill_fields(NodeInput(), each) for each in state.inputs],
+        outputs=[fill_fields(NodeOutput(), each) for each in state.outputs],
     )
     message.header.stamp = time_message(state.stamp)
-    return message
-
-
-STAMPS = ('first_stamp', 'last_stamp', 'first_received', 'last_received')
-PLAIN = (
-    'topic', 'is_required', 'is_steady', 'offered', 'matched', 'is_reliable', 'is_latched',
-    'received', 'lost',
-)  # fmt: skip
-
-
-def _input_message(state: InputState) -> NodeInput:
-    message = NodeInput(**{name: getattr(state, name) for name in PLAIN}, problem=state.problem)
-    for name in STAMPS:
-        setattr(message, name, time_message(getattr(state, name)))
-    return message
+    return fill_fields(message, state)
 
 
 def _input_state(message: NodeInput) -> InputState:
-    values: dict[str, Any] = {name: getattr(message, name) for name in PLAIN}
-    values |= {name: stamp_ns(getattr(message, name)) for name in STAMPS}
-    return InputState(**values)
+    values = {field.name: getattr(message, field.name) for field in fields(InputState)}
+    times = {name: stamp_ns(value) for name, value in values.items() if isinstance(value, Time)}
+    return InputState(**values | times)
 
 
 def state_of(message: NodeReadiness) -> NodeState:
