@@ -53,9 +53,9 @@ class SensorStream:
             is_required=is_measured, is_steady=is_measured,
         )  # fmt: skip
         self._guard = StampGuard()
-        self.used = self._untold = 0
+        self.used = self._unreadable = 0
         self.is_reset = False
-        self.problem = self._told = ''
+        self.problem = self._reported = ''
         self.heard = -1.0  # time.monotonic() when the last usable message was taken
 
     @property
@@ -66,14 +66,14 @@ class SensorStream:
     @property
     def unreadable(self) -> int:
         """Of those, how many are damaged or of a kind that its reader does not take."""
-        return self.subscription.unreadable + self._untold
+        return self.subscription.unreadable + self._unreadable
 
     def take(self) -> list[Sample]:
         """Returns the usable samples that have arrived, in order."""
         samples: list[Sample] = []
         for value, info in self.subscription.take(MOST_AT_ONCE):
             if value is None:
-                self._untold += 1
+                self._unreadable += 1
                 self.problem = f'a message on {self.subscription.topic_name} cannot be read'
                 continue
             verdict = self._judge(value.stamp, info.get('received_timestamp', 0))
@@ -100,8 +100,8 @@ class SensorStream:
 
     def new_problem(self) -> str:
         """Returns `problem`, if it was not returned before."""
-        found = '' if self.problem is self._told else self.problem
-        self._told = self.problem
+        found = '' if self.problem is self._reported else self.problem
+        self._reported = self.problem
         return found
 
     def age(self, now: float) -> float:

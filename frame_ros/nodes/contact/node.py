@@ -42,7 +42,7 @@ from frame_ros.sensing.contact.sensitivity import best_of
 from frame_ros.sensing.contact.tracker import ContactEventRecord, ContactTracker
 from frame_ros.sensing.contact.wrench_sensor import WrenchSensor
 
-LOOK_PERIOD = 1.0  # s between two looks at what may be said, while a service waits
+LOOK_PERIOD = 1.0  # s between two looks for warnings, while a service waits
 REASON_PERIOD = 1.0  # s between two looks at why a source is silent
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
 BACKWARD = SECOND // 10  # ns by which a sample may be late and still get a stamp of its own
@@ -245,7 +245,7 @@ class ContactNode(Node):
             self._publish(stamp)
 
     def _track(self, stamp: int, detections: list[Detection]) -> bool:
-        """Tells if something began, ended, turned unexpected or (un)available."""
+        """Returns whether something began, ended, turned unexpected or (un)available."""
         is_news = False
         for detection in detections:
             before = self._newest.get(detection.source)
@@ -259,12 +259,12 @@ class ContactNode(Node):
         weight = self._wrench.held_weight if self._wrench is not None else nan
         context = self._keeper.at(stamp, is_contact, weight)
         _, events = self._tracker.update(detections, context)
-        self._tell(events)
+        self._publish_events(events)
         is_news |= bool(events) or self._tracker.collisions != self._collisions
         self._collisions = self._tracker.collisions
         return is_news
 
-    def _tell(self, events: list[ContactEventRecord]) -> None:
+    def _publish_events(self, events: list[ContactEventRecord]) -> None:
         for record in events:
             self._event_publisher.publish(messages.event_message(record, self._base_frame))
         self.events += len(events)
@@ -352,7 +352,7 @@ class ContactNode(Node):
         for arrays in (self._joints, self._commands):
             arrays.forget()
         self._keeper.reset()
-        self._tell(self._tracker.close(self._newest_sample[0], 'the clock was reset'))
+        self._publish_events(self._tracker.close(self._newest_sample[0], 'the clock was reset'))
         self._tracker.reset()
         self._newest.clear()
         self._silent.clear()
@@ -416,7 +416,7 @@ class ContactNode(Node):
         """Judges what still waits, ends the contacts that last, logs the counts, then closes."""
         self._judge(self._waiting.rest())
         stamp = self._present(time.monotonic())
-        self._tell(self._tracker.close(stamp, 'the node has ended'))
+        self._publish_events(self._tracker.close(stamp, 'the node has ended'))
         self.get_logger().info(self.report())
         for stream in self._streams.values():
             stream.subscription.destroy()

@@ -54,7 +54,7 @@ class RecorderEvents:
         return ReceivedMessage(self.topic, now, now, data)
 
     def is_own(self, message: ReceivedMessage) -> bool:
-        """Tells if a message is an event that this node has published, and written, itself."""
+        """Returns whether a message is an event that this node published and wrote itself."""
         if message.topic.name != self.topic.name:
             return False
         return _key(deserialize_message(message.data, EpisodeEvent)) in self._published

@@ -33,7 +33,7 @@ class EventIntake:
     """Takes from episode_events with two subscriptions. For one thread.
 
     The one hears what was latched, for an episode may have begun before. The other hears only what
-    is published from now on: a STOP that comes by it is news whatever its stamp says, and whatever
+    is published from now on: a STOP that comes by it is news whatever its stamp, and whatever
     clock its publisher has. A publisher that is not reliable is heard by the first alone, which
     then hears nothing that was latched.
 

@@ -49,7 +49,7 @@ class TargetInputs:
         feed: Feed,
         frame: Callable[[], str],
     ) -> None:
-        """`feed` takes stream, stamp (ns) and value; `frame` says in which frame poses are wanted.
+        """`feed` takes stream, stamp (ns) and value; `frame` is that of the poses.
 
         Raises:
             MissingExtraError: a pose is wanted from tf, and tf2_msgs is not installed.

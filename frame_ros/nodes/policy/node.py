@@ -212,7 +212,7 @@ class PolicyNode(ManagedNode):
     ) -> ControlLoop:
         def on_change() -> None:
             inference.forget_problem()
-            self._say_episode(gate)
+            self._log_episode(gate)
 
         return ControlLoop(
             period=settings.period,
@@ -304,7 +304,7 @@ class PolicyNode(ManagedNode):
             )
         )
 
-    def _say_episode(self, gate: EpisodeGate) -> None:
+    def _log_episode(self, gate: EpisodeGate) -> None:
         if gate.episode is None:
             text = 'no episode: no commands'
         elif gate.acting is None:

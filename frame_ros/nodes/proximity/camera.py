@@ -130,15 +130,15 @@ class ProximityCamera:
         """Returns why no image is used, in words; now: s of the monotonic clock."""
         why = self.problem or self.images.silence()
         since = now - self.last_image
-        said = f'no image for {since:.1f} s' if math.isfinite(since) else 'no image has come'
-        return f'camera {self.name}: {said}' + (f': {why}' if why else '')
+        silence = f'no image for {since:.1f} s' if math.isfinite(since) else 'no image has come'
+        return f'camera {self.name}: {silence}' + (f': {why}' if why else '')
 
     def measure(
         self, pending: Pending, robot: RobotAt | None, links: tuple[str, ...], unavailable: str
     ) -> DistanceReading:
         """The distances that an image shows.
 
-        robot: at the image's stamp; None: not known, and `unavailable` says why.
+        robot: at the image's stamp; None: not known, for the reason `unavailable`.
         """
         self.seen = None
         try:
@@ -207,11 +207,11 @@ class ProximityCamera:
         seen, checker = self.seen, self._checker
         if seen is not None and checker is not None and self._alignment_limit.is_due(seen.stamp):
             found = check(self.name, checker, seen)
-            self._heed(found)
+            self._take_verdict(found)
         return found
 
-    def _heed(self, found: Checked) -> None:
-        """Takes what a check said: whether distances are given from now on."""
+    def _take_verdict(self, found: Checked) -> None:
+        """Takes the result of a check: whether distances are given from now on."""
         alignment = found.alignment
         if found.checker is self._checker and not alignment.unavailable:
             is_withheld = not alignment.is_aligned and self._settings.alignment.withhold
@@ -225,7 +225,7 @@ class ProximityCamera:
         self._is_checked = True
         self._alignment_limit.is_due(seen.stamp)  # the next is due a period after this one
         self._first_check = check(self.name, checker, seen)
-        self._heed(self._first_check)
+        self._take_verdict(self._first_check)
 
     def points(self, count: int) -> MarkedCloud | None:
         """About `count` points of the image measured last, in the base frame, and what each counts

@@ -46,7 +46,7 @@ HISTORY = 2.0  # s of joint states that are kept
 POLL_PERIOD = 0.002  # s
 IMAGE_WAIT = 0.005  # s; joint states and transforms are taken as often
 CLOCK_STEP = SECOND  # ns; a stamp that lies further back is of another clock
-SLOW_COMPILATION = 1.0  # s, above which it is said
+SLOW_COMPILATION = 1.0  # s, above which it is logged
 
 
 class ProximityNode(Node):
@@ -313,7 +313,7 @@ class ProximityNode(Node):
                 self._cloud.publish(cloud_message(seen.stamp, self._base_frame, cloud))
 
     def look(self) -> None:
-        """Now and then: says why nothing was published, and looks for what has changed."""
+        """Publishes the reason of a silence, and looks for changes of frames, now and then."""
         if self._model is not None:
             self._model.look()
         now = time.monotonic()
@@ -324,10 +324,10 @@ class ProximityNode(Node):
         reasons = [camera.silence(now) for camera in self._cameras]
         sources = [camera.name for camera in self._cameras]
         if self._model is not None and not (self._cameras and self.settings.needs_all_cameras):
-            said = 'no joint state has come' if self._joints.newest is None else (
+            why = 'no joint state has come' if self._joints.newest is None else (
                 'no new joint state has come'
             )  # fmt: skip
-            reasons.append(self._joints.problem or said)
+            reasons.append(self._joints.problem or why)
             sources.append(SOURCE)
         why = '; '.join(reasons)
         self._warn('silence', why)
@@ -352,7 +352,7 @@ class ProximityNode(Node):
         poll_with_services(self, stop, self.poll, lambda: self.wait(stop), self.look)
 
     def destroy_node(self) -> None:
-        """Says how it went, then closes."""
+        """Logs the counts, then closes."""
         skipped = ', '.join(f'{camera.name} {camera.skipped}' for camera in self._cameras)
         counts = self.counts
         self.get_logger().info(

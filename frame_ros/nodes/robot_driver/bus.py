@@ -86,7 +86,7 @@ class BusLoop:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the thread; the arm holds or is released, as the parameter says, and the port is
+        """Ends the thread; the arm holds or is released, by the parameter, and the port is
         closed.
         """
         self._stop.set()
@@ -213,7 +213,7 @@ class BusLoop:
             age = time.monotonic() - self._last_command
             if age > self._settings.command_timeout:
                 self._hold()
-                self._say(f'no command for {age:.2f} s: the arm holds where it is')
+                self._log_change(f'no command for {age:.2f} s: the arm holds where it is')
 
     def _read(self) -> RobotReading:
         """A reading, after `retries` more attempts at most.
@@ -297,7 +297,7 @@ class BusLoop:
             self._activity = Activity.RELEASED if self._is_released else Activity.HOLDING
         self.counts.reconnections += 1
         self._problem = ''
-        self._say(f'the robot answers again; {self._activity.value}')
+        self._log_change(f'the robot answers again; {self._activity.value}')
 
-    def _say(self, text: str) -> None:
+    def _log_change(self, text: str) -> None:
         self._log.warning(text)  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A node that is set to simulated time says so when no time comes, rather than wait in silence."""
+"""Warnings of a node on simulated time when no time comes, instead of waiting in silence."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rclpy.node import Node
 
 from frame_ros.nodes.runtime.topics import CLOCK
 
-PATIENCE = 5.0  # s without a time after which it is said
+PATIENCE = 5.0  # s without a time after which it warns
 PERIOD = 0.5  # s between two looks
 
 
 @contextlib.contextmanager
 def clock_watched(node: Node, patience: float = PATIENCE) -> Iterator[None]:
     """While the `with` block runs, a node with `use_sim_time` warns once if no time has come on
-    /clock after `patience` s, and says when it comes at last. A node on the system's clock is left
-    alone.
+    /clock after `patience` s, and reports when it comes at last. A node on the system's clock is
+    left alone.
 
     It looks from a plain thread: a timer of the node would wait for the same clock. The time itself
     reaches the node by its executor, so the block must run one.

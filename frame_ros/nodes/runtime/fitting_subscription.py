@@ -261,8 +261,8 @@ class FittingSubscription:
             if info.topic_type == self._type_name
         ]
         served = [qos for qos in found if self._is_served_by(qos)]
-        self._say_unheard(len(found) - len(served))
-        # Of none that serves it is said that it is not connected.
+        self._warn_of_unheard(len(found) - len(served))
+        # With none that serves it counts as not connected.
         self._offered, self._served = len(served) or len(found), len(served)
         self._tally.set_publishers(len(served))
         if served:
@@ -277,7 +277,7 @@ class FittingSubscription:
         """
         return self._reliability != RELIABLE or offered.reliability == ReliabilityPolicy.RELIABLE
 
-    def _say_unheard(self, count: int) -> None:
+    def _warn_of_unheard(self, count: int) -> None:
         """Logs how many publishers are not heard, when that changes."""
         if count == self._unheard:
             return

@@ -266,7 +266,7 @@ class ManagedNode(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def _attempt(self, transition: Callable[[], None]) -> TransitionCallbackReturn:
-        """Runs a transition; rclpy says nothing about an exception in one, so it is logged here."""
+        """Runs a transition, and logs an exception in it: rclpy does not."""
         self._error = None
         try:
             transition()

@@ -116,7 +116,7 @@ def optical_frame(camera: str) -> str:
 
 
 def image_message(header: Header, pixels: NDArray, encoding: str) -> Image:
-    """pixels: (H, W) or (H, W, C), of the type that the encoding says."""
+    """pixels: (H, W) or (H, W, C), of the type of the encoding."""
     height, width = pixels.shape[:2]
     message = Image(header=header, height=height, width=width, encoding=encoding, is_bigendian=0)
     message.step = pixels.itemsize * pixels.size // height

@@ -55,7 +55,7 @@ class Readiness:
         self._publisher = node.create_publisher(*published(READINESS))
         self._diagnostics = node.create_publisher(*published(DIAGNOSTICS))
         self._health = InputHealth()
-        self._said: tuple[object, ...] | None = None
+        self._published_key: tuple[object, ...] | None = None
         self._next = self._next_diagnostics = 0.0
         self._timer = node.create_timer(
             LOOK_PERIOD, self.look, clock=Clock(clock_type=ClockType.STEADY_TIME)
@@ -86,7 +86,7 @@ class Readiness:
         for each in tuple(inputs_of(self._node)):
             each.look()
         now, state = time.monotonic(), self.state()
-        if state.key != self._said or now >= self._next:
+        if state.key != self._published_key or now >= self._next:
             self.publish(state)
         if now >= self._next_diagnostics:
             self._next_diagnostics = now + DIAGNOSTICS_PERIOD
@@ -95,7 +95,7 @@ class Readiness:
     def publish(self, state: NodeState | None = None) -> None:
         """Publishes how the node is, due or not."""
         state = state or self.state()
-        self._said, self._next = state.key, time.monotonic() + PUBLISH_PERIOD
+        self._published_key, self._next = state.key, time.monotonic() + PUBLISH_PERIOD
         self._publisher.publish(readiness_message(state))
 
     def _diagnostics_message(self, state: NodeState, now: float) -> DiagnosticArray:

@@ -19,7 +19,7 @@ DEPTH = 100  # the last message of every node, and what came since the last look
 
 
 class ReadinessWatch:
-    """Looks, when asked, at what every node of the namespace says of itself.
+    """Looks, when asked, at the readiness that every node of the namespace reports.
 
     expected: names of the nodes that must be there, relative to the node's namespace or absolute.
     """
@@ -43,5 +43,5 @@ class ReadinessWatch:
         return self._board.missing()
 
     def destroy(self) -> None:
-        """Ends to look."""
+        """Ends the subscription."""
         self._subscription.destroy()

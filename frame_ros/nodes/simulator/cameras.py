@@ -114,7 +114,7 @@ class CameraThread(threading.Thread):
             self.join()
 
     def run(self) -> None:
-        """The thread: without a renderer, the simulation goes on without images, and says so."""
+        """Runs the thread; without a renderer, logs that there are no images, and ends."""
         renderer = self._make_renderer()
         viewer = self._open_viewer()
         self.ready.set()

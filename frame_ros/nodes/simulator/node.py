@@ -49,8 +49,8 @@ from frame_ros.srv import ResetScene
 
 START_TIMEOUT = 10.0  # s that the first tick waits for the cameras
 VIEWER_RATE = 25.0  # Hz
-SLOW, WINDOW = 0.95, 10.0  # real-time factor below which it is said so; s over which it is measured
-STANDSTILL = SECOND // 2  # ns given up at once that are said at once
+SLOW, WINDOW = 0.95, 10.0  # real-time factor that is logged below this; s of its measurement
+STANDSTILL = SECOND // 2  # ns given up at once that are logged at once
 # s after which a thread must hand over the interpreter's lock: physics would otherwise wait for it
 # as long as a tick lasts while a picture is made.
 SWITCH_INTERVAL = 0.0005
@@ -278,7 +278,7 @@ class SimulatorNode(Node):
         return event
 
     def destroy_node(self) -> None:
-        """Stops the threads and says how it went."""
+        """Stops the threads and logs the counts."""
         self._stop.set()
         self._physics.join()
         self._cameras.stop()

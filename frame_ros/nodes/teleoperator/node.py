@@ -202,7 +202,7 @@ class TeleoperatorNode(ManagedNode):
                 position = self._read()
             except FrameRosError as error:
                 if not is_lost:
-                    self._say_lost(error)
+                    self._note_loss(error)
                 is_lost, next_attempt = True, time.monotonic() + RECONNECT_PERIOD
                 continue
             if is_lost:
@@ -220,7 +220,7 @@ class TeleoperatorNode(ManagedNode):
                     raise
         return self._device.read()
 
-    def _say_lost(self, error: FrameRosError) -> None:
+    def _note_loss(self, error: FrameRosError) -> None:
         """The robot holds for want of commands; whoever drove must align it again."""
         with self._lock:
             self._position, self._is_driving = None, False
@@ -249,7 +249,7 @@ class TeleoperatorNode(ManagedNode):
             self.counts['clipped'] += int(not np.array_equal(within, position))
 
     def _look_after_robot(self) -> None:
-        """While the robot says nothing the operator moves on: it must not jump there afterwards."""
+        """Ends driving while the robot is silent: it must not jump to the operator afterwards."""
         is_compared = self._settings.max_start_difference > 0.0
         if self._is_driving and is_compared and not self._robot_answers():
             self._is_driving = False
