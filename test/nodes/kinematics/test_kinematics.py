@@ -296,7 +296,7 @@ def check_tf_of_all_links(bench):
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     tf = PolledSubscription(arm.node, messages.TFMessage, '/tf', 100)
     fixed = PolledSubscription(arm.node, messages.TFMessage, '/tf_static', latched)
-    arm.until(lambda: not tf.silence() and fixed.wait(0.01))
+    arm.until(lambda: tf.publisher_count() and fixed.wait(0.01))
     names = [*robot.joint_names, 'fr3_finger_joint1']
     q = [*(robot.lower + robot.upper) / 2, 0.02]
     arm.send(names, q, START)
