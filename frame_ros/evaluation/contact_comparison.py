@@ -78,11 +78,6 @@ class ContactMatch:
         """True if it is longer than truth by more than LARGEST_EXCESS."""
         return self.is_known and self.excess > LARGEST_EXCESS
 
-    @property
-    def is_on_link(self) -> bool:
-        """True if a true contact of its time is on the link that it names."""
-        return any(contact.link == self.sensed.link for contact in self.true)
-
 
 @dataclass(frozen=True)
 class ContactComparison:

@@ -99,23 +99,6 @@ def _begins(detected: ArrayLike) -> Array:
     return np.sort(values.ravel())
 
 
-def rising_edges(states: ArrayLike, times: ArrayLike) -> Array:
-    """Begins and ends (M, 2), s, of the stretches in which `states` (T,) bool holds at `times` (T,)
-    s. One that holds at the last sample ends there.
-
-    Raises:
-        ShapeError: they are not of the same length.
-    """
-    on, at = np.asarray(states, bool), np.asarray(times, dtype=np.float64)
-    if on.shape != at.shape or on.ndim != 1:
-        raise ShapeError(f'states {on.shape} and times {at.shape}; both (T,) are expected')
-    if not len(on):
-        return np.empty((0, 2))
-    edges = np.diff(np.concatenate(([False], on, [False])).astype(np.int8))
-    begins, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-    return np.column_stack((at[begins], at[np.minimum(ends, len(at) - 1)]))
-
-
 @dataclass(frozen=True)
 class DetectionScore:
     """The score of many trials. Intervals are of 95 %."""

@@ -7,9 +7,7 @@ Needs the extra `sim` (mujoco).
 
 from frame_ros.scenes.generation.clutter import (
     Obstacle,
-    SwayPath,
     draw_clutter,
-    draw_moving_obstacle,
 )
 from frame_ros.scenes.generation.layout import Placement, SceneLayout, draw_layout
 from frame_ros.scenes.simulation.contacts import Contact
@@ -46,12 +44,10 @@ __all__ = [
     'SceneRenderer',
     'SceneRobot',
     'SceneState',
-    'SwayPath',
     'TaskState',
     'VisibilityRule',
     'WrenchNoise',
     'draw_clutter',
     'draw_layout',
-    'draw_moving_obstacle',
     'scene_robot',
 ]

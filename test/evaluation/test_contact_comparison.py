@@ -35,7 +35,7 @@ def truth(contacts, force=10.0):
 def test_a_contact_that_truth_knows():
     found = compare_contacts([contact(1.06, 1.3)], truth([contact(1.0, 1.2)]))
     (match,) = found.matches
-    assert match.is_known and match.is_on_link and not match.is_overlong
+    assert match.is_known and not match.is_overlong
     assert match.excess == pytest.approx(0.04)
     assert found.false == found.overlong == found.unsensed == ()
 
@@ -61,7 +61,7 @@ def test_a_grasp_does_not_excuse_a_collision():
     pressing = truth([grasp], force=6.0)
     found = compare_contacts([contact(2.0, 2.2, 'upper_arm')], pressing)
     (match,) = found.false_collisions
-    assert match.is_known and not match.is_collision and not match.is_on_link
+    assert match.is_known and not match.is_collision
     assert not found.false and match.verdict == 'false collision'
 
 

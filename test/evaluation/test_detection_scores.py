@@ -16,7 +16,6 @@ from frame_ros.evaluation.detection_scores import (
     distance_score,
     match_detections,
     poisson_rate_interval,
-    rising_edges,
 )
 
 
@@ -77,12 +76,6 @@ def test_the_interval_of_a_rate_is_where_the_tails_are_equal(count):
         assert poisson.sf(count - 1, low * 5.0) == pytest.approx(0.025)
     else:
         assert low == 0.0
-
-
-def test_stretches_of_a_state_have_begin_and_end():
-    times = np.arange(6.0)
-    assert rising_edges([0, 1, 1, 0, 0, 1], times).tolist() == [[1.0, 3.0], [5.0, 5.0]]
-    assert rising_edges([], []).shape == (0, 2)
 
 
 def test_distances_that_are_too_far_are_told_from_those_too_near():

@@ -14,7 +14,6 @@ from frame_ros.scenes import (
     PickPlaceSimulation,
     draw_clutter,
     draw_layout,
-    draw_moving_obstacle,
     scene_robot,
 )
 from frame_ros.scenes.simulation.visibility import VisibilityRule, visible_points
@@ -26,7 +25,6 @@ SEEDS = range(12)
 def cluttered(request):
     simulation = PickPlaceSimulation(robot=request.param)
     simulation.add_clutter(3)
-    simulation.add_obstacles([draw_moving_obstacle(1, simulation.robot)])
     yield simulation
     simulation.close()
 
@@ -54,8 +52,8 @@ def test_clutter_is_clear_of_the_robot_at_home_and_seen_in_distances(cluttered):
     cluttered.reset(0)
     assert not cluttered.contacts()
     names = [obstacle.name for obstacle in cluttered.obstacles]
-    assert names == [*(f'clutter_{i}' for i in range(6)), 'moving']
-    assert cluttered.distances_of_links(names[:6]).distance > 0.02
+    assert names == [f'clutter_{i}' for i in range(6)]
+    assert cluttered.distances_of_links(names).distance > 0.02
     assert set(names) < set(cluttered.obstacle_names)
 
 
@@ -121,19 +119,6 @@ def test_distances_to_the_cube_are_asked_for_by_name(cluttered):
         cluttered.distances_of_links(['cupboard'])
     with pytest.raises(ValueRangeError, match='nothing'):
         cluttered.distances_of_links([])
-
-
-def test_a_moving_obstacle_follows_its_path(cluttered):
-    cluttered.reset(0)
-    path = cluttered.obstacles[-1].path
-    cluttered.step(None, 100)
-    body = cluttered.data.body('moving')
-    assert body.xpos == pytest.approx(path.position(cluttered.time))
-    step = 1e-5
-    slope = (path.position(1.0 + step) - path.position(1.0 - step)) / (2 * step)
-    assert path.velocity(1.0) == pytest.approx(slope, abs=1e-6)
-    cluttered.reset(0)
-    assert cluttered.data.body('moving').xpos == pytest.approx(path.position(0.0))
 
 
 def test_what_is_put_in_the_way_is_hit():

@@ -63,8 +63,6 @@ def test_there_are_two_robots():
         PickPlaceSimulation(robot='ur5')
     with pytest.raises(ValueRangeError, match=r'panda.*fr3, so101'):
         PickPlaceSimulation(robot='panda')
-    with pytest.raises(RobotError, match='fr3'):
-        PickPlaceSimulation(robot='fr3', urdf=find_urdf('so101'))
 
 
 def test_the_seed_gives_the_same_bits(simulation):

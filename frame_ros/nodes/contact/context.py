@@ -88,20 +88,16 @@ class ContextKeeper:
         """Returns what is known now; the tip only with a contact or where a grasp begins or ends,
         since nothing else asks for it. held_weight: N, see ContactContext.
         """
-        position, effort = self._gripper()
         holding = self._grasp.at(stamp)
         is_wanted = is_contact or holding != self._was_holding
         self._was_holding = holding
         tip = self._tip_position() if is_wanted else UNKNOWN
         return ContactContext(
-            stamp, position, effort, holding, tip, self._links, self.phase, held_weight
+            stamp, self._gripper_position(), holding, tip, self._links, self.phase, held_weight
         )
 
-    def _gripper(self) -> tuple[float, float]:
-        if not self._gripper_joint:
-            return nan, nan
-        joints = self._joints
-        return joints.position_of(self._gripper_joint), joints.effort_of(self._gripper_joint)
+    def _gripper_position(self) -> float:
+        return self._joints.position_of(self._gripper_joint) if self._gripper_joint else nan
 
     def _tip_position(self) -> Array:
         if self._tip is None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Obstacles in addition to those of the task: standing, hanging and moving, drawn from a seed."""
+"""Obstacles in addition to those of the task: standing and hanging, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -23,32 +23,11 @@ _GREYS = ((0.75, 0.74, 0.70), (0.45, 0.47, 0.50), (0.62, 0.52, 0.40), (0.12, 0.1
 
 
 @dataclass(frozen=True)
-class SwayPath:
-    """A smooth path: about `centre` each axis swings by its own sine."""
-
-    centre: Triple  # m
-    amplitudes: Triple  # m
-    frequencies: Triple  # Hz
-    phases: Triple  # rad
-
-    def position(self, time: float) -> Array:
-        """(3,) m at `time`, s."""
-        angles = 2 * math.pi * np.array(self.frequencies) * time + self.phases
-        return np.array(self.centre) + np.array(self.amplitudes) * np.sin(angles)
-
-    def velocity(self, time: float) -> Array:
-        """(3,) m/s at `time`, s."""
-        rates = 2 * math.pi * np.array(self.frequencies)
-        return np.array(self.amplitudes) * rates * np.cos(rates * time + self.phases)
-
-
-@dataclass(frozen=True)
 class Obstacle:
-    """A fixed or moved obstacle, by its name; position (m) and yaw (rad) in the base frame.
+    """An obstacle by its name; position (m) and yaw (rad) in the base frame.
 
     Attributes:
         size: a box's edges; a cylinder's radius and length (upright); a sphere's radius; m.
-        path: of its middle, if it moves.
         colour: linear RGB.
     """
 
@@ -57,7 +36,6 @@ class Obstacle:
     size: tuple[float, ...]
     position: Triple
     yaw: float = 0.0
-    path: SwayPath | None = None
     colour: Triple = (0.6, 0.6, 0.6)
 
     def __post_init__(self) -> None:
@@ -126,38 +104,6 @@ def draw_clutter(seed: int, robot: SceneRobot = SO101, count: int = 6) -> tuple[
     return tuple(placed)
 
 
-def draw_moving_obstacle(
-    seed: int, robot: SceneRobot = SO101, name: str = 'moving', speed: float = 0.25
-) -> Obstacle:
-    """A sphere, box or upright cylinder that swings through the space before the robot.
-
-    speed: m/s, the largest along its widest swing. It may meet the robot.
-
-    Raises:
-        ValueRangeError: the seed is negative or the speed not positive.
-    """
-    if seed < 0 or not speed > 0:
-        raise ValueRangeError(
-            f'a moving obstacle needs a seed >= 0 and a speed > 0: {seed}, {speed}'
-        )
-    rng = np.random.default_rng((seed, 0x30))
-    reach = robot.table.distractor_radii[1]
-    obstacle = _shape(rng, name, reach * rng.uniform(0.6, 1.0))
-    x, y = _polar(robot, reach * rng.uniform(0.85, 1.15), rng.uniform(-1.2, 1.2))
-    height = obstacle.half_height + reach * rng.uniform(0.45, 0.9)
-    amplitudes = reach * rng.uniform((0.2, 0.25, 0.02), (0.35, 0.5, 0.15))
-    frequency = speed / (2 * math.pi * float(amplitudes.max()))
-    frequencies = frequency * np.array((*rng.uniform(0.5, 1.0, 2), 0.37))
-    path = SwayPath(
-        (x, y, height),
-        tuple(amplitudes.tolist()),
-        tuple(frequencies.tolist()),
-        tuple(rng.uniform(-math.pi, math.pi, 3).tolist()),
-    )
-    start = path.position(0.0)
-    return replace(obstacle, position=tuple(start.tolist()), path=path)
-
-
 def _shape(rng: np.random.Generator, name: str, scale: float) -> Obstacle:
     """A shape at the origin; scale: m, about ten times its thickness."""
     kind = KINDS[int(rng.integers(3))]
@@ -169,7 +115,7 @@ def _shape(rng: np.random.Generator, name: str, scale: float) -> Obstacle:
     else:
         size = (scale * rng.uniform(0.05, 0.13),)
     yaw = float(rng.uniform(-math.pi, math.pi))
-    return Obstacle(name, kind, size, (0.0, 0.0, 0.0), yaw, None, colour)
+    return Obstacle(name, kind, size, (0.0, 0.0, 0.0), yaw, colour)
 
 
 def _draw(

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import mujoco
 
 # The SO-101's, by their own names.
-BASE_LINK, TIP_LINK, WRENCH_LINK = SO101.base_link, SO101.tip_link, SO101.wrench_link
 CAMERAS = tuple(SO101.cameras)
 
 _VISUAL, _COLLISION = 1, 3  # groups of geoms; only the first is drawn if a robot has both

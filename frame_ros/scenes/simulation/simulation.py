@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,7 +57,6 @@ class PickPlaceSimulation(SceneCameras):
         self,
         seed: int = 0,
         timestep: float | None = None,
-        urdf: Path | None = None,
         robot: str = 'so101',
         obstacles: Sequence[Obstacle] = (),
     ):
@@ -80,7 +78,6 @@ class PickPlaceSimulation(SceneCameras):
         timestep = self.robot.timestep if timestep is None else timestep
         if not 1e-4 <= timestep <= 5e-3:
             raise ValueRangeError(f'timestep is {timestep} s: the physics needs 0.0001 to 0.005 s')
-        self._urdf = find_urdf(robot) if urdf is None else urdf
         super().__init__()
         self.layout: SceneLayout
         self._build(timestep, tuple(obstacles))
@@ -88,7 +85,7 @@ class PickPlaceSimulation(SceneCameras):
 
     def _build(self, timestep: float, obstacles: tuple[Obstacle, ...]) -> None:
         robot = self.robot
-        self.model = model = build_model(self._urdf, timestep, robot, obstacles)
+        self.model = model = build_model(find_urdf(robot.source), timestep, robot, obstacles)
         self.data = self._mj.MjData(model)
         self.obstacles = obstacles
         self._actuators = np.array([model.actuator(n).id for n in robot.joint_names])
@@ -185,8 +182,7 @@ class PickPlaceSimulation(SceneCameras):
         """
         if targets is not None:
             self.data.ctrl[self._actuators] = self._checked(targets)
-        is_disturbed = bool(self._forces) or any(obstacle.path for obstacle in self.obstacles)
-        if is_disturbed or on_step is not None:
+        if self._forces or on_step is not None:
             for _ in range(steps):
                 self._disturb()
                 self._mj.mj_step(self.model, self.data)
@@ -227,11 +223,7 @@ class PickPlaceSimulation(SceneCameras):
         self._mj.mj_getState(self.model, self.data, self._derived, self._state_parts)
 
     def _disturb(self) -> None:
-        """Brings applied forces and moving obstacles to the present time."""
-        for obstacle in self.obstacles:
-            if obstacle.path is not None:
-                place = obstacle.path.position(self.time)
-                self.data.mocap_pos[self._mocaps[obstacle.name]] = place
+        """Brings applied forces to the present time."""
         if self._forces:
             self._forces.write(self.data)
 
@@ -348,7 +340,7 @@ class PickPlaceSimulation(SceneCameras):
 
     def move_obstacle(self, name: str, position: Sequence[float]) -> None:
         """Puts the middle of an added obstacle at a position, (3,) m in the base frame; what is
-        derived from it changes with the next step. One with a path returns to it.
+        derived from it changes with the next step.
 
         Raises:
             ValueRangeError: there is no such obstacle.

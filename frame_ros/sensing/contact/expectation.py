@@ -31,7 +31,6 @@ class ContactContext:
 
     Attributes:
         gripper_position: rad or m; NaN: unknown.
-        gripper_effort: N m or N; NaN: unknown.
         is_grasped: of sensing.grasp; None: unknown.
         tip_position: (3,) m in the base frame.
         link_positions: link -> (3,) m likewise, where known.
@@ -42,7 +41,6 @@ class ContactContext:
 
     stamp: int
     gripper_position: float = nan
-    gripper_effort: float = nan
     is_grasped: bool | None = None
     tip_position: Array = field(default_factory=lambda: unknown(3))
     link_positions: Mapping[str, Array] = field(default_factory=dict)

@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.time import stamp_ns
 from frame_ros.sensing.contact.robot_flags import RobotFlags
 
 JOINTS = 7
@@ -34,15 +33,6 @@ class Indicators(NamedTuple):
 
     stamp: int
     flags: RobotFlags
-
-
-def indicators_of(message: Any) -> Indicators:
-    """Returns the flags of a FrankaRobotState, live or from a bag."""
-    flags = message.collision_indicators
-    values = [getattr(getattr(flags, name), axis) for name in VECTORS for axis in 'xyz']
-    values += [*flags.is_joint_collision, *flags.is_joint_contact]
-    stamp = message.header.stamp
-    return indicators(stamp_ns(stamp), values)
 
 
 def indicators(stamp: int, values: Sequence[float] | NDArray[np.float64]) -> Indicators:

@@ -34,7 +34,7 @@ from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.contact.joints.motor_model import save_motors, simple_motors
+from frame_ros.sensing.contact.joints.motor_model import MotorModel, save_motors
 from frame_ros.sensing.contact.options import region_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -621,7 +621,7 @@ def test_samples_on_their_way_while_silence_is_published_do_not_go_back(bench):
 
 @pytest.fixture()
 def motors_file(tmp_path):
-    motors = simple_motors('so101', load_robot('so101').joint_names)
+    motors = MotorModel('so101', load_robot('so101').joint_names, np.ones(5))
     path = tmp_path / 'motors.yaml'
     save_motors(replace(motors, threshold_base=np.full(5, 0.02)), path)
     return path

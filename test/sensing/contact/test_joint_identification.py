@@ -23,7 +23,6 @@ from frame_ros.sensing.contact.joints.motor_model import (
     load_motors,
     own_motors,
     save_motors,
-    simple_motors,
 )
 from frame_ros.sensing.contact.joints.recording import JointRecording, recording_of
 
@@ -247,9 +246,3 @@ def test_files_that_are_no_motor_model(tmp_path, text, what):
 def test_a_file_that_is_not_there():
     with pytest.raises(SetupError, match='frame-ros identify joints'):
         load_motors('no-such-robot')
-
-
-def test_simple_motors_have_torque_for_effort():
-    motors = simple_motors('so101', NAMES, 2.0)
-    effort, zero = np.arange(5.0), np.zeros(5)
-    np.testing.assert_array_equal(motors.torque(effort, zero, zero), 2.0 * effort)

@@ -16,7 +16,7 @@ from frame_ros.sensing.contact.joints.momentum_observer import (
     ObserverOptions,
     first_order,
 )
-from frame_ros.sensing.contact.joints.motor_model import simple_motors
+from frame_ros.sensing.contact.joints.motor_model import MotorModel
 
 PUSH = np.array([0.3, -0.5, 0.4, 0.2, -0.1])
 GAIN = 20.0
@@ -24,11 +24,11 @@ GAIN = 20.0
 
 def run(rate: float, seconds: float = 2.0, has_velocities: bool = True, push_at: float = 1.0):
     dynamics = RobotDynamics(load_robot('so101'), armature=0.01)
-    motors = simple_motors('so101', dynamics.joint_names)
+    motors = MotorModel('so101', dynamics.joint_names, np.ones(5))
     times = np.arange(round(seconds * rate)) / rate
     motion = swing(times)
     torques = efforts_of(dynamics, motors, motion, lambda row: PUSH * (times[row] >= push_at))
-    # Without friction, the efforts of simple motors are the torques.
+    # Without friction, the efforts of such motors are the torques.
     observer = MomentumObserver(dynamics, ObserverOptions(GAIN))
     residuals = []
     for row, time in enumerate(times):
@@ -61,7 +61,7 @@ def test_irregular_stamps_are_integrated_by_their_own_intervals():
     rng = np.random.default_rng(0)
     times = np.cumsum(rng.uniform(0.002, 0.008, 400))
     motion = swing(times)
-    torques = efforts_of(dynamics, simple_motors('so101', dynamics.joint_names), motion)
+    torques = efforts_of(dynamics, MotorModel('so101', dynamics.joint_names, np.ones(5)), motion)
     observer = MomentumObserver(dynamics, ObserverOptions(GAIN))
     for row, time in enumerate(times):
         observer.update(round(time * 1e9), motion[0][row], motion[1][row], torques[row])

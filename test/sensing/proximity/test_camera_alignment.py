@@ -157,7 +157,6 @@ def test_the_offset_of_a_misaligned_camera_is_found(shift, turn):
     assert not result.is_aligned and not result.unavailable
     assert result.translation == pytest.approx(shift, abs=0.012)
     assert result.rotation == pytest.approx(np.radians(turn), abs=np.radians(0.9))
-    assert (np.abs(result.translation - shift) < 3 * result.translation_deviation).all()
     assert result.error > 2 * result.error_after and result.error_after < 0.004
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import yaml
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import read_text
@@ -152,14 +152,6 @@ class MotorModel:
         rows = [self.joint_names.index(name) for name in joint_names]
         columns = {name: getattr(self, name)[rows] for name in COLUMNS}
         return replace(self, joint_names=tuple(joint_names), **columns)
-
-
-def simple_motors(
-    robot: str, joint_names: Sequence[str], effort_scale: ArrayLike = 1.0
-) -> MotorModel:
-    """Returns motors whose effort is proportional to their torque, without thresholds yet."""
-    scale = np.broadcast_to(np.asarray(effort_scale, np.float64), (len(joint_names),)).copy()
-    return MotorModel(robot, tuple(joint_names), scale)
 
 
 def load_motors(path_or_robot: str | os.PathLike[str]) -> MotorModel:

@@ -84,8 +84,6 @@ class Alignment:
             either.
         rotation: (3,) rad: the true orientation is exp([rotation]x) times the assumed one, so it is
             the rotation vector of the difference in base axes; NaN likewise.
-        translation_deviation, rotation_deviation: (3,) standard deviations of the two; large where
-            the poses seen so far leave a direction open.
         error: m, median distance of the robot's pixels to its expected surface.
         error_after: the same with the offset removed.
         pixels: of the grid, that were found to be the robot's.
@@ -97,8 +95,6 @@ class Alignment:
     is_aligned: bool = False
     translation: Array = field(default_factory=lambda: np.full(3, nan))
     rotation: Array = field(default_factory=lambda: np.full(3, nan))
-    translation_deviation: Array = field(default_factory=lambda: np.full(3, nan))
-    rotation_deviation: Array = field(default_factory=lambda: np.full(3, nan))
     error: float = nan
     error_after: float = nan
     pixels: int = 0
@@ -192,8 +188,6 @@ class CameraAlignment:
             return Alignment(frame.stamp, is_aligned=self._verdict(False))
         pooled = self._pooled(frame, alone, found, after)
         move, turn, covariance = pooled.camera_offset()
-        to_base = np.kron(np.eye(2), rotation)
-        deviations = np.sqrt(np.diag(to_base @ covariance @ to_base.T))
         limits = self.settings
         is_within = (
             _displacement(alone, pooled) <= limits.translation
@@ -202,7 +196,7 @@ class CameraAlignment:
         )
         result = Alignment(
             frame.stamp, '', self._verdict(is_within), rotation @ move, rotation @ turn,
-            deviations[:3], deviations[3:], frames=len(self._frames),
+            frames=len(self._frames),
         )  # fmt: skip
         return _with_errors(result, alone, pooled, seen.select(np.unique(frame.view.rows)))
 
