@@ -87,16 +87,9 @@ class JointArrays:
 
     def position_of(self, joint: str) -> float:
         """Returns rad or m; NaN if unknown."""
-        return self._of(self._positions, joint)
-
-    def effort_of(self, joint: str) -> float:
-        """Returns the effort as received; NaN if unknown."""
-        return self._of(self._efforts, joint)
-
-    def _of(self, values: Array, joint: str) -> float:
         if joint not in self.joint_names:
             return float('nan')
-        return float(values[self.joint_names.index(joint)])
+        return float(self._positions[self.joint_names.index(joint)])
 
     def rows(self, joint_names: Sequence[str]) -> JointRows:
         """Returns these joints in this order for `sample`; all must be among `joint_names`."""

@@ -19,7 +19,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.sensitivity import UNKNOWN, Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
-from frame_ros.sensing.contact.threshold import Threshold
+from frame_ros.sensing.contact.threshold import Threshold, end_share, time_of
 from frame_ros.sensing.contact.wrench_offset import PostureOffset
 
 Array = NDArray[np.float64]
@@ -54,15 +54,9 @@ class RobotContactOptions:
         live=True,
     )
     torque_on: float = option(1.0, 'norm of the torque, likewise', unit='N m', above=0.0, live=True)
-    hysteresis: float = option(
-        0.6, 'share of the threshold below which a contact ends', above=0.0, at_most=1.0, live=True
-    )
-    on_time: float = option(
-        0.02, 'time for which a contact must last', unit='s', at_least=0.0, live=True
-    )
-    off_time: float = option(
-        0.05, 'time for which its end must last', unit='s', at_least=0.0, live=True
-    )
+    hysteresis: float = end_share(0.6)
+    on_time: float = time_of(0.02, 'a contact')
+    off_time: float = time_of(0.05, 'its end')
     offset_force: float = option(
         4.0, 'force that is typical in free space; learnt posture by posture', unit='N', above=0.0
     )

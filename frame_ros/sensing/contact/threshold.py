@@ -10,7 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.options import option
 from frame_ros.core.time import SECOND
+
+
+def end_share(default: float) -> float:
+    """The option of the share of `on` that is `off`."""
+    text = 'share of the threshold below which a contact ends'
+    return option(default, text, above=0.0, at_most=1.0, live=True)
+
+
+def time_of(default: float, text: str) -> float:
+    """The option of a debounce, s."""
+    return option(default, f'time for which {text} must last', unit='s', at_least=0.0, live=True)
 
 
 class Threshold:

@@ -26,7 +26,7 @@ from frame_ros.sensing.contact.joints.scatter import ResidualScatter
 from frame_ros.sensing.contact.joints.stall import StallDetector, StallOptions
 from frame_ros.sensing.contact.sensitivity import SETTLED, UNKNOWN, Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
-from frame_ros.sensing.contact.threshold import Threshold
+from frame_ros.sensing.contact.threshold import Threshold, end_share, time_of
 
 Array = NDArray[np.float64]
 NOISE_SHARE = 0.3  # of a threshold that is taken as its residual's deviation
@@ -69,15 +69,9 @@ class JointContactOptions:
         live=True,
     )
     least_threshold: float = option(0.02, 'smallest threshold', unit='N m', at_least=0.0, live=True)
-    release: float = option(
-        0.7, 'share of the thresholds below which a contact ends', above=0.0, at_most=1.0, live=True
-    )
-    on_time: float = option(
-        0.02, 'time for which a contact must last', unit='s', at_least=0.0, live=True
-    )
-    off_time: float = option(
-        0.06, 'time for which its end must last', unit='s', at_least=0.0, live=True
-    )
+    release: float = end_share(0.7)
+    on_time: float = time_of(0.02, 'a contact')
+    off_time: float = time_of(0.06, 'its end')
     max_gap: float = option(
         0.15, 'time between joint states from which the observer restarts', unit='s', above=0.0
     )

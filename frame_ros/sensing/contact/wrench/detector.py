@@ -99,11 +99,6 @@ class WrenchContact:
         """The payload that the gripper holds."""
         return self._payload.payload
 
-    @property
-    def is_taring(self) -> bool:
-        """True while a tare is under way."""
-        return self._tare.is_running
-
     def tare(self, ignore_change: bool = False) -> None:
         """Begins a tare with the next block of samples, whose result is in `tare_result`, None
         until then.

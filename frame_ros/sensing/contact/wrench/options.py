@@ -7,6 +7,7 @@ from __future__ import annotations
 from math import inf, isfinite
 
 from frame_ros.core.options import option, options, rule
+from frame_ros.sensing.contact.threshold import end_share, time_of
 
 Vector = tuple[float, float, float]
 ORIGIN = (0.0, 0.0, 0.0)
@@ -56,15 +57,9 @@ class WrenchOptions:
         lengths=(3,),
         live=True,
     )
-    hysteresis: float = option(
-        0.6, 'share of the threshold below which a contact ends', above=0.0, at_most=1.0, live=True
-    )
-    on_time: float = option(
-        0.002, 'time for which a contact must last', unit='s', at_least=0.0, live=True
-    )
-    off_time: float = option(
-        0.02, 'time for which its end must last', unit='s', at_least=0.0, live=True
-    )
+    hysteresis: float = end_share(0.6)
+    on_time: float = time_of(0.002, 'a contact')
+    off_time: float = time_of(0.02, 'its end')
     inertial_gain: float = option(
         0.2,
         "share of the tool's compensated inertial force and torque that may be wrong; "
