@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contacts that the simulator counts as meant: fingers on the object, by gripper and force."""
 
+import attrs
 import numpy as np
 import pytest
 
@@ -46,6 +47,19 @@ def test_a_grasp_is_expected_and_stays_so(simulation):
     for _ in range(20):
         simulation.step(target, 10)
         assert all(contact.is_expected for contact in fingers_on_cube(simulation))
+
+
+@pytest.mark.parametrize('grows', [False, True])
+def test_a_gripper_closes_as_its_profile_says(simulation, grows):
+    robot = simulation.robot
+    ends = robot.gripper_ends[::-1] if grows else robot.gripper_ends
+    simulation.robot = attrs.evolve(robot, gripper_ends=ends)
+    for share, closes in ((0.0, True), (1.0, False)):
+        target = simulation.targets.copy()
+        simulation.data.qpos[simulation._qpos[-1]] = sum(ends) / 2
+        simulation.data.ctrl[simulation._actuators[-1]] = ends[0] + share * (ends[1] - ends[0])
+        assert simulation._is_closing(simulation.data) is closes
+        simulation.data.ctrl[simulation._actuators] = target
 
 
 def test_an_open_finger_on_the_object_is_a_collision(simulation):

@@ -11,6 +11,7 @@ import attrs
 from frame_ros.core.errors import RobotError, ValueRangeError
 from frame_ros.core.input_files import read_text
 from frame_ros.robots.description import parse_urdf
+from frame_ros.robots.grippers import closed_and_open
 from frame_ros.robots.profile import RobotProfile
 from frame_ros.robots.profiles import find_profile, simulated_robots
 from frame_ros.robots.simulated import Simulation
@@ -26,6 +27,7 @@ class SceneRobot(Simulation):
         joint_names: that can be commanded, the gripper's last; a joint that mimics another follows
             it.
         home: rad (m) of them.
+        gripper_ends: its closed and its open position, rad or m.
         base_link: stands on the table.
         tip_link: of the gripper.
         wrench_link: the force-torque sensor sits where this link meets the one before.
@@ -38,6 +40,7 @@ class SceneRobot(Simulation):
     name: str
     joint_names: tuple[str, ...]
     home: tuple[float, ...]
+    gripper_ends: tuple[float, float]
     base_link: str
     tip_link: str
     wrench_link: str
@@ -64,7 +67,8 @@ def scene_robot(name_or_file: str) -> SceneRobot:
             'and profiles with a simulation'
         )
     description = parse_urdf(read_text(profile.path(profile.urdf)))
-    joints = [j.name for j in description.joints if j.is_moving and not j.mimic]
+    limits = description.joint_limits
+    joints = list(limits)
     _check_joints(profile, joints)
     return SceneRobot(
         **attrs.asdict(profile.simulation, recurse=False),
@@ -72,6 +76,7 @@ def scene_robot(name_or_file: str) -> SceneRobot:
         name=profile.name,
         joint_names=tuple(joints),
         home=profile.posture('home', joints),
+        gripper_ends=closed_and_open(limits, profile.gripper).get(joints[-1], limits[joints[-1]]),
         base_link=description.base_link,
         tip_link=_tip(profile),
         wrench_link=_sensor_link(profile),

@@ -232,8 +232,9 @@ class PickPlaceSimulation(SceneCameras):
 
     def _is_closing(self, data: Any) -> bool:
         """Returns whether the gripper's drive goes to a smaller opening than it has, or presses."""
-        least = CLOSING * float(self.upper[-1] - self.lower[-1])
-        return bool(data.ctrl[self._actuators[-1]] < data.qpos[self._qpos[-1]] - least)
+        closed, opened = self.robot.gripper_ends
+        way = data.ctrl[self._actuators[-1]] - data.qpos[self._qpos[-1]]
+        return bool(way / (closed - opened) > CLOSING)
 
     def joint_state(self) -> JointReadings:
         """Joint positions, velocities, and efforts. Efforts are the torques of the servos; of a
