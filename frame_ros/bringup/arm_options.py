@@ -127,9 +127,7 @@ class ArmOptions(RunOptions):
     )
     torque_on_exit: str = passed('torque_on_exit', 'robot_driver')
     leader_port: str = passed(
-        'port',
-        'teleoperator',
-        text='serial port of a leader arm, to start the teleoperator',
+        'port', 'teleoperator', text='serial port of a leader arm, to start the teleoperator'
     )
     leader_id: str = passed('teleoperator_id', 'teleoperator')
     teleoperator_mode: str = passed('mode', 'teleoperator')

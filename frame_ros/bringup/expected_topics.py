@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Topics that must send in every episode by a run's settings; the recorder warns of others."""
+"""Topics that must send in every episode by a run's options; the recorder warns of others."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ NAMED = {
 }
 
 
-def demo_expected(settings: DemoOptions) -> list[str]:
+def demo_expected(options: DemoOptions) -> list[str]:
     """Returns the topics of the simulator and the sensing nodes."""
-    cameras = demo_parameters(settings.simulation, 'proximity').get('cameras')
-    depths = map(str, cameras) if settings.sensing and isinstance(cameras, list) else ()
+    cameras = demo_parameters(options.simulation, 'proximity').get('cameras')
+    depths = map(str, cameras) if options.sensing and isinstance(cameras, list) else ()
     topics = [*_of('simulator', IMAGES), *_of('contact'), *_of('proximity', depths)]
-    return _renamed(settings, topics)
+    return _renamed(options, topics)
 
 
-def arm_expected(settings: ArmOptions) -> list[str]:
+def arm_expected(options: ArmOptions) -> list[str]:
     """Joint states; what runs here; and what the user has named a topic of."""
     topics = _of('kinematics')
-    if sources := settings.sources_of_contact:
+    if sources := options.sources_of_contact:
         topics += [name for name in _of('contact') if name != 'wrench' or name in sources]
-    cameras = settings.depth_cameras
-    if cameras or settings.obstacles_file:
+    cameras = options.depth_cameras
+    if cameras or options.obstacles_file:
         topics += _of('proximity')
     default = ArmOptions()
-    chosen = {name: getattr(settings, name) for name in NAMED}
+    chosen = {name: getattr(options, name) for name in NAMED}
     topics += [NAMED[n] for n, t in chosen.items() if t not in (getattr(default, n), NONE)]
-    if settings.port:
-        topics += _of('robot_driver', settings.cameras)
-    named = {f'{camera}/depth/image_raw': name for camera, name in settings.depth_topics.items()}
+    if options.port:
+        topics += _of('robot_driver', options.cameras)
+    named = {f'{camera}/depth/image_raw': name for camera, name in options.depth_topics.items()}
     depths = [named.get(name, name) for name in _of('proximity', cameras)[1:]]
-    if settings.namespace:  # then those of others are not recorded
+    if options.namespace:  # then those of others are not recorded
         depths = [topic for topic in depths if not topic.startswith('/')]
-    return [*_renamed(settings, topics), *depths]
+    return [*_renamed(options, topics), *depths]
 
 
 def _of(node: str, cameras: Iterable[str] = ()) -> list[str]:
@@ -60,7 +60,7 @@ def _of(node: str, cameras: Iterable[str] = ()) -> list[str]:
     ]
 
 
-def _renamed(settings: RunOptions, topics: list[str]) -> list[str]:
+def _renamed(options: RunOptions, topics: list[str]) -> list[str]:
     """By the names of the run, each once."""
-    names = settings.remappings()
+    names = options.remappings()
     return list(dict.fromkeys(names.get(topic, topic) for topic in topics))

@@ -28,29 +28,29 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.options import OptionError, check_names, flat, from_values, nearest
 
 
-def given_parameters(settings: RunOptions, node: str) -> dict[str, Value]:
+def given_parameters(options: RunOptions, node: str) -> dict[str, Value]:
     """Parameters that the user sets of one of our nodes: those of the file, above them those of the
     argument <node>_parameters.
 
     Raises:
         SetupError: the node has no such parameter: a limit that is misspelt must not be missed.
     """
-    of_file = _of_node(read_file(settings.params_file), node, settings)
+    of_file = _of_node(read_file(options.params_file), node, options)
     known = parameters_of(node)  # a section of several nodes also holds those of others
     of_file = {n: v for n, v in of_file.items() if n in known or EVERY_NODE.fullmatch(n)}
     return {
         **_checked(node, 'params_file', of_file),
-        **_checked(node, f'{node}_parameters', flat(settings.parameters_of(node))),
+        **_checked(node, f'{node}_parameters', flat(options.parameters_of(node))),
     }
 
 
-def robot_parameters(settings: RunOptions) -> dict[str, dict[str, Value]]:
+def robot_parameters(options: RunOptions) -> dict[str, dict[str, Value]]:
     """Node -> its parameters in the profile of the robot.
 
     Raises:
         SetupError: there is no such node or parameter, or a value cannot be.
     """
-    profile = settings.profile
+    profile = options.profile
     if profile.simulation is not None:
         where = f'{profile.label}: simulation.parameters'
         _of_robot(where, profile.simulation.parameters)
@@ -94,20 +94,20 @@ def _check_together(process: Process) -> None:
         raise SetupError(f'the parameters of {process.name}: {error}') from None
 
 
-def with_given(processes: list[Process], settings: RunOptions) -> list[Process]:
+def with_given(processes: list[Process], options: RunOptions) -> list[Process]:
     """The processes with what the user sets of each, above all else.
 
     Raises:
         SetupError: the file cannot be read, or names a node or a parameter that does not exist.
     """
-    sections = read_file(settings.params_file)
-    _check_sections(sections, processes, settings)
+    sections = read_file(options.params_file)
+    _check_sections(sections, processes, options)
     found = []
     for process in processes:
         if process.config is not None:
-            given = given_parameters(settings, process.executable)
+            given = given_parameters(options, process.executable)
         else:
-            of_file = _of_node(sections, process.name, settings)
+            of_file = _of_node(sections, process.name, options)
             given = {name: plain('params_file', name, value) for name, value in of_file.items()}
         found.append(replace(process, parameters={**process.parameters, **given}))
         if process.config is not None:
@@ -115,9 +115,9 @@ def with_given(processes: list[Process], settings: RunOptions) -> list[Process]:
     return found
 
 
-def _of_node(sections: Sections, node: str, settings: RunOptions) -> dict[str, Any]:
+def _of_node(sections: Sections, node: str, options: RunOptions) -> dict[str, Any]:
     """Parameters of a node in the sections, patterns first: its own name takes precedence."""
-    names = [name for name in sections if _matches(name, node, settings.namespace)]
+    names = [name for name in sections if _matches(name, node, options.namespace)]
     found: dict[str, Any] = {}
     for name in sorted(names, key=lambda name: '*' not in name):
         found.update(sections[name])
@@ -135,7 +135,7 @@ def _matches(section: str, node: str, namespace: str) -> bool:
     return re.fullmatch(pattern.replace(r'\*', '[^/]+'), full) is not None
 
 
-def _check_sections(sections: Sections, processes: list[Process], settings: RunOptions) -> None:
+def _check_sections(sections: Sections, processes: list[Process], options: RunOptions) -> None:
     """Refuses a parameter that none of a section's nodes has, and a plain name of no node of ours.
 
     A section with a full name, such as /right/gate, may be of another run.
@@ -146,7 +146,7 @@ def _check_sections(sections: Sections, processes: list[Process], settings: RunO
             raise SetupError(
                 f'params_file names the node {section!r}; there are {", ".join(sorted(nodes))}'
             )
-        met = [p for p in processes if _matches(section, p.name, settings.namespace)]
+        met = [p for p in processes if _matches(section, p.name, options.namespace)]
         if '*' not in section and len(met) == 1 and met[0].config is not None:
             _check_names(met[0].executable, values, 'params_file')
         elif met and all(process.config is not None for process in met):

@@ -56,65 +56,61 @@ VIDEO_TOPIC = 'front/image_raw'
 UNCHECKED = 'policy_commands'  # what a policy commands where a gate decides what the arm gets
 
 
-def demo_processes(settings: DemoOptions) -> list[Process]:
+def demo_processes(options: DemoOptions) -> list[Process]:
     """The simulated robot, a policy, what watches them, and the session that runs episodes."""
-    if settings.rviz and settings.viewer == 'auto':
-        settings = evolved(settings, viewer='false')  # it would cover RViz
+    if options.rviz and options.viewer == 'auto':
+        options = evolved(options, viewer='false')  # it would cover RViz
     return _as_set(
-        settings,
+        options,
         [
             Process('simulator', 'simulator'),
-            *demo_sensing(settings),
-            *_monitors(settings),
-            _recorder(settings, demo_expected(settings)),
-            *_gate(settings),
-            _policy(settings),
+            *demo_sensing(options),
+            *_monitors(options),
+            _recorder(options, demo_expected(options)),
+            *_gate(options),
+            _policy(options),
             Process(
                 'session',
                 'session',
-                {'policy': settings.policy, 'checkpoint': settings.checkpoint},
+                {'policy': options.policy, 'checkpoint': options.checkpoint},
                 is_essential=True,
             ),
-            *_display(settings),
+            *_display(options),
         ],
     )
 
 
-def arm_processes(settings: ArmOptions) -> list[Process]:
+def arm_processes(options: ArmOptions) -> list[Process]:
     """Returns the processes of a run with a real arm, with drivers of arm and leader if their ports
     are given.
     """
-    return _as_set(settings, [*_arm_hardware(settings), *_arm_processes(settings)])
+    return _as_set(options, [*_arm_hardware(options), *_arm_processes(options)])
 
 
-def _arm_hardware(settings: ArmOptions) -> list[Process]:
+def _arm_hardware(options: ArmOptions) -> list[Process]:
     """The driver of the arm and the teleoperator of a leader, where their ports are given."""
-    types = settings.profile.lerobot
+    types = options.profile.lerobot
     return [
         Process(
-            node,
-            node,
-            {parameter: kind} if kind else {},
-            settings.remappings(),
-            is_lifecycle=True,
+            node, node, {parameter: kind} if kind else {}, options.remappings(), is_lifecycle=True
         )
         for port, node, parameter, kind in (
-            (settings.port, 'robot_driver', 'robot_type', types.follower),
-            (settings.leader_port, 'teleoperator', 'teleoperator_type', types.leader),
+            (options.port, 'robot_driver', 'robot_type', types.follower),
+            (options.leader_port, 'teleoperator', 'teleoperator_type', types.leader),
         )
         if port
     ]
 
 
-def _arm_processes(settings: ArmOptions) -> list[Process]:
-    policy = [_policy(settings)] if settings.policy else []
-    drawn = {'obstacles_file': path_parameter(settings.obstacles_file)}
-    gripper = {'gripper_topic': settings.topics.gripper} if settings.topics.gripper else {}
-    watched = _monitors(settings, gripper, drawn if settings.obstacles_file else {})
-    watching = [*arm_sensing(settings), *watched]
+def _arm_processes(options: ArmOptions) -> list[Process]:
+    policy = [_policy(options)] if options.policy else []
+    drawn = {'obstacles_file': path_parameter(options.obstacles_file)}
+    gripper = {'gripper_topic': options.topics.gripper} if options.topics.gripper else {}
+    watched = _monitors(options, gripper, drawn if options.obstacles_file else {})
+    watching = [*arm_sensing(options), *watched]
     monitors = [replace(process, can_respawn=True) for process in watching]
-    recorder = _recorder(settings, arm_expected(settings), (settings.topics.gripper,))
-    return [*monitors, recorder, *_gate(settings), *policy, *_display(settings)]
+    recorder = _recorder(options, arm_expected(options), (options.topics.gripper,))
+    return [*monitors, recorder, *_gate(options), *policy, *_display(options)]
 
 
 def _waiting_for_all(processes: list[Process]) -> list[Process]:
@@ -126,29 +122,29 @@ def _waiting_for_all(processes: list[Process]) -> list[Process]:
     ]
 
 
-def _as_set(settings: RunOptions, processes: list[Process]) -> list[Process]:
+def _as_set(options: RunOptions, processes: list[Process]) -> list[Process]:
     """Applies what all processes have in common: the clock, the logs, and the parameters of the
     robot and the user.
     """
-    of_robot = robot_parameters(settings)
+    of_robot = robot_parameters(options)
     found = [
         replace(
             process,
-            log_level=settings.log_level,
+            log_level=options.log_level,
             parameters={
-                **passed_parameters(settings, process.executable, are_given=False),
+                **passed_parameters(options, process.executable, are_given=False),
                 **of_robot.get(process.executable, {}),
-                **_shared(settings, process),
-                **settings.own_parameters(process.executable),
+                **_shared(options, process),
+                **options.own_parameters(process.executable),
                 **process.parameters,
-                **passed_parameters(settings, process.executable, are_given=True),
+                **passed_parameters(options, process.executable, are_given=True),
             },
         )
         for process in processes
     ]
-    if settings.use_sim_time:
+    if options.use_sim_time:
         found = [replace(p, parameters={**p.parameters, 'use_sim_time': True}) for p in found]
-    return _drawing_workspace(with_given(_waiting_for_all(found), settings))
+    return _drawing_workspace(with_given(_waiting_for_all(found), options))
 
 
 def _drawing_workspace(processes: list[Process]) -> list[Process]:
@@ -161,34 +157,34 @@ def _drawing_workspace(processes: list[Process]) -> list[Process]:
     ]
 
 
-def _shared(settings: RunOptions, process: Process) -> dict[str, Value]:
+def _shared(options: RunOptions, process: Process) -> dict[str, Value]:
     """The robot and the prefix of its frames, if the node has these parameters."""
     known = parameters_of(process.executable) if process.config else []
-    shared: dict[str, Value] = {'robot': settings.robot_source}
-    if settings.frame_prefix:
-        shared['frame_prefix'] = settings.frame_prefix
+    shared: dict[str, Value] = {'robot': options.robot_source}
+    if options.frame_prefix:
+        shared['frame_prefix'] = options.frame_prefix
     return {name: value for name, value in shared.items() if name in known}
 
 
 def _monitors(
-    settings: RunOptions,
+    options: RunOptions,
     of_kinematics: Mapping[str, Value] = MappingProxyType({}),
     of_markers: Mapping[str, Value] = MappingProxyType({}),
 ) -> list[Process]:
-    transforms: dict[str, Value] = {'publish_tf': 'false'} if settings.robot_state_publisher else {}
+    transforms: dict[str, Value] = {'publish_tf': 'false'} if options.robot_state_publisher else {}
     given = {'kinematics': {**transforms, **of_kinematics}, 'metrics': {}, 'markers': of_markers}
     return [
-        Process(node, node, parameters, settings.remappings(), only_watches=True)
+        Process(node, node, parameters, options.remappings(), only_watches=True)
         for node, parameters in given.items()
     ]
 
 
-def _policy(settings: RunOptions) -> Process:
-    parameters: dict[str, Value] = {'policy': _policy_name(settings.policy)}
-    if settings.policy_options:
-        parameters['policy_options'] = option_texts(settings.policy_options)
-    names = settings.remappings()
-    if settings.has_gate:
+def _policy(options: RunOptions) -> Process:
+    parameters: dict[str, Value] = {'policy': _policy_name(options.policy)}
+    if options.policy_options:
+        parameters['policy_options'] = option_texts(options.policy_options)
+    names = options.remappings()
+    if options.has_gate:
         names['joint_commands'] = UNCHECKED
     return Process('policy', 'policy', parameters, names, is_lifecycle=True)
 
@@ -200,23 +196,21 @@ def _policy_name(policy: str) -> str:
     return with_absolute_file(policy) if is_own_policy(policy) else absolute(policy)
 
 
-def _gate(settings: RunOptions) -> list[Process]:
+def _gate(options: RunOptions) -> list[Process]:
     """The gate, wherever a policy or a teleoperator drives, unless it is switched off."""
-    if not settings.has_gate:
+    if not options.has_gate:
         return []
-    return [Process('gate', 'gate', {}, settings.remappings(), is_lifecycle=True)]
+    return [Process('gate', 'gate', {}, options.remappings(), is_lifecycle=True)]
 
 
-def _recorder(settings: RunOptions, expected: Sequence[str], others: Sequence[str] = ()) -> Process:
+def _recorder(options: RunOptions, expected: Sequence[str], others: Sequence[str] = ()) -> Process:
     """Without recording too: its services and events bound the episodes.
 
     What the other processes read under another name, and `others`, is recorded wherever it is
     published. expected: what must send in every episode.
     """
-    names = settings.remappings()
-    parameters: dict[str, Value] = {
-        'topics.expected': list(expected),
-    }
+    names = options.remappings()
+    parameters: dict[str, Value] = {'topics.expected': list(expected)}
     also = sorted({*names.values(), *filter(None, others)})
     if also:
         parameters['topics.also'] = also
@@ -232,24 +226,24 @@ def _recorder(settings: RunOptions, expected: Sequence[str], others: Sequence[st
     )
 
 
-def _display(settings: RunOptions) -> list[Process]:
+def _display(options: RunOptions) -> list[Process]:
     """RViz, and robot_state_publisher where it is asked for."""
     processes = []
-    if settings.robot_state_publisher:
-        described: dict[str, Value] = {'robot_description': settings.load_robot().urdf}
-        if settings.frame_prefix:
-            described['frame_prefix'] = settings.frame_prefix
+    if options.robot_state_publisher:
+        described: dict[str, Value] = {'robot_description': options.load_robot().urdf}
+        if options.frame_prefix:
+            described['frame_prefix'] = options.frame_prefix
         state = 'robot_state_publisher'
-        names = settings.remappings()
+        names = options.remappings()
         processes.append(Process(state, state, described, names, package=state))
-    if settings.rviz:
-        layout = ('-d', str(_layout(settings)), '-f', settings.base_frame)
+    if options.rviz:
+        layout = ('-d', str(_layout(options)), '-f', options.base_frame)
         processes.append(
             Process(
                 'rviz',
                 'rviz2',
                 {},
-                settings.remappings(),
+                options.remappings(),
                 package='rviz2',
                 extra=layout,
                 may_end=True,
@@ -258,13 +252,13 @@ def _display(settings: RunOptions) -> list[Process]:
     return processes
 
 
-def _layout(settings: RunOptions) -> Path:
+def _layout(options: RunOptions) -> Path:
     """RViz's layout; with a prefix of the frames a copy of it, whose robot model knows it."""
-    layout = settings.profile.path(settings.profile.rviz)
-    if not settings.frame_prefix:
+    layout = options.profile.path(options.profile.rviz)
+    if not options.frame_prefix:
         return layout
     text = layout.read_text(encoding='utf-8')
-    prefix = json.dumps(settings.frame_prefix.rstrip('/'))
+    prefix = json.dumps(options.frame_prefix.rstrip('/'))
     copy = Path(tempfile.mkdtemp(prefix='frame_ros_rviz_')) / layout.name
     copy.write_text(text.replace('TF Prefix: ""', f'TF Prefix: {prefix}'), encoding='utf-8')
     return copy

@@ -46,10 +46,7 @@ class RunOptions:
     """
 
     robot: str = option('so101', OF_ROBOT)
-    policy: str = option(
-        '',
-        f'the policy to run: {ANY_POLICY}; empty: none',
-    )
+    policy: str = option('', f'the policy to run: {ANY_POLICY}; empty: none')
     checkpoint: str = passed('checkpoint', 'policy', convert=path_parameter)
     policy_options: Mapping[str, Any] = option({}, 'further options of the policy, such as url')
     execution: str = passed('execution', 'policy')
@@ -61,8 +58,7 @@ class RunOptions:
     )
     gate: bool = option(True, 'with a policy: its commands pass the command gate')
     gate_parameters: Mapping[str, Any] = option(
-        {},
-        'parameters of the gate, such as limits.velocity_scale',
+        {}, 'parameters of the gate, such as limits.velocity_scale'
     )
     contact_parameters: Mapping[str, Any] = option(
         {}, 'parameters of the contact node, such as wrench.force_on'
@@ -100,8 +96,8 @@ class RunOptions:
     reference_mean: bool = passed('reference_mean', 'metrics')
     reference_match: str = passed('reference_match', 'metrics')
     low_pass_cutoff: float = passed('low_pass_cutoff', 'metrics')
-    given: frozenset[str] = attrs.field(default=frozenset(), eq=False)
     log_level: str = option('info', 'least severity that the nodes log', choices=LOG_LEVELS)
+    given: frozenset[str] = attrs.field(default=frozenset(), eq=False)
 
     @rule('namespace', 'a ROS namespace')
     def _has_namespace(self) -> bool:
@@ -110,7 +106,7 @@ class RunOptions:
 
     @rule('robot', 'a robot with this tip')
     def _has_robot(self) -> bool:
-        if self.robot not in ROBOT_NAMES:
+        if self.robot not in ROBOT_NAMES or bool(getattr(self, 'tip', '')):
             self.load_robot()
         return True
 

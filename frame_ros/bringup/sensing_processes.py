@@ -14,51 +14,51 @@ from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.core.errors import SetupError
 
 
-def demo_sensing(settings: DemoOptions) -> list[Process]:
+def demo_sensing(options: DemoOptions) -> list[Process]:
     """Returns the processes for contact and distance from the simulated sensors."""
-    if not settings.sensing:
+    if not options.sensing:
         return []
-    return [_contact_process(settings, {}), _proximity_process(settings, {})]
+    return [_contact_process(options, {}), _proximity_process(options, {})]
 
 
-def _contact_process(settings: RunOptions, of_contact: Mapping[str, Value]) -> Process:
-    return Process('contact', 'contact', of_contact, settings.remappings(), only_watches=True)
+def _contact_process(options: RunOptions, of_contact: Mapping[str, Value]) -> Process:
+    return Process('contact', 'contact', of_contact, options.remappings(), only_watches=True)
 
 
-def _proximity_process(settings: RunOptions, of_proximity: Mapping[str, Value]) -> Process:
+def _proximity_process(options: RunOptions, of_proximity: Mapping[str, Value]) -> Process:
     return Process(
         'proximity',
         'proximity',
         of_proximity,
-        settings.remappings(),
+        options.remappings(),
         only_watches=True,
         takes_images=True,
     )
 
 
-def arm_sensing(settings: ArmOptions) -> list[Process]:
+def arm_sensing(options: ArmOptions) -> list[Process]:
     """The contact node where its sources are known, the proximity node where it has cameras or
     known obstacles.
     """
     processes = []
-    if sources := settings.sources_of_contact:
+    if sources := options.sources_of_contact:
         contact: dict[str, Value] = {'sources': list(sources)}
-        if settings.motors:
-            contact['joints.motors_file'] = absolute(settings.motors)
-        processes.append(_contact_process(settings, contact))
-    if settings.depth_cameras or settings.obstacles_file:
-        processes.append(_proximity_process(settings, _of_proximity(settings)))
+        if options.motors:
+            contact['joints.motors_file'] = absolute(options.motors)
+        processes.append(_contact_process(options, contact))
+    if options.depth_cameras or options.obstacles_file:
+        processes.append(_proximity_process(options, _of_proximity(options)))
     return processes
 
 
-def _of_proximity(settings: ArmOptions) -> dict[str, Value]:
-    cameras = list(settings.depth_cameras)
+def _of_proximity(options: ArmOptions) -> dict[str, Value]:
+    cameras = list(options.depth_cameras)
     parameters: dict[str, Value] = {'cameras': cameras or ['']}
-    if settings.topics.gripper:
-        parameters['gripper_topic'] = settings.topics.gripper
-    topics, infos = settings.depth_topics, settings.depth_info_topics
+    if options.topics.gripper:
+        parameters['gripper_topic'] = options.topics.gripper
+    topics, infos = options.depth_topics, options.depth_info_topics
     for name, given in (
-        ('extrinsics', settings.extrinsics),
+        ('extrinsics', options.extrinsics),
         ('depth_topics', topics),
         ('depth_info_topics', infos),
     ):
@@ -68,7 +68,7 @@ def _of_proximity(settings: ArmOptions) -> dict[str, Value]:
                 f'{", ".join(cameras) or "none"}'
             )
     lists = {
-        'extrinsics': _mounts(settings.mounts),
+        'extrinsics': _mounts(options.mounts),
         'image_topics': [f'{camera}={topic}' for camera, topic in topics.items()],
         'info_topics': [f'{camera}={topic}' for camera, topic in infos.items()],
     }

@@ -298,6 +298,8 @@ def test_any_urdf_can_be_watched(tmp_path):
         ArmOptions(robot='nowhere.urdf')
     with pytest.raises(FrameRosError, match="has no link 'elbow'; its links are foot, "):
         ArmOptions(robot=str(path), tip='elbow')
+    with pytest.raises(FrameRosError, match="has no link 'elbow'"):
+        ArmOptions(tip='elbow')
 
 
 @pytest.mark.parametrize('table', TABLES)
