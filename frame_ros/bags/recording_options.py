@@ -10,21 +10,27 @@ from pathlib import Path
 from typing import Any
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.core.options import option, options, rule
-from frame_ros.core.ros_names import check_namespace
+from frame_ros.core.options import option, options
+from frame_ros.core.ros_names import NamespaceOptions
 
 MAX_AGE = 0.5  # s, that an input may be old, as of the policy node
 RAD, DEGREES, TICKS, PERCENT = UNITS = ('rad', 'deg', 'ticks', 'percent')
 
 
 @options
-class RecordingOptions:
-    """Reading of recordings."""
+class TopicChoice(NamespaceOptions):
+    """Topics of a robot in a recording."""
 
     namespace: str | None = option(None, "the robot's namespace; none: that with most topics")
     topics: Mapping[str, str] = option(
         {}, 'role=topic, of what has another name than usual: pose, action, joint_states, ...'
     )
+
+
+@options
+class RecordingOptions(TopicChoice):
+    """Reading of recordings."""
+
     robot: str = option(
         '', 'name, profile or URDF, for poses from joint states where none were recorded'
     )
@@ -39,11 +45,6 @@ class RecordingOptions:
         "LeRobot's calibration file of the arm, for ticks and percent; without it tick 2048 is "
         "0 rad, and percent are of the robot's limits: approximate",
     )
-
-    @rule('namespace', 'a ROS namespace')
-    def _has_namespace(self) -> bool:
-        check_namespace(self.namespace or '')
-        return True
 
     def reading(self) -> dict[str, Any]:
         """Returns the arguments of `read_episodes`.
@@ -60,6 +61,13 @@ class RecordingOptions:
             'robot': self.robot or None,
             'joint_units': load_recorded_units(self.joint_units, self.joint_calibration),
         }
+
+
+@options
+class ObservationOptions(RecordingOptions):
+    """Reading of what a policy would have observed."""
+
+    max_age: float = option(MAX_AGE, 'largest age of an input', unit='s', above=0.0)
 
 
 @dataclass(frozen=True)

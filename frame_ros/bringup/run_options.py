@@ -13,7 +13,7 @@ import attrs
 from frame_ros.bringup.demo_robots import Value, demo_parameters
 from frame_ros.bringup.passed_options import passed, path_parameter
 from frame_ros.core.options import option, options, rule
-from frame_ros.core.ros_names import check_namespace
+from frame_ros.core.ros_names import NamespaceOptions
 from frame_ros.policies.policy_names import ANY_POLICY, check_name
 from frame_ros.robots.profile import RobotProfile
 from frame_ros.robots.profiles import (
@@ -34,7 +34,7 @@ LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')
 
 
 @options
-class RunOptions:
+class RunOptions(NamespaceOptions):
     """Options of every run.
 
     Attributes:
@@ -98,11 +98,6 @@ class RunOptions:
     low_pass_cutoff: float = passed('low_pass_cutoff', 'metrics')
     log_level: str = option('info', 'least severity that the nodes log', choices=LOG_LEVELS)
     given: frozenset[str] = attrs.field(default=frozenset(), eq=False)
-
-    @rule('namespace', 'a ROS namespace')
-    def _has_namespace(self) -> bool:
-        check_namespace(self.namespace)
-        return True
 
     @rule('robot', 'a robot with this tip')
     def _has_robot(self) -> bool:

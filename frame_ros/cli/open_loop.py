@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.bags.recording_options import MAX_AGE, RAD, RecordingOptions
+from frame_ros.bags.recording_options import RAD, ObservationOptions
 from frame_ros.cli.arguments import given
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.progress import progress_bar
@@ -36,7 +36,7 @@ MOST_STEPS = 12
 
 
 @options
-class OpenLoopOptions(OfflineChoices, RecordingOptions):
+class OpenLoopOptions(OfflineChoices, ObservationOptions):
     """The policy, and the recordings."""
 
     robot: str = option('', 'name, profile or URDF file; none: as recorded, or so101')
@@ -46,7 +46,6 @@ class OpenLoopOptions(OfflineChoices, RecordingOptions):
     every: int = option(10, 'predict at every Nth action', at_least=1)
     instruction: str = option('', 'task of the policy; none: as recorded')
     seed: int = option(0, 'of policy and bootstrap', at_least=0)
-    max_age: float = option(MAX_AGE, 'that an input may be old', unit='s', above=0.0)
 
 
 NAMES = {

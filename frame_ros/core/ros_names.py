@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Mapping
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.options import option, options, rule
 
 NAMESPACE = re.compile(r'/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?/?', re.ASCII)
 
@@ -25,6 +26,18 @@ def check_namespace(text: str) -> None:
             f'{text!r} is not a valid ROS namespace; it must be words of letters, digits and _, '
             'such as left or cell_1/left'
         )
+
+
+@options
+class NamespaceOptions:
+    """The namespace of a robot."""
+
+    namespace: str | None = option('', "the robot's namespace")
+
+    @rule('namespace', 'a ROS namespace')
+    def _has_namespace(self) -> bool:
+        check_namespace(self.namespace or '')
+        return True
 
 
 def has_ros2() -> bool:

@@ -4,22 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
+from frame_ros.bags.recording_options import TopicChoice
 from frame_ros.core.options import option, options
 from frame_ros.episodes.recorded_actions import read_raw, recorded_actions
 from frame_ros.policies.replay import ReplayOptions, ReplayPolicy
 
 
 @options
-class BagReplayOptions(ReplayOptions):
+class BagReplayOptions(ReplayOptions, TopicChoice):
     """Options of the replay of a bag."""
 
     folder: str = option('', 'a bag, or a folder of bags')
     episode_id: str = option('', 'which of several episodes; empty: there is only one')
-    namespace: str | None = option(None, 'of the robot; none: the only one in the bag')
-    topics: Mapping[str, str] = option({}, 'role -> topic, where they have other names')
 
 
 class BagReplay(ReplayPolicy):

@@ -184,8 +184,8 @@ def print_joints(found: JointIdentification) -> None:
         f'{motors.gain:g} 1/s\n'
     )
     rows: list[tuple[str, ...]] = [
-        ('joint', 'effort scale', 'coulomb', 'viscous', 'armature', 'condition', 'residual rms',
-         'with friction', 'threshold at rest'),
+        ('joint', 'effort scale', 'coulomb', 'viscous', 'armature', 'cond', 'residual rms before',
+         'after', 'threshold at rest'),
         ('', 'N m per unit', 'N m', 'N m s/rad', 'kg m^2', '', 'N m', 'N m', 'N m'),
     ]  # fmt: skip
     at_rest = motors.threshold_base + motors.threshold_reversal

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from frame_ros.bags.recording_options import MAX_AGE, RAD, RecordingOptions
+from frame_ros.bags.recording_options import RAD, ObservationOptions
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import option, options
 from frame_ros.robots.catalogue import load_robot
@@ -18,7 +18,7 @@ KEEP = ('all', 'policy', 'operator')
 
 
 @options
-class DatasetOptions(RecordingOptions):
+class DatasetOptions(ObservationOptions):
     """A data set made of recordings."""
 
     robot: str = option('so101', OF_ROBOT)
@@ -41,7 +41,6 @@ class DatasetOptions(RecordingOptions):
     codec: str = option('libsvtav1', 'of the videos: libsvtav1, h264, hevc')
     has_images: bool = option(False, 'store images instead of videos: large, lossless')
     has_flags: bool = option(True, 'with reward, done, success and intervention')
-    max_age: float = option(MAX_AGE, 'that an input may be old', unit='s', above=0.0)
     is_skipping_bad: bool = option(False, 'leave out bags that do not fit')
 
     @cached_property

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from frame_ros.core.options import option, options, rule
-from frame_ros.core.ros_names import check_namespace
+from frame_ros.core.ros_names import NamespaceOptions
 
 FEWEST_POSES = 4  # that show a tool
 
@@ -34,7 +34,7 @@ class ExcitationOptions:
 
 
 @options
-class MotionOptions(ExcitationOptions):
+class MotionOptions(ExcitationOptions, NamespaceOptions):
     """Motion of a robot over ROS."""
 
     speed: float = option(
@@ -44,12 +44,6 @@ class MotionOptions(ExcitationOptions):
         at_most=1.0,
     )
     rate: float = option(50.0, 'of the commands', unit='Hz', at_least=1.0, at_most=1000.0)
-    namespace: str = option('', "the robot's namespace")
-
-    @rule('namespace', 'a ROS namespace')
-    def _has_namespace(self) -> bool:
-        check_namespace(self.namespace)
-        return True
 
 
 @options
