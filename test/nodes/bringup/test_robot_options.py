@@ -11,6 +11,7 @@ import yaml
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.process_table import arm_processes, demo_processes
 from frame_ros.bringup.run_options import DemoOptions
+from frame_ros.cli import main
 from frame_ros.core.errors import SetupError
 from frame_ros.robots import find_urdf
 from frame_ros.robots.franka import TOPICS
@@ -114,6 +115,19 @@ def test_parameters_of_a_profiles_simulation_are_checked(tmp_path, node, message
     settings = DemoOptions(robot=profile_with(tmp_path, **content))
     with pytest.raises(SetupError, match=f'mine.yaml: simulation.parameters: .*{message}'):
         demo_processes(settings)
+
+
+def test_an_argument_of_the_demo_overrides_a_profile_only_if_it_is_given(tmp_path, capsys):
+    known = find_profile('so101')
+    content = json.loads(json.dumps(attrs.asdict(known)))
+    content |= {'name': 'mine', 'urdf': str(known.path(known.urdf))}
+    content['simulation']['motors'] = str(known.path(known.simulation.motors))
+    content['parameters'] = {'policy': {'execution': 'ensembling'}}
+    command = ['demo', '--dry-run', '--robot', profile_with(tmp_path, **content)]
+    assert main([*command, '--directory', str(tmp_path)]) == 0
+    assert 'execution:="ensembling"' in capsys.readouterr().out
+    assert main([*command, '--directory', str(tmp_path), '--execution', 'asynchronous']) == 0
+    assert 'execution:="asynchronous"' in capsys.readouterr().out
 
 
 def test_sensors_in_the_parameters_of_a_profile_are_started_unless_others_are_given(tmp_path):
