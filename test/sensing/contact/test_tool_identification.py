@@ -136,5 +136,3 @@ def test_bad_input():
         fit_tool(rotations, np.where(np.arange(5)[:, None] == 2, np.nan, wrenches))
     with pytest.raises(ValueRangeError, match='rotation'):
         fit_tool(2.0 * rotations, wrenches)
-    with pytest.raises(ValueRangeError, match='gravity'):
-        fit_tool(rotations, wrenches, gravity=(0.0, 0.0, 0.0))

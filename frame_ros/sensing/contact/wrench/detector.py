@@ -99,17 +99,14 @@ class WrenchContact:
         """The payload that the gripper holds."""
         return self._payload.payload
 
-    def tare(self, ignore_change: bool = False) -> None:
+    def tare(self) -> None:
         """Begins a tare with the next block of samples, whose result is in `tare_result`, None
         until then.
 
         A refused tare keeps the bias as it was; without any, tares go on by themselves.
-
-        ignore_change: accepts a bias unlike the one before, and a reading that counts as contact:
-        for a tool that was changed, free of contact.
         """
         self.end_block()
-        self._tare.start(ignore_change)
+        self._tare.start()
         self.tare_result = None
 
     def cancel_tare(self, why: str) -> None:

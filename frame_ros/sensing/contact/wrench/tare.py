@@ -49,18 +49,13 @@ class WrenchTare:
         self._settings = settings
         self._window = int(settings.tare_window * SECOND)
         self.is_running = False
-        self._ignores_change = self._is_patient = False
+        self._is_patient = False
         self._blocks: list[WrenchBlock] = []
 
-    def start(self, ignore_change: bool = False, is_patient: bool = False) -> None:
-        """Begins a tare.
-
-        Args:
-            ignore_change: accepts a bias unlike the one before.
-            is_patient: while there is no bias, starts again after a refusal.
-        """
+    def start(self, is_patient: bool = False) -> None:
+        """Begins a tare. is_patient: while there is no bias, starts again after a refusal."""
         self.is_running = True
-        self._ignores_change, self._is_patient = ignore_change, is_patient
+        self._is_patient = is_patient
         self._blocks = []
 
     def restart(self) -> None:
@@ -75,7 +70,7 @@ class WrenchTare:
 
     def update(self, block: WrenchBlock, bias: Array | None) -> TareResult | None:
         """Takes a block; returns the result once the window is full. bias: (6,) before."""
-        if bias is not None and block.is_contact and not self._ignores_change:
+        if bias is not None and block.is_contact:
             why = 'the robot is in contact; free it and tare again'
             return self.interrupt(why, block.end, bias)
         if block.is_holding:
@@ -138,7 +133,7 @@ class WrenchTare:
         known = 'the last tare'
         if before is None and settings.known_bias is not None:
             before, known = np.array(settings.known_bias), 'the bias expected of this sensor'
-        if before is None or self._ignores_change:
+        if before is None:
             return
         change = found - before
         force, torque = float(np.linalg.norm(change[:3])), float(np.linalg.norm(change[3:]))
@@ -147,6 +142,6 @@ class WrenchTare:
                 f'beyond the weight of the tool the sensor reads {force:.2f} N and {torque:.3f} '
                 f'N m more than at {known} (at most {settings.tare_force} N and '
                 f'{settings.tare_torque} N m is allowed): it seems to be in contact, or carries '
-                f'another tool than the one given; free it and tare again, or tare ignoring the '
-                f'change if nothing touches it'
+                f'another tool than the one given; free it and tare again, or start again with the '
+                f'tool that it carries'
             )

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.sensing.contact.identification_options import FEWEST_POSES
-from frame_ros.sensing.contact.wrench.tool_model import GRAVITY, Tool, Vector
+from frame_ros.sensing.contact.wrench.tool_model import GRAVITY, Tool
 from frame_ros.sensing.contact.wrench.tool_motion import check_rotation
 
 Array = NDArray[np.float64]
@@ -64,7 +64,7 @@ class ToolFit:
         """N m, root mean square of the residual torques."""
         return float(np.sqrt(np.mean(self.residuals[:, 3:] ** 2)))
 
-    def tool(self, gravity: Vector = (0.0, 0.0, -GRAVITY)) -> Tool:
+    def tool(self) -> Tool:
         """Returns the tool, of unknown moments of inertia.
 
         Raises:
@@ -77,7 +77,7 @@ class ToolFit:
                 f'degrees and more; {_GOOD_POSES} are good'
             )
         x, y, z = self.centre_of_mass.tolist()
-        return Tool(max(self.mass, 0.0), (x, y, z), gravity=gravity)
+        return Tool(max(self.mass, 0.0), (x, y, z))
 
 
 def fit_tool(
@@ -85,7 +85,6 @@ def fit_tool(
     wrenches: ArrayLike,
     *,
     is_force_on_tool: bool = True,
-    gravity: Vector = (0.0, 0.0, -GRAVITY),
     is_robust: bool = False,
 ) -> ToolFit:
     """Fits mass, centre of mass and bias by least squares.
@@ -98,20 +97,19 @@ def fit_tool(
         rotations: (K, 3, 3) of the sensor in the base frame, K >= 4; the poses should turn gravity
             to well-spread directions (down along +-x, +-y, +-z of the sensor is best). wrenches:
             (K, 6) N and N m, the mean readings at rest, free of contact. is_force_on_tool: see
-            WrenchOptions. gravity: (3,) m/s^2 in the base frame. is_robust: poses with large
+            WrenchOptions. is_robust: poses with large
             residuals count less (iteratively reweighted, Huber).
 
     Raises:
         ShapeError: fewer than 4 poses, or shapes that do not fit.
-        ValueRangeError: a value that is not finite, no rotation matrix, no gravity, or a mass that
+        ValueRangeError: a value that is not finite, no rotation matrix, or a mass that
             comes out negative.
     """
-    turned, readings = _checked(rotations, wrenches, gravity)
+    turned, readings = _checked(rotations, wrenches)
     readings = readings if is_force_on_tool else -readings
-    strength = float(np.linalg.norm(gravity))
-    down = np.array(gravity) @ turned / strength
+    down = -turned[:, 2]
     solved = _solve(down, readings, is_robust)
-    fit = _as_tool(solved, strength)
+    fit = _as_tool(solved)
     has_mass, has_moment = _determined(down)
     if has_mass and fit.mass < -3.0 * max(fit.mass_error, _LEAST_MASS):
         raise ValueRangeError(
@@ -204,12 +202,12 @@ def _solve(down: Array, readings: Array, is_robust: bool) -> _Solved:
     return solved
 
 
-def _as_tool(solved: _Solved, strength: float) -> ToolFit:
-    """Returns the fit as if the poses determined everything. strength: of gravity, m/s^2."""
+def _as_tool(solved: _Solved) -> ToolFit:
+    """Returns the fit as if the poses determined everything."""
     force, torque = solved.force, solved.torque
-    mass, mass_error = float(force.values[0]) / strength, float(force.errors[0]) / strength
+    mass, mass_error = float(force.values[0]) / GRAVITY, float(force.errors[0]) / GRAVITY
     centre, centre_error = _centre(
-        torque.values[:3] / strength, torque.errors[:3] / strength, mass, mass_error
+        torque.values[:3] / GRAVITY, torque.errors[:3] / GRAVITY, mass, mass_error
     )
     return ToolFit(
         mass=mass,
@@ -224,7 +222,7 @@ def _as_tool(solved: _Solved, strength: float) -> ToolFit:
     )
 
 
-def _checked(rotations: ArrayLike, wrenches: ArrayLike, gravity: Vector) -> tuple[Array, Array]:
+def _checked(rotations: ArrayLike, wrenches: ArrayLike) -> tuple[Array, Array]:
     turned = np.asarray(rotations, dtype=np.float64)
     readings = np.asarray(wrenches, dtype=np.float64)
     count = len(turned) if turned.ndim else 0
@@ -240,8 +238,6 @@ def _checked(rotations: ArrayLike, wrenches: ArrayLike, gravity: Vector) -> tupl
         raise ValueRangeError(f'the wrench of pose {row} is not finite: {readings[row].tolist()}')
     for rotation in turned:
         check_rotation(rotation)
-    if not np.linalg.norm(gravity) > 0:
-        raise ValueRangeError(f'gravity is {gravity}; without it no pose shows the mass')
     return turned, readings
 
 
