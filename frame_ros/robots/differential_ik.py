@@ -86,27 +86,20 @@ class DifferentialInverseKinematics:
         robot: Robot,
         tip: str | None = None,
         *,
-        orientation_cost: float | None = None,
-        posture_cost: float = POSTURE_COST,
         velocity_scale: float = 1.0,
     ) -> None:
         """Makes the solver for one link.
 
         Args:
             tip: a link; None: the preset's.
-            orientation_cost: m/rad; None: the preset's; 0: the orientation is left free.
-            posture_cost: m/rad.
             velocity_scale: share of the joints' velocity limits that may be used, 0 to 1.
 
         Raises:
             MissingExtraError: pink or its solver is not installed.
             RobotError: the robot has no such link.
-            ValueRangeError: a cost or scale is out of range.
+            ValueRangeError: the scale is out of range.
         """
         preset = tracking_preset(robot)
-        cost = preset.orientation_cost if orientation_cost is None else orientation_cost
-        if not (0 <= cost < math.inf and 0 <= posture_cost < math.inf):
-            raise ValueRangeError(f'costs are {cost} and {posture_cost}; they must be 0 or more')
         if not 0 < velocity_scale <= 1:
             raise ValueRangeError(f'velocity_scale is {velocity_scale}; it must be in (0, 1]')
         self._arm = Robot(robot.urdf, tip or preset.tip or robot.tip_link, robot.profile)
@@ -114,7 +107,7 @@ class DifferentialInverseKinematics:
         self.posture: Array | None = None
         self._velocity = self._arm.velocity_limits * velocity_scale
         self._pink = _pink()
-        self._solver = _BoundedSolver(self._pink, self._arm, float(cost), float(posture_cost))
+        self._solver = _BoundedSolver(self._pink, self._arm, preset.orientation_cost)
 
     def forward(self, joints: ArrayLike) -> tuple[Array, Array]:
         """Position (3,) and quaternion xyzw (4,) of the tip in the base frame."""
@@ -179,7 +172,7 @@ class DifferentialInverseKinematics:
 class _BoundedSolver:
     """One pose at a time, the joints between two bounds."""
 
-    def __init__(self, pink: Any, arm: Robot, orientation_cost: float, posture_cost: float) -> None:
+    def __init__(self, pink: Any, arm: Robot, orientation_cost: float) -> None:
         import pinocchio
 
         # The chain's model has no limits of its own: only the bounds given to `solve` hold.
@@ -187,7 +180,7 @@ class _BoundedSolver:
         self._pin, self._pink, self._model = pinocchio, pink, model
         self._bounds = pink.bounds_class(len(arm.joint_names))
         self._tip = pink.FrameTask('tip', 1.0, orientation_cost, lm_damping=LEVENBERG_MARQUARDT)
-        self._posture = pink.PostureTask(posture_cost)
+        self._posture = pink.PostureTask(POSTURE_COST)
         self._tasks = [self._tip, self._posture]
         self._state = pink.Configuration(
             model, model.createData(), np.zeros(model.nq), copy_data=False

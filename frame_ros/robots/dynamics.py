@@ -68,7 +68,7 @@ class RobotDynamics:
         self,
         robot: Robot,
         joint_names: Sequence[str] | None = None,
-        armature: ArrayLike | Mapping[str, float] = 0.0,
+        armature: ArrayLike = 0.0,
         tool: Payload | None = None,
         held: Mapping[str, float] | None = None,
         gravity: Sequence[float] = GRAVITY,
@@ -78,7 +78,7 @@ class RobotDynamics:
 
         Args:
             joint_names: None takes those that move the robot's tip.
-            armature: one for all joints, one per joint, or by name.
+            armature: one for all joints, or one per joint.
             tool: carried in addition to the URDF's links.
             held: positions of the joints that are not named.
             gravity: m/s^2 in the base frame.
@@ -107,13 +107,11 @@ class RobotDynamics:
         self._check_masses()
         self.set_payload(tool)
 
-    def _checked_armature(self, armature: ArrayLike | Mapping[str, float]) -> Array:
-        if isinstance(armature, Mapping):
-            armature = [armature.get(name, 0.0) for name in self.joint_names]
+    def _checked_armature(self, armature: ArrayLike) -> Array:
         try:
             values = np.broadcast_to(np.asarray(armature, np.float64), self._shape).copy()
         except ValueError as error:
-            raise RobotError(f'armature is {armature}; one value per joint is needed') from error
+            raise RobotError(f'armature is {armature!r}; one value per joint is needed') from error
         if not np.isfinite(values).all() or (values < 0.0).any():
             raise RobotError(f'armature is {values.tolist()} kg m^2; none may be negative')
         return values

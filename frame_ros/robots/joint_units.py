@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +39,11 @@ class JointUnits:
     scale: NDArray[np.float64]
     offset: NDArray[np.float64]
     is_identity: bool = False
+
+    @property
+    def of_changes(self) -> JointUnits:
+        """The map of changes of positions, which have no offset."""
+        return replace(self, offset=0.0 * self.offset)
 
     def to_policy(self, radians: NDArray[np.float64]) -> NDArray[np.float64]:
         """Returns (..., D) positions in the policy's units."""

@@ -182,8 +182,7 @@ def action_columns(
     if not is_of_joints:
         return _declared(space, found, [_usual_unit(name) for name in found])
     of_joints = scales.of(found)
-    if space == 'joint_delta':  # a difference has no offset
-        of_joints = JointUnits(of_joints.scale, 0.0 * of_joints.offset, of_joints.is_identity)
+    of_joints = of_joints.of_changes if space == 'joint_delta' else of_joints
     return ActionColumns(space, found, ('rad',) * len(found), of_joints)
 
 

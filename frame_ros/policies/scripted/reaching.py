@@ -16,6 +16,7 @@ _LARGEST_STEP, _LARGEST_TURN = (
     0.25,
     0.1,
 )  # rad per iteration: of any joint, and for the orientation's sake
+_ITERATIONS = 60
 
 
 def solve_reach(
@@ -23,7 +24,6 @@ def solve_reach(
     start: NDArray[np.float64],
     position: NDArray[np.float64],
     rotation: NDArray[np.float64],
-    iterations: int = 60,
 ) -> tuple[NDArray[np.float64], float]:
     """Joint positions that bring the tip to `position`, with its orientation as near to `rotation`
     as they allow.
@@ -38,7 +38,7 @@ def solve_reach(
         rotation: (3, 3). Returns the joints (N,) and the distance (m) that is left.
     """
     q = np.clip(start, robot.lower, robot.upper)
-    for _ in range(iterations):
+    for _ in range(_ITERATIONS):
         reached, quaternion = robot.forward(q)
         turn = _rotation_error(rotation, rotation_of(quaternion))
         error = np.concatenate((position - reached, turn))

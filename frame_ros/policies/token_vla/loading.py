@@ -196,15 +196,10 @@ def _normaliser(
 
 def _chunk_format(space: str, names: tuple[str, ...], options: VlaOptions) -> ChunkFormat:
     period = 1.0 / options.action_rate
-    if space == 'joint_position':
+    if space in ('joint_position', 'joint_delta'):
         converter = joint_units(options.units, names, options.gripper_limits)
-        columns = ('rad',) * len(names)
-        return ChunkFormat(space, names, columns, period, converter.to_radians)
-    if space == 'joint_delta':
-        # A difference has no offset.
-        converter = joint_units(options.units, names, options.gripper_limits)
-        columns = ('rad',) * len(names)
-        return ChunkFormat(space, names, columns, period, lambda v: v / converter.scale)
+        converter = converter.of_changes if space == 'joint_delta' else converter
+        return ChunkFormat(space, names, ('rad',) * len(names), period, converter.to_radians)
     columns = tuple(
         'm' if name in TRANSLATIONS else 'rad' if name in ROTATIONS else '1' for name in names
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from frame_ros.core.errors import CheckpointError, FrameRosError, PolicyError
+from frame_ros.core.errors import FrameRosError, PolicyError, ValueRangeError
 from frame_ros.policies.execution.action_spaces import ActionConverter
 from frame_ros.policies.lerobot import load_lerobot_policy
 from frame_ros.policies.lerobot.columns import JointScales, action_columns, state_columns
@@ -206,7 +206,7 @@ def test_range_units_by_the_calibration_file_or_the_limits(make, tmp_path):
     assert 'calibration=FILE' in near.notes[0]
     for text in ('', '[1]', '{"a": 3}'):
         path.write_text(text)
-        with pytest.raises(CheckpointError, match=r'arm\.json'):
+        with pytest.raises(ValueRangeError, match=r'arm\.json'):
             load_lerobot_policy(make(6, 6), JOINTS, calibration=str(path), **options)
 
 
