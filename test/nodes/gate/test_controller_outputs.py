@@ -49,15 +49,15 @@ class Bench:
             for topic, (kind, qos) in subscribed.items()
         }
         wanted = {subscription.topic_name for subscription in self.inputs.values()}
-        self.until(lambda: wanted == self.matched() and not self.unmet())
+        self.until(lambda: wanted == self.matched() and self.are_heard())
 
     def matched(self):
         """The topics on which the output has a subscriber."""
         found = [p for p in self.node.publishers if p.get_subscription_count()]
         return {p.topic_name for p in found if p.topic_name.startswith('/cell/')}
 
-    def unmet(self):
-        return [text for s in self.inputs.values() if (text := s.silence())]
+    def are_heard(self):
+        return all(each.publisher_count() for each in self.inputs.values())
 
     @staticmethod
     def until(condition, timeout=PATIENCE):
