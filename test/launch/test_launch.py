@@ -228,10 +228,10 @@ def test_an_argument_that_is_not_given_leaves_the_profile_its_parameters(tmp_pat
 def test_none_switches_off_what_the_profile_has():
     topic = find_profile('fr3').topics.gripper
     _, actions = read('franka')
-    assert parameters_of('metrics', actions)['gripper_topic'] == topic
+    assert parameters_of('kinematics', actions)['gripper_topic'] == topic
     assert topic in parameters_of('episode_recorder', actions)['topics.also']
     _, actions = read('franka', gripper_topic='none')
-    assert 'gripper_topic' not in parameters_of('metrics', actions)
+    assert 'gripper_topic' not in parameters_of('kinematics', actions)
     assert topic not in parameters_of('episode_recorder', actions)['topics.also']
 
 
