@@ -72,9 +72,7 @@ def test_a_wrong_parameter_is_named(ros_domain, name, value):
 
 def test_episodes_without_an_outcome_end_by_time(ros_domain, tmp_path):
     pytest.importorskip('mujoco')
-    settings = DemoOptions(
-        policy='hold', episodes=2, qualities=(), seed=7, timeout=1.0, directory=str(tmp_path)
-    )
+    settings = DemoOptions(policy='hold', episodes=2, seed=7, timeout=1.0, directory=str(tmp_path))
     processes = [blind(p) for p in demo_processes(settings) if p.name not in LEFT_OUT]
     results = []
     try:
