@@ -16,8 +16,9 @@ object and goal and whether the object is held. Of it come
   least distance while moving, peak and RMS force;
 - efficiency: control rate (all, last second, worst second).
 
-An inference is a chunk of 10 steps, 60 tokens (their four statistics) and 8 sampled chunks. Of it
-come tb_tp, tb_pcs, tb_d, tb_e and ev (step, window, mean), chunk overlap, latency (mean,
+An inference is a message as rclpy gives it, of 60 tokens (their four statistics) and 8 sampled
+chunks of 10 steps, checked and reduced as the metrics node does. Of it come tb_tp, tb_pcs, tb_d,
+tb_e and ev (step, window, mean), mean chunk overlap (each is in the message), latency (mean,
 percentiles, jitter, parts), computation time, memory. sr, tcr, mse, amse and namse need an outcome
 or ground truth, which a running episode does not have.
 
@@ -36,34 +37,35 @@ import json
 import statistics
 import sys
 import time
+from array import array
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from bars import Bars, parse
 
-from frame_ros.bags.streams.inference import INFERENCE_FIELDS
+from frame_ros.bags.streams.inference import INFERENCE_FIELDS, LARGE_FIELDS, inference_values
+from frame_ros.confidence.inference_uncertainty import TOKEN_FIELDS
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.metric_pipeline.confidence_state import ConfidenceState
 from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.episodes.metric_pipeline.safety_state import ContactSample, SafetyState
 from frame_ros.metrics import (
     ActionStep,
-    ChunkOverlapDisagreement,
-    ExecutionVariability,
     OptimalTrajectoryDifference,
     PoseLowPass,
     ReferenceTracker,
-    TokenStep,
     TrajectoryStep,
 )
 
 WINDOW = 8
 NAMES = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
 RATE = 30
-HORIZON, TOKENS, SAMPLES = 10, 60, 8
+HORIZON, TOKENS, SAMPLES, CLASSES = 10, 60, 8, 256
 # These take turns: like what has just been received, they are warm in the cache.
 INFERENCES = 16
 CUTOFF = 5.0
@@ -77,7 +79,7 @@ def make_run(steps: int) -> Run:
     """A smooth random motion at 30 Hz and what goes with it, and some inferences."""
     random = np.random.default_rng(0)
     t = np.arange(steps) / RATE
-    phase = random.uniform(0, 6, (1, 6))
+    phase, size = random.uniform(0, 6, (1, 6)), (INFERENCES, TOKENS, 4)
     actions = np.sin(t[:, None] * random.uniform(0.3, 1.0, (1, 6)) + phase)
     positions = 0.2 * actions[:, :3] + random.normal(0, 1e-4, (steps, 3))
     orientations = np.concatenate([0.3 * actions[:, 3:], np.ones((steps, 1))], axis=1)
@@ -92,10 +94,25 @@ def make_run(steps: int) -> Run:
         'objects': positions + random.normal(0, 0.01, (steps, 3)),
         'held': (t // 5) % 2 == 1,
         'references': [(t, positions + random.normal(0, 0.01, (steps, 3))) for _ in range(3)],
-        'tokens': random.uniform(0.1, 0.9, (INFERENCES, 4, TOKENS)),
+        'tokens': random.uniform((0.5, 0.1, 0.1, 0.1), (0.9, 0.5, 0.9, 0.9), size).swapaxes(1, 2),
         'samples': random.normal(size=(INFERENCES, SAMPLES, HORIZON, 6)),
-        'chunks': random.normal(size=(INFERENCES, HORIZON, 6)),
     }
+
+
+def make_messages(run: Run) -> list[SimpleNamespace]:
+    """The inferences of a run as PolicyInference."""
+    stamp = SimpleNamespace(sec=1, nanosec=0)
+    shape = {'sample_count': SAMPLES, 'horizon': HORIZON, 'action_dimension': 6}
+    fields = INFERENCE | dict.fromkeys(LARGE_FIELDS, array('d')) | shape
+    fields |= {'vocabulary_size': CLASSES, 'request_stamp': stamp, 'observation_stamp': stamp}
+    return [
+        SimpleNamespace(
+            **fields
+            | {name: array('d', values) for name, values in zip(TOKEN_FIELDS, tokens)}
+            | {'samples': array('d', samples.ravel())}
+        )
+        for tokens, samples in zip(run['tokens'], run['samples'])
+    ]
 
 
 class LiveMetrics:
@@ -107,18 +124,16 @@ class LiveMetrics:
         self.progress = OptimalTrajectoryDifference()
         self.tracker = ReferenceTracker(run['references'][:references])
         self.safety, self.efficiency = SafetyState(PipelineOptions()), EfficiencyState()
-        self.tokens, self.variability = TokenStep(), ExecutionVariability()
-        self.overlap = ChunkOverlapDisagreement()
+        self.confidence = ConfidenceState(self._refuse)
 
-    def infer(self, tokens: list[list[float]], samples: np.ndarray, chunk: np.ndarray) -> tuple:
-        """Takes one inference; returns what is not an attribute already."""
-        self.tokens.update(*tokens)
-        self.variability.update(samples)
-        self.overlap.update(chunk, 5)
-        self.efficiency.update_inference(INFERENCE)
-        four = self.tokens.tb_tp, self.tokens.tb_pcs, self.tokens.tb_d, self.tokens.tb_e
-        forms = [(each.value, each.mean) for each in (*four, self.variability)]
-        return *forms, self.overlap.mean
+    def infer(self, message: SimpleNamespace) -> dict[str, float]:
+        """Takes one inference; returns the values of ConfidenceMetrics."""
+        values = inference_values(message)
+        self.efficiency.update_inference(values)
+        return self.confidence.update(values)
+
+    def _refuse(self, counter: str) -> None:
+        raise AssertionError(f'{counter}: {self.confidence.problem}')
 
 
 def contact_sample(collides: bool) -> ContactSample:
@@ -139,8 +154,7 @@ def time_metrics(run: Run, every: int, low_pass: bool, references: int = 1) -> l
         *(run[name].tolist() for name in ('actions', 'collisions', 'distances', 'held')),
         map(tuple, run['objects'].tolist()),
     )
-    tokens, samples, chunks = run['tokens'].tolist(), run['samples'], run['chunks']
-    costs = []
+    messages, costs = make_messages(run), []
     for i, (stamp, pose, action, collides, distance, held, target) in enumerate(columns):
         begin = time.perf_counter_ns()
         if filtered is not None:
@@ -154,7 +168,7 @@ def time_metrics(run: Run, every: int, low_pass: bool, references: int = 1) -> l
         safety.values(stamp, 1.0, trajectory.pl, True, 0)
         live.efficiency.update_step(stamp)
         if i % every == 0:
-            live.infer(tokens[i % INFERENCES], samples[i % INFERENCES], chunks[i % INFERENCES])
+            live.infer(messages[i % INFERENCES])
         costs.append((time.perf_counter_ns() - begin) / 1e3)
     return costs
 
@@ -259,7 +273,9 @@ def recompute_rate(run: Run, window: slice) -> tuple:
 
 
 def recompute_inferences(run: Run, calls: np.ndarray) -> tuple:
-    """Tokens, samples, overlap and latency of 8 inferences; calls: (8, 6) s: whole, parts, CPU."""
+    """Tokens, samples, overlap and latency of 8 inferences; calls: (8, 7), s: whole, parts, CPU;
+    and overlap.
+    """
     window = slice(0, WINDOW)
     largest, second, squares, entropy = np.moveaxis(run['tokens'][window], 1, 0)
     tokens = (
@@ -267,18 +283,16 @@ def recompute_inferences(run: Run, calls: np.ndarray) -> tuple:
         (1.0 - squares).mean(axis=1), entropy.mean(axis=1),
     )  # fmt: skip
     variability = run['samples'][window].std(axis=1).mean(axis=(1, 2))
-    chunk, last = run['chunks'][window][-1], run['chunks'][window][-2]
     whole = calls[:, 0]
     return (
         *((values.mean(), values[-1]) for values in (*tokens, variability)),
-        np.abs(chunk[:5] - last[5:]).mean(),
         *(whole.std(), np.percentile(whole, (50, 95, 99)), calls.mean(axis=0)),
     )
 
 
 def time_recomputing(run: Run, with_inference: bool) -> list[float]:
     """Returns us per step when an 8-sample window is recomputed in numpy for the same metrics."""
-    calls = np.full((WINDOW, 6), 0.05)
+    calls = np.full((WINDOW, 7), 0.05)
     parts: list[Callable[[Run, slice], Any]] = [
         recompute_trajectory, recompute_references, recompute_progress, recompute_actions,
         recompute_safety, recompute_rate,
@@ -310,7 +324,7 @@ RATIOS = {
     'numpy / metrics, inference at every step': ('numpy_inference', 'metrics_inference'),
     'numpy / whole pipeline': ('numpy', 'pipeline'),
 }
-BARS = {'numpy / metrics': 10.0, 'numpy / metrics, inference at every step': 6.0}
+BARS = {'numpy / metrics': 10.0, 'numpy / metrics, inference at every step': 4.0}
 
 
 def measure(run: Run) -> dict[str, float]:

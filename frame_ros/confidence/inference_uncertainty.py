@@ -8,6 +8,7 @@ The same few lines serve a live message and a row of a bag, so both give the sam
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite, log
 from typing import Any
 
 import numpy as np
@@ -50,39 +51,39 @@ def token_uncertainty(statistics: Mapping[str, Any], vocabulary_size: int) -> di
         TOKEN_METRICS -> value, NaN if there are no tokens or they are unusable; 'tokens_problem':
         what is wrong with them, or ''.
     """
-    arrays = [np.asarray(statistics[name], dtype=np.float64) for name in TOKEN_FIELDS]
-    problem = _token_problem(arrays, vocabulary_size) if any(map(len, arrays)) else ''
-    if problem or not len(arrays[0]):
+    lists = [statistics[name] for name in TOKEN_FIELDS]
+    lengths = [len(each) for each in lists]
+    problem = ''
+    if len(set(lengths)) > 1:
+        named = ', '.join(f'{name} {length}' for name, length in zip(TOKEN_FIELDS, lengths))
+        problem = f'token statistics differ in length: {named}'
+    elif lengths[0]:
+        table = np.array(lists, dtype=np.float64)
+        problem = _token_problem(table, vocabulary_size)
+    if problem or not lengths[0]:
         return {**dict.fromkeys(TOKEN_METRICS, NAN), 'tokens_problem': problem}
     # Imported here: without array-api-compat a reader of messages still loads, and says it lacks.
-    from frame_ros.metrics import token_metrics
+    from frame_ros.metrics.token_probabilities import uncertainties
 
-    largest, second, squares, entropy = arrays
-    values = token_metrics(largest, second, squares, entropy)
+    values = uncertainties(np, table)
     return {**{name: float(values[name]) for name in TOKEN_METRICS}, 'tokens_problem': ''}
 
 
-def _token_problem(arrays: list[NDArray[np.float64]], vocabulary_size: int) -> str:
-    """Returns why token statistics are not those of distributions over V classes."""
-    largest, second, squares, entropy = arrays
-    if len({len(array) for array in arrays}) > 1:
-        lengths = ', '.join(f'{name} {len(a)}' for name, a in zip(TOKEN_FIELDS, arrays))
-        return f'token statistics differ in length: {lengths}'
+def _token_problem(table: NDArray[np.float64], vocabulary_size: int) -> str:
+    """Returns why token statistics (4, TN) are not those of distributions over V classes."""
     if vocabulary_size < 2:
         return f'vocabulary_size of an inference with tokens is {vocabulary_size}, not 2 or more'
+    lowest, highest = table.min(axis=1).tolist(), table.max(axis=1).tolist()
     most = 1.0 + _TOLERANCE
-    for name, array in zip(TOKEN_FIELDS[:3], arrays):
+    nats = log(vocabulary_size) * most + _TOLERANCE
+    for row, limit in enumerate((most, most, most, nats)):
         # NaN is neither.
-        if not (array.min() >= -_TOLERANCE and array.max() <= most):
-            return f'{name} {_worst(array, most):g} does not lie between 0 and 1'
-    if not (second <= largest + _TOLERANCE).all():
+        if not (lowest[row] >= -_TOLERANCE and highest[row] <= limit):
+            bound = '1' if row < 3 else f'ln {vocabulary_size}'
+            worst = _worst(table[row], limit)
+            return f'{TOKEN_FIELDS[row]} {worst:g} does not lie between 0 and {bound}'
+    if (table[1] - table[0]).max() > _TOLERANCE:
         return 'token_second_probability is above token_max_probability'
-    most = float(np.log(vocabulary_size)) * most + _TOLERANCE
-    if not (entropy.min() >= -_TOLERANCE and entropy.max() <= most):
-        return (
-            f'token_entropy {_worst(entropy, most):g} does not lie between 0 and '
-            f'ln {vocabulary_size}'
-        )
     return ''
 
 
@@ -102,13 +103,16 @@ def chosen_confidence(statistics: Mapping[str, Any], count: int) -> dict[str, An
         CONFIDENCES -> value in [0, 1], NaN if there are no tokens or their probabilities are not
         known or unusable; 'confidence_problem': what is wrong with them, or ''.
     """
+    unknown = {**dict.fromkeys(CONFIDENCES, NAN), 'confidence_problem': ''}
+    if not len(statistics[CHOSEN_FIELDS[0]]):
+        return unknown
     chosen, step, dimension = (np.asarray(statistics[name]) for name in CHOSEN_FIELDS)
     chosen = chosen.astype(np.float64)
-    if not len(chosen) or (len(chosen) == count and np.isnan(chosen).any()):
-        return {**dict.fromkeys(CONFIDENCES, NAN), 'confidence_problem': ''}
+    if len(chosen) == count and np.isnan(chosen).any():
+        return unknown
     problem = _chosen_problem(chosen, step, dimension, count)
     if problem:
-        return {**dict.fromkeys(CONFIDENCES, NAN), 'confidence_problem': problem}
+        return {**unknown, 'confidence_problem': problem}
     from frame_ros.metrics import token_confidence, token_groups
 
     values = {
@@ -145,10 +149,10 @@ def ensemble_values(confidences: Any) -> dict[str, Any]:
         ENSEMBLE_METRICS -> value, NaN if there are none or they are unusable (the spread also of
         one); 'ensemble_problem': what is wrong with them, or ''.
     """
-    values = np.asarray(confidences, dtype=np.float64)
     nothing = dict.fromkeys(ENSEMBLE_METRICS, NAN)
-    if not len(values):
+    if not len(confidences):
         return {**nothing, 'ensemble_problem': ''}
+    values = np.asarray(confidences, dtype=np.float64)
     most = 1.0 + _TOLERANCE
     if not (values.min() >= -_TOLERANCE and values.max() <= most):
         worst = _worst(values, most)
@@ -172,27 +176,25 @@ def sample_variability(samples: Any, count: int, horizon: int, dimension: int) -
         'ev' in the unit of the action, NaN if there are no samples or they are unusable;
         'samples_problem': what is wrong with them, or ''.
     """
-    values = np.asarray(samples, dtype=np.float64)
-    problem = _sample_problem(values, count, horizon, dimension)
+    problem = _sample_problem(len(samples), count, horizon, dimension)
     if problem or not count:
         return {'ev': NAN, 'samples_problem': problem}
-    from frame_ros.metrics import execution_variability
+    from frame_ros.metrics.families.sampled_actions import mean_deviation
 
-    chunks = values.reshape(count, horizon, dimension).swapaxes(0, 1)
-    with np.errstate(over='ignore'):
-        variability = float(execution_variability(chunks).mean())
-    if not np.isfinite(variability):
-        return {'ev': NAN, 'samples_problem': 'samples are too large to have a deviation'}
-    return {'ev': variability, 'samples_problem': ''}
+    values = np.asarray(samples, dtype=np.float64)
+    variability = mean_deviation(values.reshape(count, -1))
+    if isfinite(variability):
+        return {'ev': variability, 'samples_problem': ''}
+    is_finite = np.isfinite(values).all()
+    what = 'are too large to have a deviation' if is_finite else 'hold values that are not finite'
+    return {'ev': NAN, 'samples_problem': f'samples {what}'}
 
 
-def _sample_problem(values: NDArray[np.float64], count: int, horizon: int, dimension: int) -> str:
+def _sample_problem(length: int, count: int, horizon: int, dimension: int) -> str:
     expected = count * horizon * dimension
-    if len(values) != expected or (count and not expected):
+    if length != expected or (count and not expected):
         return (
-            f'samples hold {len(values)} values; {count} chunks of {horizon} steps and '
+            f'samples hold {length} values; {count} chunks of {horizon} steps and '
             f'{dimension} dimensions have {expected}'
         )
-    if count == 1:
-        return 'a single sampled chunk has no deviation; 2 or more are needed'
-    return '' if np.isfinite(values).all() else 'samples hold values that are not finite'
+    return 'a single sampled chunk has no deviation; 2 or more are needed' if count == 1 else ''

@@ -22,7 +22,6 @@ from frame_ros.metrics.contiguous_samples import find_breaks
 from frame_ros.metrics.engine.low_pass import PoseLowPass
 from frame_ros.metrics.engine.reference_tracker import ReferenceTracker
 from frame_ros.metrics.engine.samples import RunningMean, WindowMean
-from frame_ros.metrics.engine.token_step import TokenStep
 from frame_ros.metrics.engine.trajectory_step import ActionStep, TrajectoryStep
 from frame_ros.metrics.families import *
 from frame_ros.metrics.filtering import low_pass, low_pass_orientations

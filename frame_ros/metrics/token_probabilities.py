@@ -105,6 +105,19 @@ def token_statistic(values: Any, name: str) -> tuple[Any, Array]:
     return xp, array
 
 
+def uncertainties(xp: Any, statistics: Array) -> dict[str, Array]:
+    """TB-TP, TB-PCS, TB-D and TB-E from checked statistics: (4, ..., TN) largest and second largest
+    probability, sum of squares and entropy (nats) of each token. VLA-UQ eq. 8, 10, 12, 14.
+    """
+    means = xp.mean(statistics, axis=-1)
+    return {
+        'tb_tp': 1.0 - means[0],
+        'tb_pcs': 1.0 - (means[0] - means[1]),
+        'tb_d': 1.0 - means[2],
+        'tb_e': means[3],
+    }
+
+
 def largest_gini(classes: int, normalised: bool) -> float:
     """The divisor of TB-TP and TB-D over V classes: their largest value, 1 - 1/V; 1 if not
     normalised. VLA-UQ eq. 8, 12.

@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from frame_ros.core.errors import ShapeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import record
 from frame_ros.metrics.arrays import Array, as_sequences, norm
 from frame_ros.metrics.constants import WINDOW
-from frame_ros.metrics.engine.samples import StepValue, check_finite_block, mean_weights
+from frame_ros.metrics.engine.samples import StepValue
 
 __all__ = ['ExecutionVariability', 'execution_variability']
 
@@ -36,6 +38,17 @@ def execution_variability(samples: Any) -> Array:
     return xp.mean(spread, axis=-1)
 
 
+def mean_deviation(samples: NDArray[np.float64]) -> float:
+    """EV of one inference: `execution_variability` of N samples (N, K), also of K numbers of whole
+    chunks. Not finite where a sample is not, or is too large.
+    """
+    count, width = samples.shape
+    with np.errstate(over='ignore', invalid='ignore'):
+        centred = samples - np.add.reduce(samples) / count
+        centred *= centred
+        return float(np.add.reduce(np.sqrt(np.add.reduce(centred) / count)) / width)
+
+
 class ExecutionVariability(StepValue):
     """EV of inferences, unit of the action: `step`, `value` (window), `mean`. Batch form:
     `execution_variability`, of chunks its mean over their steps.
@@ -56,15 +69,10 @@ class ExecutionVariability(StepValue):
             raise ShapeError(
                 f'samples have shape {array.shape}; (N, D) or (N, H, D), N >= 2, is expected'
             )
-        flat = array.reshape(len(array), -1)
-        weights = mean_weights(len(flat))
-        mean = weights.dot(flat)
-        check_finite_block(mean, array, 'samples')
-        centred = flat - mean
-        centred *= centred
-        deviations = weights.dot(centred)
-        np.sqrt(deviations, deviations)
-        self.add(float(mean_weights(len(deviations)).dot(deviations)))
+        variability = mean_deviation(array.reshape(len(array), -1))
+        if not (isfinite(variability) or np.isfinite(array).all()):
+            raise ValueRangeError('samples hold values that are not finite')
+        self.add(variability)
 
 
 VARIABILITY = record.Metric(

@@ -3,7 +3,7 @@
 """Uncertainty of one inference from the probabilities of its tokens (VLA-UQ eq. 7-14).
 
 Each metric has two doors: the full probabilities (..., TN, V), or the per-token statistics
-that a PolicyInference message carries (`token_metrics`). Both end in the same few lines.
+that a PolicyInference message carries (`token_metrics`).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from frame_ros.metrics.token_probabilities import (
     largest_gini,
     mean_over_tokens,
     token_statistic,
+    uncertainties,
 )
 
 __all__ = [
@@ -138,8 +139,6 @@ def token_metrics(
     """
     if vocabulary_size is not None and vocabulary_size < 2:
         raise ValueRangeError(f'vocabulary_size is {vocabulary_size}; 2 or more is expected')
-    gini = 1.0 if vocabulary_size is None else largest_gini(vocabulary_size, True)
-    nats = 1.0 if vocabulary_size is None else log(vocabulary_size)
     xp, largest = token_statistic(max_probability, 'max_probability')
     second = token_statistic(second_probability, 'second_probability')[1]
     squares = token_statistic(sum_of_squares, 'sum_of_squares')[1]
@@ -150,12 +149,12 @@ def token_metrics(
         ('entropy', entropies),
     ):
         check_same_shape(largest, other, ('max_probability', name))
-    return {
-        'tb_tp': (1.0 - xp.mean(largest, axis=-1)) / gini,
-        'tb_pcs': 1.0 - xp.mean(largest - second, axis=-1),
-        'tb_d': xp.mean(1.0 - squares, axis=-1) / gini,
-        'tb_e': xp.mean(entropies, axis=-1) / nats,
-    }
+    values = uncertainties(xp, xp.stack((largest, second, squares, entropies)))
+    if vocabulary_size is None:
+        return values
+    gini = largest_gini(vocabulary_size, True)
+    most = {'tb_tp': gini, 'tb_pcs': 1.0, 'tb_d': gini, 'tb_e': log(vocabulary_size)}
+    return {name: values[name] / most[name] for name in values}
 
 
 class TokenProbabilityUncertainty(StreamingTokenUncertainty):

@@ -24,7 +24,6 @@ from frame_ros.metrics import (
     TaskCompletionRate,
     TokenEntropy,
     TokenProbabilityUncertainty,
-    TokenStep,
     token_metrics,
 )
 
@@ -60,18 +59,15 @@ def three_forms(steps):
 @given(st.integers(0, 99), st.integers(1, 12), st.integers(1, 5), st.integers(2, 6), st.booleans())
 def test_token_metrics_equal_the_batch_forms(seed, inferences, tokens, classes, normalised):
     metrics = {name: each(normalised=normalised) for name, (each, _) in CLASSES.items()}
-    steps, fused = {name: [] for name in CLASSES}, TokenStep(normalised)
+    steps: dict = {name: [] for name in CLASSES}
     for p in distributions(seed, inferences, tokens, classes):
         of_statistics = token_metrics(*statistics(p), classes if normalised else None)
-        fused.update(*statistics(p), classes)
         for name, (_, batch) in CLASSES.items():
             metrics[name].update(p)
             steps[name].append(float(batch(p, normalised=normalised)))
             np.testing.assert_allclose(of_statistics[name], steps[name][-1], **TOLERANCE)
-            for metric in (metrics[name], getattr(fused, name)):
-                np.testing.assert_allclose(
-                    [metric.step, metric.value, metric.mean], three_forms(steps[name]), **TOLERANCE
-                )
+            found = [metrics[name].step, metrics[name].value, metrics[name].mean]
+            np.testing.assert_allclose(found, three_forms(steps[name]), **TOLERANCE)
 
 
 def test_authors_tokens_are_normalised():
@@ -194,17 +190,13 @@ def test_computation_time_and_memory():
 
 
 def test_bad_inferences_are_named_and_change_nothing():
-    tokens, fused, chunks = DeepGini(), TokenStep(normalised=True), ChunkOverlapDisagreement()
+    tokens, chunks = DeepGini(), ChunkOverlapDisagreement()
     variability = ExecutionVariability()
     chunks.update(np.zeros((3, 2)))
     refused = [
         (lambda: tokens.update(np.ones((2, 2))), ValueRangeError, 'softmax'),
         (lambda: tokens.update(np.full((3, 2, 2), 0.5)), ShapeError, '3'),
         (lambda: DeepGini(variant='x'), ValueRangeError, "'x'"),
-        (lambda: fused.update([], [], [], [], 4), ShapeError, r'\[0, 0, 0, 0\]'),
-        (lambda: fused.update([0.5], [0.1, 0.1], [0.3], [0.4], 4), ShapeError, r'\[1, 2, 1, 1\]'),
-        (lambda: fused.update([0.5], [0.1], [np.inf], [0.4], 4), ValueRangeError, 'not finite'),
-        (lambda: fused.update([0.5], [0.1], [0.3], [0.4], 1), ValueRangeError, 'is 1'),
         (lambda: variability.update(np.zeros((1, 3))), ShapeError, r'\(1, 3\)'),
         (lambda: variability.update([[0.0], [np.inf]]), ValueRangeError, 'not finite'),
         (lambda: chunks.update(np.zeros((3, 4))), ShapeError, r'\(3, 4\)'),
@@ -214,7 +206,7 @@ def test_bad_inferences_are_named_and_change_nothing():
     for call, error, message in refused:
         with pytest.raises(error, match=message):
             call()
-    assert np.isnan([tokens.value, fused.tb_d.value, variability.value, chunks.mean]).all()
+    assert np.isnan([tokens.value, variability.value, chunks.mean]).all()
     chunks.update(np.ones((3, 2)), 1)
     assert chunks.value == 1.0
 

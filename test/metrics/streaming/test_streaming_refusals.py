@@ -39,7 +39,6 @@ from frame_ros.metrics import (
     SuccessRate,
     TCPInstability,
     TokenEntropy,
-    TokenStep,
     TrajectoryStep,
     WindowMean,
 )
@@ -72,7 +71,6 @@ METRICS = {
     'NAMSE': (NAMSE, (POSITION, POSITION)),
     'TokenEntropy': (TokenEntropy, (((0.2, 0.8), (0.5, 0.5)),)),
     'DeepGini': (DeepGini, (((0.2, 0.8), (0.5, 0.5)),)),
-    'TokenStep': (TokenStep, ((0.5, 0.5), (0.1, 0.1), (0.3, 0.2), (0.4, 0.5))),
     'ExecutionVariability': (ExecutionVariability, (((1.0, 2.0), (3.0, 5.0)),)),
     'ChunkOverlapDisagreement': (ChunkOverlapDisagreement, (((1.0, 2.0), (3.0, 5.0)),)),
     'RunningMean': (RunningMean, (0.5,)),
