@@ -315,18 +315,6 @@ def test_ros_is_imported_at_the_edges_only(path):
         assert not [m for m in modules if LAUNCH_MODULES.fullmatch(m.split('.')[0])]
 
 
-# Files whose docstrings, comments and messages are still to be revised; only to shrink.
-PLAIN = {
-    'README.md',
-    'benchmarks',
-    'docs',
-    'examples',
-    'frame_ros',
-    'launch',
-    'msg',
-    'scripts',
-    'srv',
-}
 REVISED = [
     path
     for path in files()
