@@ -79,7 +79,7 @@ def _checked(node: str, where: str, given: Mapping[str, Any]) -> dict[str, Value
         except KeyError:
             found[name] = plain(where, name, value)
         except OptionError as error:
-            raise SetupError(f'{where}: {error}') from None
+            raise SetupError(f'{where}: {name} of the node {node} {error.problem}') from None
     return found
 
 
@@ -163,6 +163,6 @@ def _check_sections(sections: Sections, processes: list[Process], options: RunOp
 def _check_names(node: str, given: Iterable[str], where: str) -> None:
     names = [name for name in given if not EVERY_NODE.fullmatch(name)]
     try:
-        check_names(names, parameters_of(node), f'parameter of the {node}')
+        check_names(names, parameters_of(node), f'parameter of the node {node}')
     except OptionError as error:
         raise SetupError(f'{where}: {error}') from None

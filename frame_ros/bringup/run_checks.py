@@ -53,7 +53,7 @@ def _check_policy(parameters: Parameters) -> None:
 
 
 def _check_references(parameters: Parameters) -> None:
-    if paths := parameters.get('references'):
+    if paths := from_parameter(parameters.get('references')):
         from frame_ros.episodes.reference_loading import load_references
 
         load_references(paths, robot=parameters['robot'])

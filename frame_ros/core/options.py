@@ -394,13 +394,18 @@ def nested(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flat(values: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
-    """Mappings in mappings by dotted names, as ROS 2 reads a file of parameters."""
+    """Mappings in mappings by dotted names, as ROS 2 reads a file of parameters.
+
+    Raises:
+        OptionError: a name is there twice: dotted, and in mappings.
+    """
     found: dict[str, Any] = {}
     for name, value in values.items():
-        if isinstance(value, Mapping) and value:
-            found |= flat(value, f'{prefix}{name}.')
-        else:
-            found[f'{prefix}{name}'] = value
+        is_group = isinstance(value, Mapping) and value
+        inner = flat(value, f'{prefix}{name}.') if is_group else {f'{prefix}{name}': value}
+        if twice := found.keys() & inner.keys():
+            raise OptionError(min(twice), 'is given twice')
+        found |= inner
     return found
 
 

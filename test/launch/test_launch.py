@@ -172,7 +172,7 @@ def test_a_wrong_argument_is_an_error():
     with pytest.raises(SetupError, match='qualities must be a YAML list'):
         read('demo', qualities='1.0;0.5')
     with pytest.raises(
-        SetupError, match="'speed' is no parameter of the gate; did you mean 'workspace.speed'"
+        SetupError, match="'speed' is no parameter of the node gate; did you mean 'workspace.speed'"
     ):
         read('so101', policy='hold', gate_parameters='{speed: 1}')
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from array import array
 from collections.abc import Callable, Collection, Mapping
@@ -93,13 +94,16 @@ def descriptor_of(option: Option) -> ParameterDescriptor:
     upper = [b for b in (option.below, option.at_most) if b is not None]
     if option.is_list or not (lower or upper):
         return found
-    least = min([*lower, *option.besides])
-    if option.kind is int:
-        most = int(max([*upper, *option.besides])) if upper else INT64[-1]
-        found.integer_range = [IntegerRange(from_value=int(least), to_value=most)]
+    is_whole = option.kind is int
+    ends = (INT64[0], INT64[-1]) if is_whole else (-math.inf, math.inf)
+    least = min([*lower, *option.besides]) if lower else ends[0]
+    most = max([*upper, *option.besides]) if upper else ends[1]
+    if is_whole:
+        found.integer_range = [IntegerRange(from_value=int(least), to_value=int(most))]
     else:
-        largest = float(max([*upper, *option.besides])) if upper else float('inf')
-        found.floating_point_range = [FloatingPointRange(from_value=float(least), to_value=largest)]
+        found.floating_point_range = [
+            FloatingPointRange(from_value=float(least), to_value=float(most))
+        ]
     return found
 
 

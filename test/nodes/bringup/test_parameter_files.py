@@ -11,9 +11,11 @@ from patience import PATIENCE
 
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.process_table import arm_processes, demo_processes
+from frame_ros.bringup.run_checks import check_run
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import from_texts
+from frame_ros.core.shared_files import share_directory
 
 
 def parameters(processes):
@@ -83,7 +85,7 @@ def test_a_nodes_own_name_takes_precedence_over_a_pattern(write):
         ('gat: {ros__parameters: {tip: tcp}}', "names the node 'gat'; there are contact, "),
         (
             'gate: {ros__parameters: {tipp: tcp}}',
-            "'tipp' is no parameter of the gate; did you mean 'tip'",
+            "'tipp' is no parameter of the node gate; did you mean 'tip'",
         ),
         (
             '/**: {ros__parameters: {tipp: tcp}}',
@@ -93,17 +95,31 @@ def test_a_nodes_own_name_takes_precedence_over_a_pattern(write):
         ('[1]', 'must hold parameters by node'),
         ('gate: {', 'cannot be read'),
         ('gate: {ros__parameters: {tip: a, tip: b}}', "'tip' is given twice"),
-        ('gate: {ros__parameters: {tip: null}}', 'params_file: tip is null; it must be a text'),
-        ('gate: {ros__parameters: {tip: }}', 'params_file: tip is null'),
+        ('"/**": {ros__parameters: {rate: 50.0}}', 'rate of the node markers is 50.0; it must be'),
+        (
+            'gate: {ros__parameters: {limits.step: 0.1, limits: {step: 0.5}}}',
+            'limits.step is given twice',
+        ),
+        (
+            'gate: {ros__parameters: {tip: null}}',
+            'params_file: tip of the node gate is null; it must be a text',
+        ),
+        ('gate: {ros__parameters: {tip: }}', 'params_file: tip of the node gate is null'),
         (
             'gate: {ros__parameters: {workspace.box: []}}',
-            r'workspace.box is \[\]; it must be 6 numbers',
+            r'workspace.box of the node gate is \[\]; it must be 6 numbers',
         ),
-        ('gate: {ros__parameters: {workspace.box: [[0, 1]]}}', r'workspace.box is \[\[0, 1\]\]'),
-        ('gate: {ros__parameters: {workspace.floor: 2026-01-02}}', 'floor is datetime.date'),
+        (
+            'gate: {ros__parameters: {workspace.box: [[0, 1]]}}',
+            r'workspace.box of the node gate is \[\[0',
+        ),
+        (
+            'gate: {ros__parameters: {workspace.floor: 2026-01-02}}',
+            'floor of the node gate is datetime.date',
+        ),
         (
             'gate: {ros__parameters: {realtime_priority: 99999999999999999999}}',
-            'realtime_priority is 99999999999999999999; it must be 0 to 99',
+            'realtime_priority of the node gate is 99999999999999999999; it must be 0 to 99',
         ),
         ('"/**": {ros__parameters: {use_sim_time: null}}', 'use_sim_time is null'),
     ],
@@ -123,7 +139,7 @@ def test_parameters_are_checked_with_the_robot_that_they_are_for(write):
 
 
 def test_an_argument_that_ros_has_no_type_for_is_refused():
-    with pytest.raises(SetupError, match='gate_parameters: tip is null'):
+    with pytest.raises(SetupError, match='gate_parameters: tip of the node gate is null'):
         arm_processes(ArmOptions(policy='hold', gate_parameters={'tip': None}))
 
 
@@ -155,6 +171,12 @@ def test_values_arrive_as_they_are_meant(write, ros_domain):
         'expected.max_force': float('inf'),
         'robot': 'null',
     }
+
+
+@pytest.mark.parametrize('node', ['metrics', 'policy', 'episode_recorder'])
+def test_a_file_of_defaults_changes_nothing_that_a_run_is_refused_for(node):
+    file = share_directory() / 'config' / f'{node}.yaml'
+    check_run(arm_processes(ArmOptions(policy='hold', params_file=str(file))))
 
 
 def test_a_file_that_is_not_there_is_named():

@@ -485,7 +485,7 @@ def test_the_gate_is_set_by_the_launch_arguments():
     assert drawn == {'robot': 'fr3', 'workspace.box': [0.2, -0.4, 0.0, 0.7, 0.4, 0.8]}
     with pytest.raises(
         SetupError,
-        match="'velocity_scal' is no parameter of the gate; did you mean 'limits.velocity_scale'",
+        match="'velocity_scal' is no parameter of the node gate; did you mean 'limits.velocity_sc",
     ):
         arm_processes(evolve(settings, gate_parameters={'velocity_scal': 0.3}))
 

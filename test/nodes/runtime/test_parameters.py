@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Declaration of parameters: types, descriptions, and those that may be set later."""
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -23,8 +24,18 @@ from frame_ros.bringup.declared_nodes import (
 )
 from frame_ros.bringup.parameter_yaml import parameter_yaml
 from frame_ros.core.errors import FrameRosError, SetupError
-from frame_ros.core.options import flat, from_values, group, nested, option, options, rule, walk
-from frame_ros.nodes.runtime.parameters import declare_options
+from frame_ros.core.options import (
+    Option,
+    flat,
+    from_values,
+    group,
+    nested,
+    option,
+    options,
+    rule,
+    walk,
+)
+from frame_ros.nodes.runtime.parameters import declare_options, descriptor_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 
@@ -140,6 +151,22 @@ def test_options_are_declared_with_descriptions_and_ranges(node_with):
         '0, or at least 5',
     )
     assert node.describe_parameter('mode').additional_constraints == 'auto, true or false'
+
+
+@pytest.mark.parametrize(
+    ('default', 'bounds', 'expected'),
+    [
+        (0.0, {'at_most': 5.0}, (-math.inf, 5.0)),
+        (0.0, {'below': 5.0, 'besides': (9.0,)}, (-math.inf, 9.0)),
+        (7, {'at_most': 5, 'besides': (7,)}, (-(2**63), 7)),
+        (0, {'above': 0, 'besides': (0,)}, (0, 2**63 - 1)),
+    ],
+)
+def test_a_range_may_have_one_end(default, bounds, expected):
+    kind = type(default)
+    described = descriptor_of(Option('name', kind, default, 'text', **bounds))
+    (found,) = described.floating_point_range if kind is float else described.integer_range
+    assert (found.from_value, found.to_value) == expected
 
 
 def test_an_empty_list_of_texts_is_one_empty_text(node_with):
