@@ -137,10 +137,7 @@ class Option:
             kind = KINDS[self.item].partition(' ')[2] if single else MANY[self.item]
             each = ', or '.join([*besides, self.range]) if self.range else ''
             return f'{number} {kind}' + (f', each {each}' if each else '')
-        elif self.is_mapping:
-            text = 'a mapping'
-        else:
-            text = self.range or KINDS[self.item]
+        text = 'a mapping' if self.is_mapping else self.range or KINDS[self.item]
         return ', or '.join([*besides, text])
 
     @property
