@@ -65,7 +65,7 @@ class ArmOptions(RunOptions):
     contact_sources: tuple[str, ...] = passed(
         'sources',
         'contact',
-        text='starts the contact node; empty: joint_effort if there is a motors_file',
+        text='starts the contact node; empty: joint_effort if there is a motors_file, else none',
     )
     motors_file: str = option(
         '', f'what `frame-ros identify joints` wrote, for joint_effort; {OF_PROFILE}'
@@ -218,16 +218,19 @@ class ArmOptions(RunOptions):
     @property
     def sources_of_contact(self) -> tuple[str, ...]:
         """Evidence of contact that the contact node takes; empty: it is not started."""
-        given = self.contact_sources or self._of_profile('contact', 'sources')
-        return given or (('joint_effort',) if self.motors else ())
+        listed = self._listed('contact_sources', 'contact', 'sources')
+        return listed or (('joint_effort',) if self.motors else ())
 
     @property
     def depth_cameras(self) -> tuple[str, ...]:
         """Cameras of the proximity node."""
-        return self.proximity_cameras or self._of_profile('proximity', 'cameras')
+        return self._listed('proximity_cameras', 'proximity', 'cameras')
 
-    def _of_profile(self, node: str, parameter: str) -> tuple[str, ...]:
-        """A list among the parameters in the robot's profile; empty: it has none."""
+    def _listed(self, option: str, node: str, parameter: str) -> tuple[str, ...]:
+        """A list that the user gave, be it empty, or else that in the robot's profile."""
+        listed: tuple[str, ...] = getattr(self, option)
+        if listed or option in self.given:
+            return listed
         return tuple(flat(self.profile.parameters.get(node, {})).get(parameter, ()))
 
     @property

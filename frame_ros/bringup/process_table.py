@@ -136,8 +136,8 @@ def _as_set(options: RunOptions, processes: list[Process]) -> list[Process]:
                 **of_robot.get(process.executable, {}),
                 **_shared(options, process),
                 **options.own_parameters(process.executable),
-                **process.parameters,
                 **passed_parameters(options, process.executable, are_given=True),
+                **process.parameters,
             },
         )
         for process in processes

@@ -191,13 +191,14 @@ class Option:
 
     def _kind_of(self, value: Any) -> str:
         """Returns the requirement on the value, with its type if it has another."""
+        if self.is_finite and isinstance(value, float) and not math.isfinite(value):
+            return ', '.join(filter(None, ('a finite number', self.range)))
         is_typed = self.is_list or self.is_mapping or self._has_type(self._item(value))
         has_words = not self.range or self.choices
         return self.expected if is_typed or has_words else f'{KINDS[self.item]}, {self.expected}'
 
     def _has_type(self, value: Any) -> bool:
-        kind = self.item
-        return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+        return isinstance(value, self.item) and (self.item is bool or not isinstance(value, bool))
 
     def _item(self, value: Any) -> Any:
         """A whole number as a decimal one; true and false as the words, where these are choices."""

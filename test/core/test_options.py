@@ -98,7 +98,7 @@ def test_values_take_the_type_of_the_option():
         ({'rate': 0.5}, 'rate is 0.5; it must be 1 to 200 Hz'),
         ({'rate': 'fast'}, "rate is 'fast'; it must be a number, 1 to 200 Hz"),
         ({'rate': True}, 'rate is True; it must be a number, 1 to 200 Hz'),
-        ({'rate': math.nan}, 'rate is nan; it must be 1 to 200 Hz'),
+        ({'rate': math.nan}, 'rate is nan; it must be a finite number, 1 to 200 Hz'),
         ({'rate': None}, 'rate is null; it must be a number, 1 to 200 Hz'),
         ({'ratio': math.nan}, 'ratio is nan; it must be above 0'),
         ({'autostart': 1}, 'autostart is 1; it must be true or false'),
@@ -111,7 +111,7 @@ def test_values_take_the_type_of_the_option():
         ({'names': ['a', 1]}, "names is ['a', 1]; it must be a list of texts"),
         ({'more': [1]}, 'more is [1]; it must be a mapping'),
         ({'limits.step': 0.0}, 'limits.step is 0.0; it must be above 0 rad'),
-        ({'limits.step': math.inf}, 'limits.step is inf; it must be above 0 rad'),
+        ({'limits.step': math.inf}, 'limits.step is inf; it must be a finite number, above 0 rad'),
         (
             {'limits.speeds': [-1.0]},
             'limits.speeds is [-1.0]; it must be a list of numbers, each at least 0 rad/s',

@@ -399,7 +399,7 @@ def test_settings_survive_the_way_through_text(kind):
         ({'episodes': '0'}, 'episodes is 0; it must be at least 1'),
         ({'seed': '-1'}, 'seed is -1; it must be at least 0'),
         ({'timeout': '0'}, 'timeout is 0.0; it must be above 0 s'),
-        ({'timeout': 'nan'}, 'timeout is nan; it must be above 0 s'),
+        ({'timeout': 'nan'}, 'timeout is nan; it must be a finite number, above 0 s'),
         ({'policy': ''}, "no policy ''"),
         ({'policy': 'clever'}, "no policy 'clever'; known: scripted, hold, lerobot, remote"),
         ({'policy_options': 'url=1'}, 'policy_options must be a YAML mapping such as'),

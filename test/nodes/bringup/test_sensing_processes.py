@@ -11,7 +11,8 @@ from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.process_table import arm_processes, demo_processes
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.core.errors import SetupError
-from frame_ros.core.options import flat
+from frame_ros.core.options import evolved, flat
+from frame_ros.robots import find_urdf
 from frame_ros.robots.profiles import find_profile, simulated_robots
 
 FRANKA_WRENCH = find_profile('fr3').topics.wrench
@@ -87,6 +88,20 @@ def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
             yaml.safe_load(processes[name].config.read_text())['/**']['ros__parameters']
         )
         assert set(processes[name].parameters) <= set(declared)
+
+
+def test_an_empty_list_that_is_given_switches_off_what_the_profile_senses_with(tmp_path):
+    profile = tmp_path / 'mine.yaml'
+    sensors = {'contact': {'sources': ['wrench']}, 'proximity': {'cameras': ['front']}}
+    profile.write_text(yaml.safe_dump({'urdf': str(find_urdf('so101')), 'parameters': sensors}))
+    settings = ArmOptions(robot=str(profile))
+    found = by_name(arm_processes(settings))
+    assert found['contact'].parameters['sources'] == ['wrench'] and 'proximity' in found
+    given = frozenset({'contact_sources', 'proximity_cameras'})
+    found = by_name(arm_processes(evolved(settings, given=given)))
+    assert not {'contact', 'proximity'} & set(found)
+    found = by_name(arm_processes(evolved(settings, given=given, motors_file='motors.yaml')))
+    assert found['contact'].parameters['sources'] == ['joint_effort']
 
 
 def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
