@@ -329,6 +329,29 @@ def test_who_comes_back_to_where_it_was_held_does_not_overshoot(speed):
     rates_of(bench.sent)
 
 
+@pytest.mark.parametrize('is_pushed', [False, True])
+def test_who_pauses_on_the_way_back_goes_on_from_where_it_was_sent(is_pushed, monkeypatch):
+    gentle = limits_of(ROBOT, step=0.35, tick=0.2, acceleration_scale=0.1)
+    monkeypatch.setattr('gate_and_arm.LIMITS', gentle)
+    bench = Bench(stop_behaviour='hold')
+    bench.drive(30, speed=2.0)
+    held = bench.joints[0]
+    bench.keep(bench.gate.stop(Reason(Cause.OPERATOR), bench.moment))
+    bench.wait(0.5)
+    paused, count = bench.joints.copy(), len(bench.sent)
+    assert paused[0] > held + 0.2
+    stalled(bench, 0.5)
+    if is_pushed:  # and somebody holds the arm elsewhere for a while
+        bench.joints = paused + 0.15
+        bench.wait(0.5)
+        assert len(bench.sent) == count
+        bench.joints = paused.copy()
+    bench.wait(2.0)
+    places = np.array([output.positions[0] for _, output in bench.sent[count:]])
+    assert np.abs(np.diff(places, prepend=paused[0])).max() < 0.02
+    assert places[-1] == pytest.approx(held, abs=1e-9)
+
+
 def test_who_comes_back_into_its_range_is_held_where_it_comes_to_rest(monkeypatch):
     gentle = limits_of(ROBOT, step=0.35, tick=0.2, acceleration_scale=0.1)
     monkeypatch.setattr('gate_and_arm.LIMITS', gentle)

@@ -265,6 +265,8 @@ class CommandLimiter:
         if self._waits.any():
             self._use_wanted(time)
         step = self._next_step(i, self.base[i], time, None)
+        # Who paused on its way is still where it was sent last.
+        step.center = np.where(self.has_paused(time)[i], step.p, step.center)
         found = self._limited(step, step.available, time)
         self.positions[i], self.velocities[i] = found.positions, found.velocities
         self.times[i], self._sent[i] = found.times, time
