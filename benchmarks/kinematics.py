@@ -50,7 +50,9 @@ def forward_microseconds(robot: str, repeats: int = 300, calls: int = 200) -> di
 
 
 def publish(robot: str, rate: float, seconds: float) -> None:
-    """Publishes moving joint states at a rate; only stamp and values are rewritten."""
+    """Publishes moving joint states at a rate, of the arm and of the gripper that the node watches
+    for a grasp; only stamp and values are rewritten.
+    """
     import numpy as np
     import rclpy
     from rclpy.serialization import serialize_message
@@ -62,17 +64,23 @@ def publish(robot: str, rate: float, seconds: float) -> None:
     node = rclpy.create_node('publisher')
     publisher = node.create_publisher(JointState, 'joint_states', 200)
     arm = load_robot(robot)
-    size = len(arm.joint_names)
+    names, gripper = list(arm.joint_names), arm.profile.gripper
+    middle, swing = (arm.lower + arm.upper) / 2, np.full(len(names), 0.3)
+    if gripper is not None and gripper.joint not in names:
+        names.append(gripper.joint)
+        middle = np.append(middle, (gripper.closed + gripper.opened) / 2)
+        swing = np.append(swing, gripper.opened - gripper.closed)
+    size = len(names)
     marks = [1e9 + i for i in range(2 * size)]
     message = JointState(
-        name=list(arm.joint_names),
+        name=names,
         position=marks[:size],
         velocity=marks[size:],
         effort=marks[:size],
     )
     data = bytearray(serialize_message(message))
     places = [data.index(struct.pack('<d', mark)) for mark in (marks[0], marks[size])]
-    middle, period = (arm.lower + arm.upper) / 2, 1.0 / rate
+    period = 1.0 / rate
     deadline = time.monotonic() + CONNECTED_WITHIN
     while publisher.get_subscription_count() < 2:
         if time.monotonic() > deadline:
@@ -86,7 +94,7 @@ def publish(robot: str, rate: float, seconds: float) -> None:
         time.sleep(max(0.0, due - time.perf_counter()))
         phase = 2.0 * (due - start)
         struct.pack_into('<II', data, 4, *divmod(time.time_ns(), 10**9))
-        struct.pack_into(f'<{size}d', data, places[0], *(middle + 0.3 * np.sin(phase)))
+        struct.pack_into(f'<{size}d', data, places[0], *(middle + swing * np.sin(phase)))
         struct.pack_into(f'<{size}d', data, places[1], *np.full(size, 0.6 * np.cos(phase)))
         publisher.publish(bytes(data))
         sent += 1

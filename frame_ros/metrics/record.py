@@ -125,7 +125,7 @@ class Live:
     Attributes:
         stream: 'pose' (a PoseSample of each control step), 'action' (the D values of one),
             'contact' (stamp in ns, and the values of `SafetyState.update_contact`), 'proximity'
-            (stamp in ns, m), 'inference' (the values of `conversion.inference_values`).
+            (stamp in ns, m), 'inference' (those of `inference_values`).
         feed: hands one sample to the streaming object.
         make: makes that object from the options of the metric pipeline; None: the class does,
             without arguments.

@@ -15,6 +15,7 @@ from frame_ros.hardware.controllers import controller_layout
 from frame_ros.robots import load_robot
 from frame_ros.robots.differential_ik import DifferentialInverseKinematics
 from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.robots.profiles import find_profile
 from frame_ros.sensing.contact.grasp import GraspOptions
 
 FOLDER = Path(__file__).resolve().parents[2] / 'examples' / 'robots'
@@ -104,7 +105,7 @@ def test_the_process_table_has_the_topics_of_the_profile(tmp_path, monkeypatch):
 
 
 def test_a_gripper_whose_joint_grows_as_it_closes():
-    grasp = GraspOptions().of(str(FILES['xarm6']))
+    grasp = GraspOptions().of(find_profile(FILES['xarm6']))
     assert grasp.joint == 'drive_joint' and not grasp.smaller_is_closed
     assert grasp.closed > grasp.opened
-    assert GraspOptions().of('so101').smaller_is_closed
+    assert GraspOptions().of(find_profile('so101')).smaller_is_closed

@@ -11,6 +11,7 @@ from frame_ros.core.events import EventType
 from frame_ros.core.input_files import load_json
 from frame_ros.core.options import flatten, from_values
 from frame_ros.episodes.episode import Episode
+from frame_ros.robots.profiles import find_profile
 from frame_ros.sensing.contact.grasp import CONTACT, GraspOptions
 
 # Name among the recorded options of metrics, which had those of the grasp -> option.
@@ -46,4 +47,5 @@ def _options_of(episode: Episode) -> GraspOptions | None:
     """Raises FrameRosError for options that cannot be, or a robot that is not known."""
     recorded = load_json(episode.attributes.get('metrics_config', '{}'))
     given = {NAMES[name]: value for name, value in recorded.items() if name in NAMES}
-    return from_values(GraspOptions, given).of(episode.attributes.get('robot', ''))
+    options, robot = from_values(GraspOptions, given), episode.attributes.get('robot')
+    return options.of(find_profile(robot) if robot and options.needs_profile else None)

@@ -21,6 +21,7 @@ from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.robots.joint_state_merge import FullJointState
+from frame_ros.robots.profile import RobotProfile
 from frame_ros.sensing.contact import grasp
 
 RATE = 50.0  # Hz; who waits for a decision at its stamp waits no longer than for contact
@@ -29,10 +30,10 @@ RATE = 50.0  # Hz; who waits for a decision at its stamp waits no longer than fo
 class GraspOutput:
     """Takes the evidence for a grasp, and publishes at the stamps of joint states."""
 
-    def __init__(self, node: Node, options: KinematicsOptions) -> None:
+    def __init__(self, node: Node, options: KinematicsOptions, profile: RobotProfile) -> None:
         """Raises FrameRosError for a gripper that cannot be."""
         self._source = options.grasp.source
-        self._decider = grasp.GraspDecider(options.grasp, options.robot)
+        self._decider = grasp.GraspDecider(options.grasp, profile)
         self._publisher = node.create_publisher(*published(GRASP))
         self._inputs: list[FittingSubscription] = []
         if self._source == grasp.CONTACT:

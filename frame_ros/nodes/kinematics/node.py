@@ -92,7 +92,7 @@ class KinematicsNode(Node):
         self._twist_publisher = self.create_publisher(*published(EE_TWIST))
         self._path_publisher = self.create_publisher(*published(TIP_PATH))
         self._transforms = LinkTransforms(self, self.robot, options.publish_tf, options.frames)
-        self._grasp = GraspOutput(self, options)
+        self._grasp = GraspOutput(self, options, self.robot.profile)
         self._change(options)
         self._trace = Trace(options.path.length, options.path.spacing)
         self._base = options.frames.of(self.robot.base_link)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from frame_ros.core.options import OptionError, evolved, option, options, rule
 from frame_ros.core.stamps import StampGuard, Verdict
 from frame_ros.core.time import SECOND
-from frame_ros.robots.profiles import find_profile
+from frame_ros.robots.profile import RobotProfile
 
 CONTACT, NONE = 'contact', 'none'
 SOURCES = ('position', 'effort', CONTACT)
@@ -67,18 +67,22 @@ class GraspOptions:
     def _ends_below(self) -> bool:
         return self.effort_off <= self.effort_on
 
-    def of(self, robot: str) -> GraspOptions | None:
+    @property
+    def needs_profile(self) -> bool:
+        """Returns whether a robot's profile has to know more."""
+        is_given = self.joint and not self.is_of_profile
+        return self.source not in (NONE, CONTACT) and not is_given
+
+    def of(self, profile: RobotProfile | None) -> GraspOptions | None:
         """The same with what the profile of the robot knows; None: there is no evidence, or the
-        joint of the gripper is not known. robot: as of `find_profile`.
+        joint of the gripper is not known.
 
         Raises:
             OptionError: the positions of the gripper are not known.
         """
-        if self.source == NONE:
-            return None
-        if self.source == CONTACT or (self.joint and not self.is_of_profile):
-            return self
-        gripper = find_profile(robot).gripper if robot else None
+        if not self.needs_profile:
+            return None if self.source == NONE else self
+        gripper = profile.gripper if profile else None
         joint = self.joint or (gripper.joint if gripper else '')
         if not joint:
             return None
@@ -87,7 +91,7 @@ class GraspOptions:
         if gripper is None:
             raise OptionError(
                 'grasp.closed',
-                f'and grasp.opened are not set, and the gripper of {robot!r} is not known: give '
+                f'and grasp.opened are not set, and {_of(profile)} is not known: give '
                 'the positions from which it counts as closed and as open, or set grasp.source to '
                 'none',
             )
@@ -100,6 +104,10 @@ class GraspOptions:
             empty=self.empty if self.margin else gripper.empty,
             margin=self.margin or gripper.margin,
         )
+
+
+def _of(profile: RobotProfile | None) -> str:
+    return f'the gripper of {profile.name!r}' if profile else 'the gripper'
 
 
 class GraspDetector:
@@ -210,13 +218,9 @@ class GraspDecision(NamedTuple):
 class GraspDecider:
     """Decides at any time whether the gripper holds something, by the newest evidence."""
 
-    def __init__(self, options: GraspOptions, robot: str) -> None:
-        """robot: as of `find_profile`.
-
-        Raises:
-            FrameRosError: the positions of the gripper are not known, or the robot is not.
-        """
-        found = options.of(robot)
+    def __init__(self, options: GraspOptions, profile: RobotProfile) -> None:
+        """Raises OptionError: the positions of the gripper are not known."""
+        found = options.of(profile)
         self.joint = found.joint if found and found.source != CONTACT else ''
         self._detector = GraspDetector(found) if found else None
         evidence = f'the state of {self.joint}' if self.joint else 'contact'
@@ -224,8 +228,7 @@ class GraspDecider:
         self._never = (
             'grasp.source is none'
             if options.source == NONE
-            else f'the gripper of {robot!r} is not known: set grasp.joint, grasp.closed and '
-            'grasp.opened'
+            else f'{_of(profile)} is not known: set grasp.joint, grasp.closed and grasp.opened'
         )
         self._guard = StampGuard()
         self._stamp, self._evidence = 0, (nan, nan)

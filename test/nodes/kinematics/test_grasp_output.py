@@ -4,6 +4,7 @@
 
 import math
 import time
+from pathlib import Path
 
 import pytest
 from patience import PATIENCE
@@ -159,6 +160,14 @@ def test_none_is_a_choice_and_says_so(bench):
     arm.move(START, 0.1)
     assert arm.decisions() == [(0, UNKNOWN)]
     assert (arm.found[0].source, arm.found[0].reason) == ('none', 'grasp.source is none')
+
+
+def test_a_description_is_no_robot_of_the_package(bench):
+    urdf = Path(__file__).resolve().parents[3] / 'urdf' / 'so101.urdf'
+    arm = bench(f'robot_description:={urdf}')  # whose gripper may be another than its name says
+    arm.move(START, 0.1)
+    assert arm.decisions() == [(0, UNKNOWN)]
+    assert 'is not known: set grasp.joint' in arm.found[0].reason
 
 
 def test_stamps_that_cannot_be_are_left_out_and_a_reset_clock_goes_on(bench):

@@ -9,6 +9,7 @@ import pytest
 
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.core.time import MILLISECOND, SECOND
+from frame_ros.robots.profiles import find_profile
 from frame_ros.sensing.contact.grasp import (
     GraspDecider,
     GraspDecision,
@@ -141,7 +142,7 @@ def test_settings_that_cannot_be_are_refused(values, message):
 
 
 def test_a_robot_with_a_profile_needs_no_options():
-    decider = GraspDecider(GraspOptions(debounce=0.0), 'so101')
+    decider = GraspDecider(GraspOptions(debounce=0.0), find_profile('so101'))
     assert decider.joint == 'gripper'
     decider.take(SECOND, 0.1, 0.7)
     assert decider.at(SECOND) == GraspDecision(True, 0.1, 0.7)
@@ -150,8 +151,11 @@ def test_a_robot_with_a_profile_needs_no_options():
 
 
 def test_what_is_not_decided_says_why():
-    assert GraspDecider(GraspOptions('none'), 'so101').at(1).reason == 'grasp.source is none'
-    urdf = str(Path(__file__).resolve().parents[3] / 'urdf' / 'so101.urdf')  # without a profile
+    assert (
+        GraspDecider(GraspOptions('none'), find_profile('so101')).at(1).reason
+        == 'grasp.source is none'
+    )
+    urdf = find_profile(Path(__file__).resolve().parents[3] / 'urdf' / 'so101.urdf')
     unknown = GraspDecider(GraspOptions(), urdf)
     unknown.take(1, 0.1, 0.0)
     decision = unknown.at(1)
@@ -164,7 +168,7 @@ def test_what_is_not_decided_says_why():
 
 
 def test_old_evidence_counts_no_longer():
-    decider = GraspDecider(GraspOptions(), 'so101')
+    decider = GraspDecider(GraspOptions(), find_profile('so101'))
     silent = 'the state of gripper has not been known for 0.5 s'
     assert decider.at(SECOND).reason == silent
     decider.take(SECOND, 0.1, NAN)
@@ -175,7 +179,7 @@ def test_old_evidence_counts_no_longer():
 
 
 def test_evidence_goes_on_after_a_reset_of_the_clock_only():
-    decider = GraspDecider(GraspOptions(debounce=0.0), 'so101')
+    decider = GraspDecider(GraspOptions(debounce=0.0), find_profile('so101'))
     decider.take(10 * SECOND, 0.1, NAN)
     for stamp in (10 * SECOND, 9 * SECOND, 0, 900 * SECOND):  # again, earlier, unset, far ahead
         decider.take(stamp, 0.5, NAN)
@@ -186,7 +190,7 @@ def test_evidence_goes_on_after_a_reset_of_the_clock_only():
 
 
 def test_by_contact_neither_position_nor_effort_is_known():
-    decider = GraspDecider(GraspOptions('contact'), 'so101')
+    decider = GraspDecider(GraspOptions('contact'), find_profile('so101'))
     assert decider.joint == ''
     decider.take(SECOND, 2.0, NAN)
     decision = decider.at(SECOND)
