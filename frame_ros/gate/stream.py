@@ -64,14 +64,16 @@ class GateStream:
         self._config, self._watch = config, watch
         self._is_simulated = is_simulated
         self._path = SentPath(len(names), int(LAG * SECOND))
-        self.joints = MeasuredJoints(limiter.limits, watch.config.joint_states_timeout, self._path)
+        # What is measured is plausible or not whatever the limits are lowered to.
+        started = limiter.started
+        self.joints = MeasuredJoints(started, watch.config.joint_states_timeout, self._path)
         self.suspicion: Reason | None = None
         self.doubted: tuple[Reason, int] | None = None
         self.commanded = np.zeros(len(names), dtype=bool)
         self.sent_at, self.is_braking = 0, False
         self._arm = np.array([name in arm for name in names])
         self._unseen = self._arm.copy()
-        self._near = np.where(self._arm, np.minimum(limiter.limits.step, NEAR), math.inf)
+        self._near = np.where(self._arm, np.minimum(started.step, NEAR), math.inf)
         self._starts = np.zeros(len(names), dtype=bool)  # joints that something may have moved
         self._starting = np.zeros(len(names), dtype=bool)  # of these, who start with this command
         self._rest: Array = np.full(len(names), math.nan)  # where they come back to, held

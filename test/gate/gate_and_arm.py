@@ -33,12 +33,14 @@ class Bench:
     now: s since then. clock_runs: whether the robot's clock does. longest: s, of the limiter.
     """
 
-    def __init__(self, follows=True, longest=0.1, **options):
+    def __init__(self, follows=True, longest=0.1, limits=LIMITS, **options):
         self.interventions, self.marks, self.announced = [], [], []
         is_simulated = options.pop('is_simulated', False)
         log = InterventionLog(self.interventions.append, self.marks.append)
+        self.limiter = CommandLimiter(LIMITS, longest=longest)
+        self.limiter.limit_to(limits)
         self.gate = CommandGate(
-            CommandLimiter(LIMITS, longest=longest),
+            self.limiter,
             ROBOT.joint_names,
             rules(**options),
             log,

@@ -4,6 +4,7 @@
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -663,3 +664,12 @@ def test_who_is_only_refused_shuts_out_nobody():
         bench.wait(PERIOD / SECOND)
     causes = {i.reason.cause for i in bench.interventions}
     assert causes == {Cause.STEP_LIMIT, Cause.SECOND_PUBLISHER}
+
+
+def test_an_arm_may_lag_as_far_as_at_the_start_whatever_the_limits_were_lowered_to_before():
+    bench = Bench(follows=False, limits=replace(LIMITS, step=LIMITS.step / 10.0))
+    bench.limiter.limit_to(LIMITS)
+    bench.command(HOME)
+    bench.joints[0] += 0.2
+    bench.wait(0.5)
+    assert bench.measure(bench.joints) == '' and bench.status != GateStatus.STOPPED

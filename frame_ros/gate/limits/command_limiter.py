@@ -62,6 +62,7 @@ class CommandLimiter:
         longest: s after which a command counts as the first after a pause.
 
     Attributes:
+        limits, started: those in force, and those it was made with.
         positions, velocities: (D,) of the last commands, rad or m, NaN for joints without any.
         times: (D,) ns, the stream's time of the last commands.
         base: (D,) where a joint is to start again before it goes on, NaN for none.
@@ -75,7 +76,7 @@ class CommandLimiter:
         jitter: float = 0.02,
         longest: float = 0.1,
     ) -> None:
-        self.limits = self._started = self._wanted = limits
+        self.limits = self.started = self._wanted = limits
         self._workspace = workspace
         self._whole_check = WorkspaceCheck(workspace, limits, jitter) if workspace else None
         self._jitter, self._slot = jitter, round(jitter * SECOND)
@@ -99,7 +100,7 @@ class CommandLimiter:
 
         tip_speed: m/s, of a workspace that has none or a higher one; 0: any.
         """
-        self._wanted = limits.at_most(self._started)
+        self._wanted = limits.at_most(self.started)
         if self._workspace is not None:
             self._workspace.speed = tip_speed
         self._use_wanted(self.times)

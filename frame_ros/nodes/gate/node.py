@@ -92,36 +92,39 @@ class GateNode(ManagedNode):
 
     def _check(self, options: GateOptions) -> None:
         """Refuses limits for another number of joints."""
-        if self._robot is not None:
-            options.limits.of(self._robot)
+        robot = self._robot  # a configuration that fails takes it away in another thread
+        if robot is not None:
+            options.limits.of(robot)
 
     def _change(self, options: GateOptions) -> None:
-        before, self.options = self.options, options
-        if self._outputs is not None:
-            self._outputs.set_state_rate(options.state_rate)
-        text = limit_changes(before, options)
-        if text and self._robot is not None:
-            self._limit(self._robot, text)
-
-    def _limit(self, robot: Robot, text: str) -> None:
-        """Takes the limits of the options into force, and logs and publishes the change."""
-        options, outputs = self.options, self._outputs
-        assert self._limiter is not None and outputs is not None
-        limits = options.limits.of(robot)
         with self._lock:
-            self._limiter.limit_to(limits, options.workspace.speed)
-            if self.gate is not None:
-                outputs.note_limits(text, self._moment(), self.gate.episode.episode_id)
-        self.get_logger().warning(f'the limits are changed: {text}')
+            before, self.options = self.options, options
+            text = limit_changes(before, options)
+            if self._outputs is None:
+                return
+            self._use_options()
+            if text and self.gate is not None:
+                self._outputs.note_limits(text, self._moment(), self.gate.episode.episode_id)
+        if text:
+            self.get_logger().warning(f'the limits are changed: {text}')
+
+    def _use_options(self) -> None:
+        """Takes the options that are live into force."""
+        options = self.options
+        assert self._robot is not None and self._limiter is not None and self._outputs is not None
+        self._outputs.set_state_rate(options.state_rate)
+        self._limiter.limit_to(options.limits.of(self._robot), options.workspace.speed)
 
     def _configure(self) -> None:
         options = self.options
         robot = options.load_robot()
         self.readiness.hardware_id = robot.name
-        self._robot, self._limiter = robot, self._started.make_limiter(robot)
-        self._limiter.limit_to(options.limits.of(robot), options.workspace.speed)
-        limiter, limits = self._limiter, self._limiter.limits
-        self._outputs = outputs = GateOutputs(self, options, robot, limits.names)
+        limiter = self._started.make_limiter(robot)
+        outputs = GateOutputs(self, options, robot, limiter.limits.names)
+        with self._lock:  # what was set since, too
+            self._robot, self._limiter, self._outputs = robot, limiter, outputs
+            self._use_options()
+        limits = limiter.limits
         self._make_gate = lambda: CommandGate(
             limiter,
             robot.joint_names,
@@ -180,10 +183,10 @@ class GateNode(ManagedNode):
             service.set_polled(is_served)
 
     def _release(self) -> None:
-        self._robot = self._limiter = None
-        if self._outputs is not None:
-            self._outputs.close()
-            self._outputs = None
+        with self._lock:
+            outputs, self._robot, self._limiter, self._outputs = self._outputs, None, None, None
+        if outputs is not None:
+            outputs.close()
 
     # The thread.
 

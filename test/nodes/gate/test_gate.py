@@ -29,6 +29,7 @@ from frame_ros.msg import (  # noqa: E402
     PolicyHeartbeat,
 )
 from frame_ros.nodes.gate.node import GateNode  # noqa: E402
+from frame_ros.nodes.gate.options import GateOptions  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -100,6 +101,22 @@ def test_limits_may_be_lowered_while_the_arm_moves(bench):
     assert 0.0 < first[-1] - first[0] < 0.1
     assert put('velocity', [0.0]) is True
     assert next(iter(node.health())).message == 'as started'
+
+
+def test_a_limit_lowered_while_the_gate_is_configured_holds(ros_context, monkeypatch):
+    node = GateNode(parameter_overrides=[Parameter('autostart', value=False)])
+    load, lowered = GateOptions.load_robot, Parameter('limits.velocity', value=[0.04])
+
+    def lower_meanwhile(options):
+        assert node.set_parameters([lowered])[0].successful
+        return load(options)
+
+    monkeypatch.setattr(GateOptions, 'load_robot', lower_meanwhile)
+    try:
+        node.trigger_configure()
+        assert node._limiter.limits.velocity.tolist() == [0.04] * 6
+    finally:
+        node.destroy_node()
 
 
 def test_a_stop_is_latched_announced_and_reset(bench):
