@@ -17,6 +17,7 @@ from rclpy.node import Node
 
 from frame_ros.bags.message_readers import JointStateReader, WrenchReader
 from frame_ros.core.health import Level, Status
+from frame_ros.core.options import evolved
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import SECOND
@@ -79,7 +80,7 @@ class ContactNode(Node):
         self._make_sensors()
         efforts = self._efforts
         self._beside = efforts.bodies_of(settings.fingers) if efforts is not None else ()
-        expectations = settings.expectations(self.robot, self._beside)
+        self._expectations = expectations = settings.expectations(self.robot, self._beside)
         self._tracker = ContactTracker(expectations, settings.max_sensor_age)
         is_phased = expectations.grasp_phases or any(r.phases for r in expectations.regions)
         self._phase = PhaseInput(self) if is_phased else None
@@ -121,7 +122,8 @@ class ContactNode(Node):
         self._next_silent_state = 0.0
         for sensor in self._sensors:
             sensor.change(options)
-        self._tracker.expect(options.expectations(self.robot, self._beside))
+        self._expectations = evolved(self._expectations, **options.expected.shared)
+        self._tracker.expect(self._expectations)
 
     def _make_sensors(self) -> None:
         settings, robot, joints = self._settings, self.robot, self._joints

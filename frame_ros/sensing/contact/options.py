@@ -146,6 +146,11 @@ class ExpectedOptions(ExpectationOptions):
         'and held_only: true (only what the gripper holds) may be added',
     )
 
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The options that the rules have as they are."""
+        return {name: getattr(self, name) for name in flatten(ExpectationOptions())}
+
     def of(
         self, robot: Robot, fingers: Sequence[str], smaller_is_closed: bool
     ) -> ContactExpectations:
@@ -157,11 +162,13 @@ class ExpectedOptions(ExpectationOptions):
         regions = tuple(map(region_of, self.allowed_regions))
         for link in (*self.allowed_links, *(link for region in regions for link in region.links)):
             robot.parent_of(link)
-        shared = {name: getattr(self, name) for name in flatten(ExpectationOptions())}
         return ContactExpectations(
-            **shared, finger_links=tuple(dict.fromkeys(fingers)), allowed_links=self.allowed_links,
-            regions=regions, smaller_is_closed=smaller_is_closed,
-        )  # fmt: skip
+            **self.shared,
+            finger_links=tuple(dict.fromkeys(fingers)),
+            allowed_links=self.allowed_links,
+            regions=regions,
+            smaller_is_closed=smaller_is_closed,
+        )
 
 
 @options

@@ -34,6 +34,7 @@ from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.robots.profiles import find_profile
 from frame_ros.sensing.contact.joints.motor_model import MotorModel, save_motors
 from frame_ros.sensing.contact.options import region_of
 
@@ -300,6 +301,16 @@ def test_thresholds_of_a_wrench_can_be_set_while_it_runs(bench):
     arm.at_rest(250)
     assert not arm.state.in_contact
     assert 'read-only' in put(arm.contact, 'wrench.cutoff', 20.0)
+
+
+def test_thresholds_can_be_set_though_the_profile_was_removed_since(bench, tmp_path):
+    urdf = find_profile('so101').path('urdf/so101.urdf')
+    profile = tmp_path / 'mine.yaml'
+    profile.write_text(f'urdf: {urdf}\n')
+    arm = bench(f'robot:={profile}', 'sources:=[wrench]')
+    profile.unlink()
+    assert put(arm.contact, 'expected.max_force', 15.0) is True
+    assert arm.contact._tracker._judge.expectations.max_force == 15.0
 
 
 def test_the_torque_is_told_at_the_tip(bench):
