@@ -90,9 +90,9 @@ class TrackingPreset:
     """
 
     tip: str = ''
-    orientation_cost: float = 0.3
-    position_tolerance: float = 0.02
-    orientation_tolerance: float = 0.2
+    orientation_cost: float = attrs.field(default=0.3, validator=[_finite, ge(0.0)])
+    position_tolerance: float = attrs.field(default=0.02, validator=gt(0.0))
+    orientation_tolerance: float = attrs.field(default=0.2, validator=gt(0.0))
 
 
 @attrs.frozen
@@ -190,11 +190,21 @@ class RobotProfile:
     wrench_is_estimate: bool = False
     postures: Mapping[str, Mapping[str, float]] = {}
     motors: str = ''
-    cameras: Mapping[str, tuple[Any, ...]] = {}
+    cameras: Mapping[str, tuple[Any, ...]] = attrs.field(default={})
     lerobot: LeRobotTypes = LeRobotTypes()
     rviz: str = 'rviz/frame_ros_fr3.rviz'
     parameters: Mapping[str, Mapping[str, Any]] = {}
     simulation: Simulation | None = None
+
+    @cameras.validator
+    def _check_mounts(self, _: attrs.Attribute[Any], value: Mapping[str, Any]) -> None:
+        for name, mount in value.items():
+            numbers = [n for n in mount[1:] if type(n) in (int, float) and math.isfinite(n)]
+            if len(mount) not in (7, 8) or len(numbers) < len(mount) - 1:
+                raise ValueError(
+                    f'cameras.{name} is {list(mount)}; it must be a link, x y z (m), and roll '
+                    'pitch yaw (rad) or a quaternion x y z w'
+                )
 
     @property
     def folder(self) -> str:

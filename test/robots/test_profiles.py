@@ -90,7 +90,13 @@ def test_a_profile_outside_the_package_is_found_by_path_and_by_folder(outside, m
         ({'tips': {'default': 'tool'}}, "'tool' in tips.default is no link of its URDF; there are"),
         ({'sensor_link': 'wrist_lnk'}, "'wrist_lnk' in sensor_link is no .* mean 'wrist_link'"),
         ({'tracking': {'tip': 'tip'}}, "'tip' in tracking.tip is no link of its URDF"),
-        ({'cameras': {'front': ['bas_link', 0, 0, 0]}}, "'bas_link' in cameras.front is no link"),
+        (
+            {'cameras': {'front': ['bas_link', *(0,) * 6]}},
+            "'bas_link' in cameras.front is no link",
+        ),
+        ({'cameras': {'front': []}}, r'cameras.front is \[\]; it must be a link, x y z'),
+        ({'cameras': {'front': ['base_link', 0, 0, 1]}}, 'cameras.front is .* it must be a link'),
+        ({'tracking': {'orientation_cost': -1}}, "tracking: 'orientation_cost' must be >= 0"),
         (
             {'rates': {'elbo_flex': {'acceleration': 1}}},
             "'elbo_flex' in rates is no joint .* 'elbow_flex'",
