@@ -21,7 +21,7 @@ from frame_ros.robots.profiles import ROBOT_NAMES, find_profile
 
 OUTPUTS = tuple(controller_presets())
 NONE = 'none'
-OF_PROFILE = f"empty: that of the robot's profile; {NONE}: not that one"
+OF_PROFILE = f"empty: that of the robot's profile; {NONE}: not the profile's"
 
 
 @options
@@ -35,7 +35,14 @@ class ArmOptions(RunOptions):
 
     # The noise of a real camera does not compress without loss.
     camera_images: str = passed('camera_images', 'episode_recorder', default='jpeg')
-    tip: str = passed('tip', 'kinematics', 'gate', 'contact')
+    tip: str = passed(
+        'tip',
+        'kinematics',
+        'gate',
+        'contact',
+        text="link whose pose is watched, or a short name of the profile's tips, such as tcp; "
+        'empty: the default',
+    )
     topics_of: str = option(
         '',
         'robot whose driver runs where `robot` is a URDF alone: the names of its topics are the '
@@ -65,14 +72,22 @@ class ArmOptions(RunOptions):
     contact_sources: tuple[str, ...] = passed(
         'sources',
         'contact',
-        text='starts the contact node; empty: joint_effort if there is a motors_file, else none',
+        text="starts the contact node; not given: those of the robot's profile; empty: "
+        'joint_effort if there is a motors_file, else none',
     )
     motors_file: str = option(
         '', f'what `frame-ros identify joints` wrote, for joint_effort; {OF_PROFILE}'
     )
-    tool_file: str = passed('tool.file', 'contact', convert=path_parameter)
+    tool_file: str = passed(
+        'tool.file',
+        'contact',
+        text='what `frame-ros identify tool` wrote, for wrench',
+        convert=path_parameter,
+    )
     proximity_cameras: tuple[str, ...] = option(
-        (), 'starts the proximity node, with these depth cameras'
+        (),
+        "starts the proximity node, with these depth cameras; not given: those of the robot's "
+        'profile',
     )
     depth_topics: Mapping[str, str] = option(
         {}, 'camera: topic of its depth images, where it is not <camera>/depth/image_raw'

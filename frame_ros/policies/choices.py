@@ -30,12 +30,13 @@ class PolicyChoices:
     )
     temperatures: tuple[float, ...] = option(
         (0.5, 1.0, 1.5, 2.0, 3.0),
-        'at which token probabilities are kept, to calibrate by; each costs time per class',
+        'temperatures at which token probabilities are kept, to calibrate by; each costs time per '
+        'class',
         above=0.0,
     )
-    device: str = option('cpu', 'where it runs: cpu, cuda, cuda:1')
+    device: str = option('cpu', 'device of the model: cpu, cuda, cuda:1')
     units: str = option(
-        'degrees', 'of state and action; degrees: the gripper from 0 to 100', choices=UNITS
+        'degrees', 'unit of state and action; degrees: the gripper from 0 to 100', choices=UNITS
     )
     action_rate: float = option(
         0.0, 'frame rate of the training data; 0: the control rate', unit='Hz', at_least=0.0

@@ -28,14 +28,15 @@ class PolicyRunOptions(PolicyChoices, ExecutionOptions, RobotOptions):
     instruction: str = option('', 'task of the policy, if the START event brings none')
     quality: float = option(
         1.0,
-        'of the scripted policy; from the next episode on',
+        'quality of the scripted policy, from the next episode on',
         at_least=0.0,
         at_most=1.0,
         live=True,
     )
     seed: int = option(
         0,
-        'counts on with every episode; an attribute seed of the START event takes precedence',
+        'seed of the first episode, the next has one more; an attribute seed of the START event '
+        'takes precedence',
     )
     control_rate: float = option(
         30.0, 'commands per second', unit='Hz', above=0.0, at_most=HIGHEST_RATE
@@ -49,18 +50,18 @@ class PolicyRunOptions(PolicyChoices, ExecutionOptions, RobotOptions):
     ee_frame: str = option('base', 'axes of ee_delta', choices=CHANGE_FRAMES)
     gripper_convention: str = option(
         '',
-        'how grippers are commanded, see docs/action-spaces.md; empty: delta in joint_delta, else '
+        'form of gripper commands, see docs/action-spaces.md; empty: delta in joint_delta, else '
         'position',
         choices=GRIPPERS,
     )
     action_options: tuple[str, ...] = option(
         (),
-        'further ones of actions, name=value: tip, position_scale, rotation_scale, '
+        'further options of the actions, name=value: tip, position_scale, rotation_scale, '
         'gripper_threshold, unreachable, ...',
     )
     rephrasings: tuple[str, ...] = option((), 'prompt ensemble: the instruction in other words')
     rephrasings_file: str = option('', 'or a reviewed list of them by instruction, YAML')
-    rephrase_every: int = option(1, 'of so many inferences one comes with the ensemble', at_least=1)
+    rephrase_every: int = option(1, 'inferences of which the first has the ensemble', at_least=1)
 
     @property
     def period(self) -> float:

@@ -17,7 +17,7 @@ class PolicyOptions(PolicyRunOptions, ManagedOptions):
 
     realtime_priority: int = option(
         40,
-        'of the threads that command and receive, where the system permits it; 0: none',
+        'priority of the threads that command and receive, where the system permits it; 0: none',
         at_least=0,
         at_most=99,
     )

@@ -38,8 +38,8 @@ class ExecutionOptions:
     )
     ensemble_coefficient: float = option(
         ENSEMBLE_COEFFICIENT,
-        'of ensembling: weights exp(-coefficient i), i = 0 the oldest chunk; 0: all alike; '
-        'below 0: newest most',
+        'coefficient in the weights exp(-coefficient i) of ensembling, i = 0 the oldest chunk; 0: '
+        'all alike; below 0: newest most',
     )
     interpolate: bool = option(
         True,

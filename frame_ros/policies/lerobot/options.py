@@ -36,7 +36,7 @@ class LeRobotOptions(FamilyOptions):
         'joints of the robot, in the order of the state and action unless state_names and '
         'action_names say otherwise',
     )
-    device: str = option('cpu', 'where it runs: cpu, cuda, cuda:1, mps')
+    device: str = option('cpu', 'device of the model: cpu, cuda, cuda:1, mps')
     camera_names: Mapping[str, str] | None = option(
         None, "image feature -> camera; none: each feature's own name is the camera's"
     )

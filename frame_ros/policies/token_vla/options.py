@@ -35,7 +35,7 @@ class VlaOptions(PresetChanges):
 
     folder: str = option('', 'the checkpoint')
     preset: str = option('', "what is known of the model; empty: by the checkpoint's kind of model")
-    device: str = option('cpu', 'where it runs: cpu, cuda, cuda:1, mps')
+    device: str = option('cpu', 'device of the model: cpu, cuda, cuda:1, mps')
     robot_joint_names: tuple[str, ...] = option((), 'columns of a chunk of joints')
     gripper_limits: Mapping[str, tuple[float, float]] | None = option(
         None, 'gripper joint -> closed and open position, rad or m'

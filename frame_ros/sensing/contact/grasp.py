@@ -25,7 +25,8 @@ class GraspOptions:
 
     source: str = option(
         'position',
-        'what shows it: position, effort, or contacts of the gripper; none: nothing does',
+        'evidence of a grasp: position or effort of the gripper, or its contacts; none: nothing is '
+        'held',
         choices=(*SOURCES, NONE),
     )
     joint: str = option('', "joint of the gripper in joint_states; '': that of the robot's profile")
@@ -39,8 +40,8 @@ class GraspOptions:
     empty: float = option(0.0, 'position (rad or m) of the gripper closed on nothing')
     margin: float = option(
         0.0,
-        "smallest distance (rad or m) that an object keeps it from there; 0: the profile's, "
-        'or that is not asked',
+        "smallest distance (rad or m) from empty at which something is held; 0: the profile's, "
+        'or any',
         at_least=0.0,
     )
     effort_on: float = option(
