@@ -30,7 +30,7 @@ from frame_ros.sensing.contact.joints.motor_model import save_motors
 SHIPPED = Path(__file__).resolve().parent.parent / 'config' / 'motors' / 'so101.yaml'
 LICENCE = ''.join(Path(__file__).read_text(encoding='utf-8').splitlines(keepends=True)[:2])
 SOURCE = (
-    f'benchmarks/simulated_motors.py, on the simulated SO-101 (noise_seed {SENSORS_SEED}), '
+    f'benchmarks/simulated_motors.py, on the simulated SO-101 (noise.seed {SENSORS_SEED}), '
     f'commanded at {CONTROL_RATE:g} Hz with the timing of a busy machine. A real arm needs its own.'
 )
 

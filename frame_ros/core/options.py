@@ -192,7 +192,7 @@ class Option:
     def _kind_of(self, value: Any) -> str:
         """Returns the requirement on the value, with its type if it has another."""
         if self.is_finite and isinstance(value, float) and not math.isfinite(value):
-            return ', '.join(filter(None, ('a finite number', self.range)))
+            return 'a finite number' + (f', {self.expected}' if self.range else '')
         is_typed = self.is_list or self.is_mapping or self._has_type(self._item(value))
         has_words = not self.range or self.choices
         return self.expected if is_typed or has_words else f'{KINDS[self.item]}, {self.expected}'
