@@ -78,7 +78,7 @@ def test_the_first_reason_that_applies_is_given():
         ('a_pi', 'no control step'), ('a_vi', 'no control step'), ('a_ai', 'no control step'),
         ('rte', 'no reference|no end-effector pose|too few poses'),
         ('confidence_calibrated', 'no inference|no tokens|chosen tokens|no recalibrator'),
-        ('ot', 'no task|no end-effector pose|object, goal or state of the gripper'),
+        ('ot', 'no task|no end-effector pose|object, goal or grasp'),
         ('cr_per_metre', 'no contact|no end-effector pose|no length'),
         ('moving_distance', 'no distance|no end-effector pose|while the TCP moved'),
         ('time_to_collision', 'no distance|never closed in|fewer than two distances'),

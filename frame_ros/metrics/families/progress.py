@@ -168,7 +168,7 @@ class OptimalTrajectoryDifference(StepValue):
 
 NO_TASK = record.Reason('no task is set (ot_task)', record.Lack.TASK)
 NO_TARGET = record.Reason(
-    'object, goal or state of the gripper was not received, or is too old', record.Lack.TARGET
+    'object, goal or grasp was not received, or is too old', record.Lack.TARGET
 )
 
 OPTIMAL_TRAJECTORY = record.quality_metric(
