@@ -15,6 +15,7 @@ from frame_ros.core.errors import BagError, FrameRosError, ValueRangeError
 from frame_ros.core.events import EventType
 from frame_ros.core.time import SECOND
 from frame_ros.episodes import PipelineOptions, Reference, load_references, read_episodes
+from frame_ros.episodes.metric_pipeline.recorded_grasp import grasp_of
 from frame_ros.episodes.processing import run_pipeline, settings_of
 from frame_ros.episodes.reference import mean_reference
 from frame_ros.metrics import (
@@ -270,6 +271,16 @@ def test_a_recorded_decision_is_taken_whatever_the_gripper_did(tmp_path):
     assert quality['is_grasped'].tolist() == [i < 10 for i in range(50)]
     assert np.isfinite(quality['ot_step'][1:40]).all() and np.isnan(quality['ot_step'][40:]).all()
     assert 'gripper' not in episode.streams
+
+
+def test_without_recorded_decisions_and_options_none_stands_in_for_what_was_live(tmp_path):
+    (episode,) = read_episodes(target_bag(tmp_path / 'bag', PUT, options={}))
+    joints = episode.streams['joint_states'].values
+    joints['names'] = np.where(joints['names'] == 'grip', 'gripper', joints['names'])
+    episode.attributes['robot'] = 'so101'
+    assert grasp_of(episode) is None
+    del episode.attributes['metrics_config']  # a bag of others
+    assert set(grasp_of(episode).values['state'].tolist()) == {1, 2}
 
 
 def test_a_goal_that_was_said_before_the_recording_is_in_the_settings(tmp_path):

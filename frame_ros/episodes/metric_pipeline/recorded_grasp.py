@@ -24,9 +24,10 @@ NAMES = {
 
 
 def grasp_of(episode: Episode) -> Stream | None:
-    """Returns the stream 'grasp' by the options that were recorded, else by the profile of the
-    robot; None where there is no evidence or the gripper is not known. Options that cannot be used
-    are noted in the problems.
+    """Returns the stream 'grasp' by the options that were recorded, or by the profile of the robot
+    where the metrics recorded none at all. None where there is no evidence, the gripper is not
+    known, or a run that decided elsewhere has no decisions. Options that cannot be used are noted
+    in the problems.
     """
     streams = episode.streams
     try:
@@ -45,7 +46,9 @@ def grasp_of(episode: Episode) -> Stream | None:
 
 def _options_of(episode: Episode) -> GraspOptions | None:
     """Raises FrameRosError for options that cannot be, or a robot that is not known."""
-    recorded = load_json(episode.attributes.get('metrics_config', '{}'))
-    given = {NAMES[name]: value for name, value in recorded.items() if name in NAMES}
+    text = episode.attributes.get('metrics_config', '')
+    given = {NAMES[n]: value for n, value in load_json(text or '{}').items() if n in NAMES}
+    if text and not given:  # the options were those of another node, and are not known
+        return None
     options, robot = from_values(GraspOptions, given), episode.attributes.get('robot')
     return options.of(find_profile(robot) if robot and options.needs_profile else None)
