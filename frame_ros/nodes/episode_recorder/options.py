@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import os
+
 from frame_ros.bags.recording.options import RecordingOptions
-from frame_ros.core.options import group, option, options
+from frame_ros.core.options import group, option, options, rule
 from frame_ros.nodes.runtime.options import ManagedOptions
 
 # Markers only serve the display, and so does the proximity node's cloud, which is large.
@@ -92,3 +94,11 @@ class EpisodeRecorderOptions(RecordingOptions, ManagedOptions):
         live=True,
     )
     topics: TopicOptions = group(TopicOptions)
+
+    @rule('directory', 'a folder; ~ stands for the home of a user that there is')
+    def _has_home(self) -> bool:
+        return not os.path.expanduser(self.directory).startswith('~')
+
+    @rule('prefix', 'a part of a file name, without /')
+    def _is_name(self) -> bool:
+        return '/' not in self.prefix

@@ -358,11 +358,15 @@ def test_settings_that_cannot_work_end_the_node_with_a_message(make_bench, name,
 def test_live_options_hold_from_the_next_episode_on(make_bench):
     bench = make_bench('live')
     started = bench.start()
-    changes = {'prefix': 'later', 'compression_level': 23, 'pre_roll': 2.0}
-    given = [Parameter(name, value=value).to_parameter_msg() for name, value in changes.items()]
+    changes = [
+        ('prefix', 'later'), ('compression_level', 23), ('pre_roll', 2.0), ('prefix', '/tmp/x'),
+        ('directory', '~nobody_known/runs'),
+    ]  # fmt: skip
+    given = [Parameter(name, value=value).to_parameter_msg() for name, value in changes]
     results = bench.call(SetParameters, 'episode_recorder/set_parameters', parameters=given).results
-    assert [result.successful for result in results] == [True, False, False]
+    assert [result.successful for result in results] == [True, False, False, False, False]
     assert 'range' in results[1].reason and 'read-only' in results[2].reason
+    assert 'without /' in results[3].reason and 'a user that there is' in results[4].reason
     assert started.episode_id in bench.end().bag
     assert started.episode_id.startswith('live_episode_')
     assert bench.start().episode_id.startswith('live_later_')
