@@ -9,6 +9,8 @@ from enum import Enum
 
 from frame_ros.core.time import SECOND
 
+LONGEST = 2**63 - 1  # ns that a stamp can have
+
 
 class Verdict(Enum):
     """A guard's verdict on a stamp."""
@@ -85,7 +87,7 @@ class RateLimit:
 
     def __init__(self, rate: float) -> None:
         """Sets the rate in Hz; 0 lets nothing through."""
-        self._period = int(SECOND / rate) if rate > 0 else 0
+        self._period = int(min(SECOND / rate, LONGEST)) if rate > 0 else 0
         self._next = 0
 
     def is_due(self, stamp: int) -> bool:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frame_ros.core.stamps import StampGuard, Verdict
+from frame_ros.core.stamps import RateLimit, StampGuard, Verdict
 from frame_ros.core.time import SECOND
 
 
@@ -62,3 +62,8 @@ def test_used_stamps_increase_until_a_reset(stamps):
             assert last is None or stamp > last
         if verdict is not Verdict.DROP:
             last = stamp
+
+
+def test_the_lowest_rate_lets_one_stamp_through():
+    limit = RateLimit(5e-324)
+    assert [limit.is_due(second * SECOND) for second in range(1, 4)] == [True, False, False]

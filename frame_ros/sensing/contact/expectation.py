@@ -15,6 +15,7 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import option, options, rule
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.detection import Detection, unknown
+from frame_ros.sensing.contact.threshold import LONGEST
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -153,6 +154,7 @@ class ExpectationOptions:
         'before it is a collision',
         unit='s',
         at_least=0.0,
+        at_most=LONGEST,
         live=True,
     )
 

@@ -13,6 +13,8 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import option
 from frame_ros.core.time import SECOND
 
+LONGEST = 3600.0  # s
+
 
 def end_share(default: float) -> float:
     """The option of the share of `on` that is `off`."""
@@ -22,7 +24,8 @@ def end_share(default: float) -> float:
 
 def time_of(default: float, text: str) -> float:
     """The option of a debounce, s."""
-    return option(default, f'time for which {text} must last', unit='s', at_least=0.0, live=True)
+    text = f'time for which {text} must last'
+    return option(default, text, unit='s', at_least=0.0, at_most=LONGEST, live=True)
 
 
 class Threshold:

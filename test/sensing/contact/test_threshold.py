@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.options import OptionError, from_values
 from frame_ros.core.time import MILLISECOND
+from frame_ros.sensing.contact.options import SensingOptions
 from frame_ros.sensing.contact.threshold import Threshold
 
 
@@ -90,3 +92,12 @@ def test_it_only_changes_beyond_the_bounds(values):
         now = threshold.update(stamp, value)
         assert now == before or (value >= 2.0 if now else value < 1.0)
         before = now
+
+
+@pytest.mark.parametrize(
+    'name', ['wrench.on_time', 'joints.off_time', 'robot_contact.on_time', 'stall.time',
+             'expected.doubt'],
+)  # fmt: skip
+def test_a_time_longer_than_stamps_can_count_is_refused(name):
+    with pytest.raises(OptionError, match=f'{name} is 1e.300; it must be .* 3600 s'):
+        from_values(SensingOptions, {name: 1e300})

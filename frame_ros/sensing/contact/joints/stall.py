@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.options import option, options
 from frame_ros.core.time import SECOND
+from frame_ros.sensing.contact.threshold import LONGEST
 
 Array = NDArray[np.float64]
 
@@ -28,7 +29,9 @@ class StallOptions:
     position_error: float = option(
         0.05, 'smallest distance from the commanded position', unit='rad', above=0.0, live=True
     )
-    time: float = option(0.4, 'time for which both last', unit='s', above=0.0, live=True)
+    time: float = option(
+        0.4, 'time for which both last', unit='s', above=0.0, at_most=LONGEST, live=True
+    )
     speed: float = option(0.1, 'largest speed when it begins', unit='rad/s', above=0.0, live=True)
     release: float = option(
         0.7,
