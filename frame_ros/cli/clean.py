@@ -30,7 +30,7 @@ class CleanOptions:
     """Runs to remove."""
 
     keep: int = option(0, 'number of newest runs that stay', at_least=0)
-    older_than: str = option(
+    age: str = option(
         '', 'remove only runs last written to so long ago: 90m, 12h, 7d, 4w; none: all'
     )
 
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='DIR',
         help='folder of runs, or one run (default: runs)',
     )
-    add_options(parser, CleanOptions)
+    add_options(parser, CleanOptions, names={'age': '--older-than'})
     parser.add_argument('--dry-run', action='store_true', help='list the runs, and remove nothing')
     parser.add_argument('-y', '--yes', action='store_true', help='remove without asking')
 
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     from frame_ros.bags.run_folders import find_runs
 
     choice = from_arguments(CleanOptions, args)
-    oldest = time.time() - age_seconds(choice.older_than) if choice.older_than else None
+    oldest = time.time() - age_seconds(choice.age) if choice.age else None
     runs = find_runs(args.directory.expanduser())
     chosen = [
         found

@@ -179,7 +179,7 @@ def _read(option: Option, flag: str, text: str) -> Any:
             value: Any = [parse(item, part.strip()) for part in text.split(',') if part.strip()]
         else:
             value = parse(option, text)
-        is_empty = not text.strip(' ,') and option.kind in (str, tuple[str, ...])
+        is_empty = not text.strip(' ,') and (option.is_list or option.kind is str)
         found = option.checked(value)
     except OptionError as error:
         raise SetupError(f'{flag} {error.problem}') from None

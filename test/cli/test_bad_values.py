@@ -304,3 +304,18 @@ def test_a_value_that_cannot_be(
         parts = [part for part in re.split('[,=:]', value.replace('-', '_')) if part.strip()]
         words = [option.lstrip('-').replace('-', '_'), *parts]
         assert any(word in told for word in words), told
+
+
+@pytest.mark.parametrize(
+    'command', [['demo', '--quality'], ['serve', '--policy', 'hold', '--temperatures']]
+)
+def test_an_empty_list_of_numbers_names_its_argument(command, capsys):
+    assert main([*command, '']) == 2
+    assert capsys.readouterr().err == f'frame-ros: {command[-1]} is empty\n'
+
+
+def test_the_help_of_an_age_calls_its_value_an_age():
+    assert (
+        '--older-than AGE'
+        in build_parser('clean')._subparsers._group_actions[0].choices['clean'].format_help()
+    )
