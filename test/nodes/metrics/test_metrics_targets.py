@@ -351,11 +351,18 @@ def check_poses_from_tf(bench):
     task.until(moving.get_subscription_count)
     plain = task.step
 
-    def step(i, frame):
+    def move_cube(i):
         place = (0.1 + 0.001 * i, 0.2, 0.0)
         moving.publish(TFMessage(transforms=[transform('camera', 'cube', place, task.now())]))
+
+    def step(i, frame):
+        move_cube(i)
         plain(i, frame)
 
+    # Once poses arrive here, none of the run is missed.
+    while not heard['object']:
+        move_cube(0)
+        task.wait(1 / 60)
     task.step = step
     task.run()
     task.until(lambda: len(heard['object']) > STEPS and heard['goal'])
