@@ -233,7 +233,7 @@ def test_what_exists_is_not_overwritten(written: Path, bags: Path, capsys):
         ({'outcome': 2}, ('--success-only',), '--success-only and --skip-bad leave episodes out'),
         ({}, ('--fps', '-3'), '--fps is -3; it must be at least 0'),
         ({}, ('--codec', 'mpeg9'), "Invalid vcodec 'mpeg9'"),
-        ({}, ('--max-age', 'nan'), '--max-age is nan; it must be above 0 s'),
+        ({}, ('--max-age', 'nan'), '--max-age is nan; it must be a finite number, above 0 s'),
     ],
 )  # fmt: skip
 def test_bags_that_do_not_fit(tmp_path: Path, change, options, text, capsys):

@@ -135,7 +135,7 @@ def test_an_inference_without_end_does_not_keep_it(monkeypatch):
         (['--policy', 'hold', '--port', '99999'], '--port is 99999; it must be 0 to 65535'),
         (
             ['--policy', 'hold', '--max-message-size', 'nan'],
-            '--max-message-size is nan; it must be 0.1 to 1024 MB',
+            '--max-message-size is nan; it must be a finite number, 0.1 to 1024 MB',
         ),
         (['--policy', 'hold', '--action-rate', '0'], '--action-rate is 0.0; it must be above 0 Hz'),
         (['--policy', 'hold', '--samples=-4'], '--samples is -4; it must be 0, or at least 2'),

@@ -132,7 +132,7 @@ def test_reset_forgets():
         ({'effort_off': 0.6}, 'effort_off is 0.6; it must be at most effort_on'),
         ({'effort_on': 0.0, 'effort_off': 0.0}, 'effort_on is 0.0; it must be above 0'),
         ({'debounce': -1.0}, 'must be at least 0 s'),
-        ({'closed': NAN}, 'closed is nan; it must be a number'),
+        ({'closed': NAN}, 'closed is nan; it must be a finite number'),
         ({'contact_links': 0}, 'at least 1'),
     ],
 )
