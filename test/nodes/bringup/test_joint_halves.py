@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from half_arm import place
+from patience import PATIENCE
 from service_answers import call
 
 pytest.importorskip('rclpy')
@@ -37,6 +38,11 @@ ROBOT = 'so101'
 def act(node, joints):
     """Commands that the arm be where it is: each is a step, at which the pose is judged."""
     publisher = node.create_publisher(JointState, 'joint_commands', 100)
+    # Metrics and recorder; the one that comes later would miss the first commands.
+    end = time.monotonic() + PATIENCE
+    while publisher.get_subscription_count() < 2:
+        assert time.monotonic() < end
+        time.sleep(0.02)
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         stamp = node.get_clock().now()
