@@ -9,6 +9,7 @@ It imports no ROS.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,18 +90,12 @@ def _check_recorder(parameters: Parameters) -> None:
         check_folder(parameters['directory'], 'directory')
 
 
-def _check_device(identity: str) -> Callable[[Parameters], None]:
+def _check_device(identity: str, parameters: Parameters) -> None:
     """Of a device of LeRobot: its calibration file, in a folder that is named."""
-
-    def check(parameters: Parameters) -> None:
-        folder = parameters.get('calibration_dir', '')
-        path = Path(folder) / f'{parameters[identity]}.json'
-        if folder and not path.is_file():
-            raise SetupError(
-                f'there is no calibration file {path}, of {identity} in calibration_dir'
-            )
-
-    return check
+    folder = parameters.get('calibration_dir', '')
+    path = Path(folder) / f'{parameters[identity]}.json'
+    if folder and not path.is_file():
+        raise SetupError(f'there is no calibration file {path}, of {identity} in calibration_dir')
 
 
 CHECKS: dict[str, Callable[[Parameters], None]] = {
@@ -110,6 +105,6 @@ CHECKS: dict[str, Callable[[Parameters], None]] = {
     'proximity': _check_obstacles,
     'markers': _check_obstacles,
     'episode_recorder': _check_recorder,
-    'robot_driver': _check_device('robot_id'),
-    'teleoperator': _check_device('teleoperator_id'),
+    'robot_driver': partial(_check_device, 'robot_id'),
+    'teleoperator': partial(_check_device, 'teleoperator_id'),
 }

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 
-from frame_ros.core.options import DOWNWARDS, option, options, rule
+from frame_ros.core.options import DOWNWARDS, OptionError, option, options, rule
+from frame_ros.gate.limits.command_excess import ROUNDING
 from frame_ros.gate.limits.command_limits import JointLimits, limits_of
 from frame_ros.gate.limits.workspace import UNBOUNDED, Workspace
 from frame_ros.robots.robot import Robot
@@ -106,6 +107,22 @@ class LimitOptions:
             step=self.step or math.inf,
             tick=self.tick or math.inf,
         )
+
+    def check_at_most(self, started: LimitOptions, robot: Robot) -> None:
+        """Raises FrameRosError as `of`, and OptionError for a rate of a joint above the one at
+        start, which may be the robot's own.
+        """
+        limits, most = self.of(robot), started.of(robot)
+        for name in ('velocity', 'acceleration'):
+            allowed = getattr(most, name)
+            is_above = getattr(limits, name) > allowed * (1.0 + ROUNDING)
+            if is_above.any():
+                joint = int(is_above.argmax())
+                raise OptionError(
+                    f'limits.{name}',
+                    f'is too high; while the node runs it must be at most {allowed[joint]:.3g} '
+                    f'for {limits.names[joint]}, as it was started',
+                )
 
 
 @options

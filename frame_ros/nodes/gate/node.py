@@ -91,10 +91,10 @@ class GateNode(ManagedNode):
         self.autostart(self.options.autostart)
 
     def _check(self, options: GateOptions) -> None:
-        """Refuses limits for another number of joints."""
+        """Refuses limits for another number of joints, or above those at start."""
         robot = self._robot  # a configuration that fails takes it away in another thread
         if robot is not None:
-            options.limits.of(robot)
+            options.limits.check_at_most(self._started.limits, robot)
 
     def _change(self, options: GateOptions) -> None:
         with self._lock:

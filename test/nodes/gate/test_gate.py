@@ -84,6 +84,8 @@ def test_limits_may_be_lowered_while_the_arm_moves(bench):
 
     assert 'is 0.6; while the node runs it must be at most 0.5, ' in put('velocity_scale', 0.6)
     assert 'it must have one for all joints, or 6' in put('velocity', [0.1, 0.2])
+    # At start it is the robot's own.
+    assert 'limits.velocity is too high; while the node runs' in put('velocity', [99.0])
     assert put('velocity', [0.04]) is True
     bench.wait(lambda: any('gate limits' in event.text for event in bench.cell.events))
     note = next(event for event in bench.cell.events if 'gate limits' in event.text)
