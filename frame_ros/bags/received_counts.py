@@ -25,7 +25,7 @@ class ReceivedCounts:
 
     Attributes:
         received: (N,) messages since the node was started.
-        last: (N,) stamps of the newest of them, ns.
+        last: (N,) stamps of the newest of them, ns; of none yet the time at which that was said.
         lost: (N,) messages that did not reach the node, or made room for newer ones, since it was
             started.
         recorded: its messages in the bag.
@@ -38,10 +38,13 @@ class ReceivedCounts:
 
     def lacking(self, stamps: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns (N - 1,) how many more messages the node took between two times than there are
-        stamps (T,), ns; less than 0: fewer.
+        stamps (T,), ns; less than 0: fewer. Those of before the first that it took are not fewer.
         """
         places = np.searchsorted(np.sort(stamps), self.last, side='right')
-        return np.diff(self.received) - np.diff(places)
+        # A stamp is older than the message: none is counted that may belong to what it took first.
+        is_begin = self.received[:-1] == 0
+        taken = np.diff(self.received) - places[1:] + np.where(is_begin, 0, places[:-1])
+        return np.where(is_begin, np.maximum(taken, 0), taken)
 
 
 def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
@@ -56,10 +59,10 @@ def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
             if message.node != f'{namespace}/{NODE}':
                 continue
             for each in message.inputs:
-                last = stamp_ns(each.last_stamp)
                 found = rows.setdefault(each.topic, [])
-                if found and each.received < found[-1][0]:
+                if not each.received or (found and each.received < found[-1][0]):
                     found.clear()
+                last = stamp_ns(each.last_stamp if each.received else message.header.stamp)
                 if last and (not found or each.received > found[-1][0]):
                     found.append((int(each.received), last, int(each.lost)))
     counts = {topic: np.array(found, np.int64) for topic, found in rows.items() if len(found) > 1}

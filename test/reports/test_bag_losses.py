@@ -227,6 +227,50 @@ def test_the_counts_say_that_the_begin_the_end_or_all_of_a_stream_is_lacking(
     assert verdict.holds and verdict.unjudged
 
 
+def said_at_start(at, counts):
+    """Readiness as the metrics node states it when an episode starts."""
+    return ('/node_readiness', T0 - 1, readiness(at, counts))
+
+
+def counted_at(sent, topic, places):
+    """Messages with readiness of the metrics node behind some of one topic."""
+    found, count = [], 0
+    for item in sent:
+        found.append(item)
+        if item[0] == topic:
+            count += 1
+            if count - 1 in places:
+                header = item[2].header.stamp
+                last = header.sec * SECOND + header.nanosec
+                found.append(('/node_readiness', item[1], readiness(last, {topic: (count, last)})))
+    return found
+
+
+@pytest.mark.parametrize('first', [8, 3, 40])
+def test_the_recorder_may_meet_a_publisher_later_than_the_live_node(tmp_path, first):
+    """The first count comes with the last message that is lacking, before it or behind it."""
+    topic = '/joint_commands'
+    counted = counted_at(with_live(run_of()), topic, {first, 70, 100, 200})
+    lossy = without([said_at_start(T0, {topic: (0, 0)}), *counted], topic, list(range(9)))
+    verdict = parity_verdict([compare_live(read(tmp_path / 'bag', lossy))])
+    assert verdict.holds and verdict.unjudged
+    said = 'the bag lacks messages that the live node had: 9 of 300 of joint_commands; '
+    assert verdict.text.startswith(said)
+
+
+@pytest.mark.parametrize('taken', [0, 25])
+def test_messages_of_before_the_recording_are_not_lacking(tmp_path, taken):
+    """The newest word of before the episode may be that nothing had come by then."""
+    topic, counted = '/joint_commands', []
+    for name, at, content in counted_at(with_live(run_of()), topic, {8, 70, 100, 200}):
+        if name == '/node_readiness':
+            content.inputs[0].received += taken
+        counted.append((name, at, content))
+    early = said_at_start(T0 - SECOND, {topic: (0, 0)})
+    verdict = parity_verdict([compare_live(read(tmp_path / 'bag', [early, *counted]))])
+    assert verdict.holds and verdict.unjudged == 0 and verdict.losses == ''
+
+
 def test_a_gap_that_the_counts_know_to_be_a_pause_excuses_nothing(tmp_path):
     paused = with_live(without(run_of(), '/contact', list(range(200, 204))))
     wrong = altered(paused, '/safety_metrics', 200, cr=0.9)
