@@ -1,7 +1,56 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""From what a policy knew of its own certainty to a confidence."""
+"""From what a policy knew of its own certainty to a confidence, and from that to a halt."""
 
+from frame_ros.confidence.calibration import (
+    brier_parts,
+    brier_score,
+    calibration_metrics,
+    expected_calibration_error,
+    failure_auprc,
+    failure_auroc,
+    maximum_calibration_error,
+    negative_log_likelihood,
+    reliability_diagram,
+)
+from frame_ros.confidence.conformal import (
+    conformal_threshold,
+    functional_band,
+    required_episodes,
+)
+from frame_ros.confidence.recalibration.binning import HistogramBinning, PlattBinning
+from frame_ros.confidence.recalibration.isotonic import IsotonicScaling
+from frame_ros.confidence.recalibration.platt import ActionWisePlattScaling, PlattScaling
+from frame_ros.confidence.recalibration.recalibrator import Recalibrator
+from frame_ros.confidence.recalibration.temperature import (
+    ActionWiseTemperatureScaling,
+    TemperatureScaling,
+)
+from frame_ros.confidence.thresholds import horizon_thresholds
 from frame_ros.metrics.token_statistics import ReducedTokens, token_statistics
 
-__all__ = ['ReducedTokens', 'token_statistics']
+__all__ = [
+    'ActionWisePlattScaling',
+    'ActionWiseTemperatureScaling',
+    'HistogramBinning',
+    'IsotonicScaling',
+    'PlattBinning',
+    'PlattScaling',
+    'Recalibrator',
+    'ReducedTokens',
+    'TemperatureScaling',
+    'brier_parts',
+    'brier_score',
+    'calibration_metrics',
+    'conformal_threshold',
+    'expected_calibration_error',
+    'failure_auprc',
+    'failure_auroc',
+    'functional_band',
+    'horizon_thresholds',
+    'maximum_calibration_error',
+    'negative_log_likelihood',
+    'reliability_diagram',
+    'required_episodes',
+    'token_statistics',
+]

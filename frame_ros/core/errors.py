@@ -42,6 +42,10 @@ class PolicyError(FrameRosError):
     """A policy cannot act on what it was given, or gave something unusable."""
 
 
+class CalibrationError(FrameRosError):
+    """Nothing can be fitted to the data, or a fitted file does not fit what it is used for."""
+
+
 class MissingExtraError(FrameRosError, ImportError):
     """An optional dependency is not installed; the message names the extra to install."""
 

@@ -1,0 +1,255 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calibration of confidences: do they mean what they say, and do they find failures?
+
+VLA calibration, section 3.4. The binning is that of the package the paper used: METRICS.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frame_ros.confidence.samples import (
+    Array,
+    as_confidences,
+    as_episodes,
+    as_outcomes,
+    episode_resamples,
+)
+from frame_ros.confidence.weighted_samples import Bins, WeightedSamples
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.metrics import wilson_interval
+
+BINS = 12
+RESAMPLES = 1000
+NAN = float('nan')
+# Resamples times samples that are held in memory at once.
+_BLOCK = 4_000_000
+
+
+class BrierParts(NamedTuple):
+    """Brier score = reliability - resolution + uncertainty + within_bins.
+
+    Attributes:
+        score: the Brier score.
+        reliability: mean squared gap between confidence and success rate of the bins; 0 is best.
+        resolution: variance of the bins' success rates; larger is better.
+        uncertainty: variance of the outcome.
+        within_bins: what the confidences inside the bins add, which the three leave out.
+    """
+
+    score: float
+    reliability: float
+    resolution: float
+    uncertainty: float
+    within_bins: float
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """One bar of a reliability diagram.
+
+    Attributes:
+        upper: upper edge of the bin.
+        count: samples in it.
+        confidence: their mean confidence.
+        success_rate: their share of successes, with its 95 % Wilson interval.
+    """
+
+    upper: float
+    count: int
+    confidence: float
+    success_rate: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its percentile interval over resampled episodes; NaN where there is none."""
+
+    value: float
+    lower: float
+    upper: float
+
+
+def expected_calibration_error(
+    confidences: Any, outcomes: Any, bins: int = BINS, q: int = 1
+) -> float:
+    """ECE_q with bins of equal mass, in [0, 1]. VLA calibration, eq. 2.
+
+    Args:
+        confidences: (N,) in [0, 1].
+        outcomes: (N,) booleans, or 0 and 1.
+        bins: M; of fewer samples each is a bin.
+        q: the norm: 1, 2, ...
+
+    Raises:
+        ShapeError: no sample, or not as many outcomes as confidences.
+        ValueRangeError: a confidence is not in [0, 1], an outcome not 0 or 1, bins or q below 1.
+    """
+    if q < 1:
+        raise ValueRangeError(f'q is {q}; 1 or more is expected')
+    samples, found = _binned(confidences, outcomes, bins)
+    return float(samples.calibration_error(found, q)[0])
+
+
+def maximum_calibration_error(confidences: Any, outcomes: Any, bins: int = BINS) -> float:
+    """MCE: the largest gap between confidence and success rate of a bin, in [0, 1].
+
+    Arguments and errors as of `expected_calibration_error`.
+    """
+    samples, found = _binned(confidences, outcomes, bins)
+    return float(samples.largest_gap(found)[0])
+
+
+def brier_score(confidences: Any, outcomes: Any) -> float:
+    """Mean squared difference between confidence and outcome, in [0, 1].
+
+    Arguments and errors as of `expected_calibration_error`.
+    """
+    return float(_samples(confidences, outcomes).brier()[0])
+
+
+def brier_parts(confidences: Any, outcomes: Any, bins: int = BINS) -> BrierParts:
+    """The Brier score and what it is made of (Murphy 1973, over the bins of ECE).
+
+    Arguments and errors as of `expected_calibration_error`.
+    """
+    samples, found = _binned(confidences, outcomes, bins)
+    parts = samples.brier(), samples.reliability(found), samples.resolution(found)
+    score, reliability, resolution = (float(part[0]) for part in parts)
+    uncertainty = float(samples.uncertainty[0])
+    rest = score - (reliability - resolution + uncertainty)
+    return BrierParts(score, reliability, resolution, uncertainty, rest)
+
+
+def negative_log_likelihood(confidences: Any, outcomes: Any) -> float:
+    """Mean of -log of the probability given to the outcome, nats; it is clipped at 1e-12.
+
+    Arguments and errors as of `expected_calibration_error`.
+    """
+    return float(_samples(confidences, outcomes).log_loss()[0])
+
+
+def failure_auroc(confidences: Any, outcomes: Any) -> float:
+    """Probability that a failure has less confidence than a success; ties count half.
+
+    Arguments and errors as of `expected_calibration_error`; NaN without failures or successes.
+    """
+    return float(_samples(confidences, outcomes).failure_auroc()[0])
+
+
+def failure_auprc(confidences: Any, outcomes: Any) -> float:
+    """Average precision of low confidence as a detector of failure; NaN without failures.
+
+    Arguments and errors as of `expected_calibration_error`.
+    """
+    return float(_samples(confidences, outcomes).failure_auprc()[0])
+
+
+def reliability_diagram(confidences: Any, outcomes: Any, bins: int = BINS) -> list[ReliabilityBin]:
+    """The bins of ECE that hold samples.
+
+    Arguments and errors as of `expected_calibration_error`.
+    """
+    found = _binned(confidences, outcomes, bins)[1]
+    rows = zip(found.upper[0], found.weight[0], found.confidence[0], found.success[0])
+    return [
+        ReliabilityBin(
+            float(upper), int(count), float(confidence / count), float(success / count),
+            wilson_interval(success, count),
+        )
+        for upper, count, confidence, success in rows
+        if count
+    ]  # fmt: skip
+
+
+# Name -> value of each resample, (R,).
+STATISTICS: dict[str, Callable[[WeightedSamples, Bins], Array]] = {
+    'ece_1': lambda samples, bins: samples.calibration_error(bins, 1),
+    'ece_2': lambda samples, bins: samples.calibration_error(bins, 2),
+    'mce': WeightedSamples.largest_gap,
+    'brier': lambda samples, bins: samples.brier(),
+    'reliability': WeightedSamples.reliability,
+    'resolution': WeightedSamples.resolution,
+    'uncertainty': lambda samples, bins: samples.uncertainty,
+    'nll': lambda samples, bins: samples.log_loss(),
+    'auroc': lambda samples, bins: samples.failure_auroc(),
+    'auprc': lambda samples, bins: samples.failure_auprc(),
+}
+
+
+def calibration_metrics(
+    confidences: Any,
+    outcomes: Any,
+    episodes: Any = None,
+    bins: int = BINS,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    statistics: tuple[str, ...] = tuple(STATISTICS),
+) -> dict[str, Estimate]:
+    """All calibration metrics with 95 % intervals over resampled episodes.
+
+    Args:
+        confidences, outcomes, bins: as of `expected_calibration_error`.
+        episodes: (N,) label of the episode of each sample: samples of one episode are drawn
+            together; None: each sample is an episode.
+        resamples: of the bootstrap; 0: no intervals.
+        seed: of the bootstrap.
+        statistics: names of STATISTICS.
+
+    Returns:
+        Name -> estimate. The interval is NaN where a resample had no value.
+
+    Raises:
+        ShapeError, ValueRangeError: as of `expected_calibration_error`.
+    """
+    values = as_confidences(confidences)
+    successes = as_outcomes(outcomes, len(values))
+    owner = as_episodes(episodes, len(values))
+    plain = WeightedSamples(values, successes)
+    points = _statistics(plain, bins, statistics)
+    drawn = episode_resamples(int(owner.max()) + 1, resamples, seed)
+    rows = max(1, _BLOCK // len(values))
+    blocks = [
+        _statistics(WeightedSamples(values, successes, part[:, owner]), bins, statistics)
+        for part in np.split(drawn, range(rows, resamples, rows))
+        if len(part)
+    ]
+    drawn_values = {name: [block[name] for block in blocks] for name in statistics}
+    return {
+        name: Estimate(float(points[name][0]), *_interval(drawn_values[name]))
+        for name in statistics
+    }
+
+
+def _statistics(samples: WeightedSamples, bins: int, names: tuple[str, ...]) -> dict[str, Array]:
+    found = samples.bins(_checked_bins(bins))
+    return {name: STATISTICS[name](samples, found) for name in names}
+
+
+def _interval(blocks: list[Array]) -> tuple[float, float]:
+    if not blocks or not all(np.isfinite(block).all() for block in blocks):
+        return NAN, NAN
+    lower, upper = np.percentile(np.concatenate(blocks), (2.5, 97.5))
+    return float(lower), float(upper)
+
+
+def _samples(confidences: Any, outcomes: Any) -> WeightedSamples:
+    values = as_confidences(confidences)
+    return WeightedSamples(values, as_outcomes(outcomes, len(values)))
+
+
+def _binned(confidences: Any, outcomes: Any, bins: int) -> tuple[WeightedSamples, Bins]:
+    samples = _samples(confidences, outcomes)
+    return samples, samples.bins(_checked_bins(bins))
+
+
+def _checked_bins(bins: int) -> int:
+    if bins < 1:
+        raise ValueRangeError(f'{bins} bins; 1 or more are expected')
+    return bins

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Thresholds on confidence over the horizon of a task (VLA calibration, section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from frame_ros.confidence.samples import Array, as_confidences
+from frame_ros.core.errors import CalibrationError, ValueRangeError
+
+POINTS = 100
+QUANTILE = 0.1
+
+
+def at_completion(values: Array, points: int = POINTS) -> Array:
+    """Resamples an episode's values to equal steps of its completion.
+
+    Args:
+        values: (T, ...), sample t of T at completion (t + 1) / T, T at least 1.
+        points: number of steps; point k (from 1) is completion k / points.
+
+    Returns:
+        (points, ...) the newest value at each point; the first before it.
+    """
+    count = len(values)
+    # Integers, so that completions that are equal are equal: k / points >= (t + 1) / T.
+    place = np.arange(1, points + 1) * count // points - 1
+    return values[np.maximum(place, 0)]
+
+
+def horizon_thresholds(
+    confidences_per_episode: Sequence[Any], quantile: float = QUANTILE, points: int = POINTS
+) -> Array:
+    """The quantile over episodes of the confidence at each percent of the task's completion.
+
+    Args:
+        confidences_per_episode: (T_i,) each in [0, 1], of at least one episode; T_i at least 1.
+        quantile: in (0, 1), interpolated linearly.
+        points: steps of completion.
+
+    Returns:
+        (points,) thresholds; that of completion c is number ceil(c points) - 1.
+
+    Raises:
+        CalibrationError: no episodes.
+        ShapeError: an episode without confidences.
+        ValueRangeError: a confidence is not in [0, 1], the quantile not in (0, 1), no points.
+    """
+    if not 0.0 < quantile < 1.0 or points < 1:
+        raise ValueRangeError(
+            f'quantile is {quantile} and points {points}; a quantile between 0 and 1 and 1 point '
+            'or more are expected'
+        )
+    rows = [at_completion(as_confidences(each, 'T'), points) for each in confidences_per_episode]
+    if not rows:
+        raise CalibrationError('no episodes; horizon thresholds need some, better 20 or more')
+    return np.quantile(np.stack(rows), quantile, axis=0)
+
+
+def threshold_at(thresholds: Array, completion: float) -> float:
+    """Returns the threshold at a completion; beyond 0 to 1 that of the nearest end."""
+    place = int(np.ceil(completion * len(thresholds))) - 1
+    return float(thresholds[min(max(place, 0), len(thresholds) - 1)])

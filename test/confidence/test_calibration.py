@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calibration metrics against definitions written out by hand and against scipy."""
+
+from bisect import bisect_left
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from frame_ros.confidence import (
+    brier_parts,
+    brier_score,
+    calibration_metrics,
+    expected_calibration_error,
+    failure_auprc,
+    failure_auroc,
+    maximum_calibration_error,
+    negative_log_likelihood,
+    reliability_diagram,
+)
+from frame_ros.confidence.samples import episode_resamples
+from frame_ros.core.errors import ShapeError, ValueRangeError
+
+
+def binned(confidences, outcomes, bins):
+    """The bins of METRICS.md, sample by sample."""
+    order = sorted(confidences)
+    parts = np.array_split(order, min(bins, len(order)))
+    edges = sorted({(a[-1] + b[0]) / 2.0 for a, b in zip(parts, parts[1:])} | {1.0})
+    found = [[] for _ in edges]
+    for pair in zip(confidences, outcomes):
+        found[bisect_left(edges, pair[0])].append(pair)
+    return [np.array(each, dtype=float) for each in found if each]
+
+
+def gaps(confidences, outcomes, bins):
+    found = binned(confidences, outcomes, bins)
+    sizes = np.array([len(each) for each in found])
+    return sizes / sizes.sum(), np.array([abs(np.subtract(*each.mean(axis=0))) for each in found])
+
+
+samples = st.lists(
+    st.tuples(
+        st.one_of(st.floats(0.0, 1.0), st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0])), st.booleans()
+    ),
+    min_size=1,
+    max_size=60,
+)
+
+
+@given(samples, st.integers(1, 20))
+@settings(max_examples=300, deadline=None)
+def test_errors_are_those_of_the_definition(pairs, bins):
+    confidences, outcomes = map(list, zip(*pairs))
+    share, gap = gaps(confidences, outcomes, bins)
+    for q in (1, 2, 3):
+        expected = (share @ gap**q) ** (1.0 / q)
+        assert expected_calibration_error(confidences, outcomes, bins, q) == pytest.approx(
+            expected, abs=1e-9
+        )
+    assert maximum_calibration_error(confidences, outcomes, bins) == pytest.approx(
+        gap.max(), abs=1e-9
+    )
+    parts = brier_parts(confidences, outcomes, bins)
+    assert parts.score == pytest.approx(
+        parts.reliability - parts.resolution + parts.uncertainty + parts.within_bins, abs=1e-12
+    )
+    assert parts.reliability == pytest.approx(share @ gap**2, abs=1e-9)
+
+
+def test_values_worked_by_hand():
+    confidences, outcomes = [0.9, 0.8, 0.3, 0.4], [True, False, False, True]
+    # Two bins: 0.3 and 0.4 (success 0.5), 0.8 and 0.9 (success 0.5).
+    assert expected_calibration_error(confidences, outcomes, 2) == pytest.approx(0.25)
+    assert expected_calibration_error(confidences, outcomes, 2, q=2) == pytest.approx(
+        np.sqrt((0.15**2 + 0.35**2) / 2)
+    )
+    assert maximum_calibration_error(confidences, outcomes, 2) == pytest.approx(0.35)
+    assert brier_score(confidences, outcomes) == pytest.approx((0.01 + 0.64 + 0.09 + 0.36) / 4)
+    expected = -np.log([0.9, 0.2, 0.7, 0.4]).mean()
+    assert negative_log_likelihood(confidences, outcomes) == pytest.approx(expected)
+    assert negative_log_likelihood([0.0], [True]) == pytest.approx(-np.log(1e-12))
+    lower, upper = reliability_diagram(confidences, outcomes, 2)
+    assert (lower.count, lower.confidence, lower.success_rate) == (2, pytest.approx(0.35), 0.5)
+    assert lower.upper == pytest.approx(0.6)
+    assert upper.interval[0] < 0.5 < upper.interval[1]
+
+
+@pytest.mark.parametrize('decimals', [1, 9])
+def test_discrimination_of_failures(decimals):
+    rng = np.random.default_rng(3)
+    confidences = np.round(rng.random(200), decimals)
+    outcomes = rng.random(200) < confidences
+    failed, succeeded = confidences[~outcomes], confidences[outcomes]
+    u = stats.mannwhitneyu(succeeded, failed).statistic
+    assert failure_auroc(confidences, outcomes) == pytest.approx(u / len(failed) / len(succeeded))
+    total = 0.0
+    before = 0.0
+    for level in np.unique(confidences):
+        chosen = confidences <= level
+        recall = (chosen & ~outcomes).sum() / len(failed)
+        total += (recall - before) * (chosen & ~outcomes).sum() / chosen.sum()
+        before = recall
+    assert failure_auprc(confidences, outcomes) == pytest.approx(total)
+    assert np.isnan(failure_auroc(confidences, np.ones(200)))
+    assert np.isnan(failure_auprc(confidences, np.ones(200)))
+
+
+def test_intervals_are_those_of_a_loop_over_resampled_episodes():
+    rng = np.random.default_rng(5)
+    episodes = rng.integers(0, 15, size=80)
+    confidences = np.round(rng.random(80), 2)
+    outcomes = rng.random(80) < confidences
+    found = calibration_metrics(confidences, outcomes, episodes, resamples=40, seed=9)
+    values = []
+    for counts in episode_resamples(len(set(episodes)), 40, 9):
+        chosen = np.repeat(np.arange(80), counts[np.unique(episodes, return_inverse=True)[1]])
+        c, y = confidences[chosen], outcomes[chosen]
+        values.append(
+            {
+                'ece_1': expected_calibration_error(c, y),
+                'ece_2': expected_calibration_error(c, y, q=2),
+                'mce': maximum_calibration_error(c, y),
+                'brier': brier_score(c, y),
+                'nll': negative_log_likelihood(c, y),
+                'auroc': failure_auroc(c, y),
+                'auprc': failure_auprc(c, y),
+            }
+        )
+    for name in values[0]:
+        expected = np.percentile([row[name] for row in values], (2.5, 97.5))
+        assert (found[name].lower, found[name].upper) == pytest.approx(tuple(expected)), name
+    assert found['ece_1'].value == expected_calibration_error(confidences, outcomes)
+
+
+def test_a_calibrated_policy_has_a_small_error():
+    rng = np.random.default_rng(0)
+    confidences = rng.random(20_000)
+    outcomes = rng.random(20_000) < confidences
+    assert expected_calibration_error(confidences, outcomes) < 0.02
+    assert expected_calibration_error(confidences**0.3, outcomes) > 0.2
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ShapeError, match='one per confidence'):
+        expected_calibration_error([0.5, 0.5], [True])
+    with pytest.raises(ShapeError, match='not empty'):
+        brier_score([], [])
+    with pytest.raises(ValueRangeError, match='between 0 and 1'):
+        brier_score([1.5], [True])
+    with pytest.raises(ValueRangeError, match='not finite'):
+        brier_score([float('nan')], [True])
+    with pytest.raises(ValueRangeError, match='other values than 0 and 1'):
+        brier_score([0.5], [2])
+    with pytest.raises(ValueRangeError, match='q is 0'):
+        expected_calibration_error([0.5], [True], q=0)
+    with pytest.raises(ValueRangeError, match='0 bins'):
+        expected_calibration_error([0.5], [True], bins=0)
