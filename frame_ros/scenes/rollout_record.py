@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.streams.form import Stream
+from frame_ros.bags.streams.form import Stream, column_of
 from frame_ros.bags.streams.grasp import decided_grasp
 from frame_ros.bags.streams.table import STREAMS
+from frame_ros.confidence.dimension_confidence import TEMPERATURE_FIELDS, recalibration_values
 from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,
     TOKEN_FIELDS,
@@ -77,6 +78,7 @@ class RolloutRecord:
         arrays, confidences = _token_arrays(tokens), inference.rephrasing_confidences
         values.update(token_uncertainty(arrays, values['vocabulary_size']))
         values.update(chosen_confidence(arrays, values['token_count']))
+        values.update(recalibration_values(arrays))
         values.update(ensemble_values(() if confidences is None else confidences))
         flat = np.zeros(0) if samples is None else np.ravel(samples)
         values.update(sample_variability(flat, values['sample_count'], *inference.actions.shape))
@@ -108,7 +110,7 @@ class RolloutRecord:
     def _inference_stream(self) -> Stream:
         stamps = np.array([stamp for stamp, _ in self._inferences], np.int64)
         names = self._inferences[0][1]
-        values = {name: np.array([row[name] for _, row in self._inferences]) for name in names}
+        values = {name: column_of([row[name] for _, row in self._inferences]) for name in names}
         return Stream('', STREAMS['inference'].message_type, stamps, stamps, values)
 
     def _contact_values(self) -> dict[str, NDArray]:
@@ -155,7 +157,7 @@ def _target_values(poses: NDArray[np.float64]) -> dict[str, NDArray]:
 
 
 def _token_arrays(tokens: TokenStatistics | None) -> dict[str, Any]:
-    names = (*TOKEN_FIELDS, *CHOSEN_FIELDS)
+    names = (*TOKEN_FIELDS, *CHOSEN_FIELDS, *TEMPERATURE_FIELDS)
     if tokens is None:
         return dict.fromkeys(names, ())
-    return {name: getattr(tokens, name.removeprefix('token_')) for name in names}
+    return {name: np.ravel(getattr(tokens, name.removeprefix('token_'))) for name in names}

@@ -5,7 +5,7 @@ samples as arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,6 +38,16 @@ class Stream:
 
 
 Values = Mapping[str, NDArray]
+
+
+def column_of(values: Sequence[Any]) -> NDArray:
+    """Returns the values of T samples as a column (T,), arrays as objects: their shapes differ."""
+    if not values or not isinstance(values[0], np.ndarray):
+        return np.array(values)
+    column = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        column[place] = value
+    return column
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.cdr import Messages, decode
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams.form import MessageForm, RecordedStream, Values
+from frame_ros.bags.streams.form import MessageForm, RecordedStream, Values, column_of
+from frame_ros.confidence.dimension_confidence import (
+    RECALIBRATION_VALUES,
+    TEMPERATURE_FIELDS,
+    recalibration_values,
+)
 from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,
     ENSEMBLE_FIELD,
@@ -48,7 +53,7 @@ TIMES = ('request_stamp', 'observation_stamp')
 PATHS = ('header.stamp', *INFERENCE_FIELDS, *TIMES)
 BLOCK = 64
 SHAPE_FIELDS = ('sample_count', 'horizon', 'action_dimension')
-LARGE_FIELDS = (*TOKEN_FIELDS, *CHOSEN_FIELDS, ENSEMBLE_FIELD, 'samples')
+LARGE_FIELDS = (*TOKEN_FIELDS, *CHOSEN_FIELDS, *TEMPERATURE_FIELDS, ENSEMBLE_FIELD, 'samples')
 
 
 def inference_values(message: Any) -> dict[str, Any]:
@@ -56,7 +61,8 @@ def inference_values(message: Any) -> dict[str, Any]:
     uncertainties and confidences: its tokens, samples and rephrasings are reduced to them.
 
     observation_age: s, request_stamp - observation_stamp; NaN if either is zero (unset).
-    UNCERTAINTY_VALUES: see `inference_uncertainty`.
+    UNCERTAINTY_VALUES: see `inference_uncertainty`. RECALIBRATION_VALUES: arrays, see
+    `dimension_confidence`.
     """
     values: dict[str, Any] = {name: float(getattr(message, name)) for name in INFERENCE_FIELDS}
     request, observation = stamp_ns(message.request_stamp), stamp_ns(message.observation_stamp)
@@ -67,8 +73,9 @@ def inference_values(message: Any) -> dict[str, Any]:
     values['token_count'] = len(message.token_max_probability)
     tokens = {name: getattr(message, name) for name in TOKEN_FIELDS}
     values.update(token_uncertainty(tokens, values['vocabulary_size']))
-    chosen = {name: getattr(message, name) for name in CHOSEN_FIELDS}
+    chosen = {name: getattr(message, name) for name in (*CHOSEN_FIELDS, *TEMPERATURE_FIELDS)}
     values.update(chosen_confidence(chosen, values['token_count']))
+    values.update(recalibration_values(chosen))
     values.update(ensemble_values(getattr(message, ENSEMBLE_FIELD)))
     shape = (values['sample_count'], int(message.horizon), int(message.action_dimension))
     values.update(sample_variability(message.samples, *shape))
@@ -149,10 +156,11 @@ def _reduced(columns: dict[str, NDArray], count: int) -> dict[str, NDArray]:
         rows.append(
             token_uncertainty(large, int(columns['vocabulary_size'][row]))
             | chosen_confidence(large, len(large[TOKEN_FIELDS[0]]))
+            | recalibration_values(large)
             | ensemble_values(large[ENSEMBLE_FIELD])
             | sample_variability(large['samples'], *shape)
         )
-    return kept | {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return kept | {name: column_of([row[name] for row in rows]) for name in rows[0]}
 
 
 def usable_inference(value: dict[str, float]) -> dict[str, float] | None:
@@ -166,7 +174,9 @@ def inference_samples(values: Values) -> list[dict[str, Any]]:
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
-VALUES = (*INFERENCE_FIELDS, 'observation_age', 'token_count', *UNCERTAINTY_VALUES)
+VALUES = (
+    *INFERENCE_FIELDS, 'observation_age', 'token_count', *UNCERTAINTY_VALUES, *RECALIBRATION_VALUES,
+)  # fmt: skip
 INFERENCE = RecordedStream(
     'inference',
     ('policy_inference',),

@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Episodes of bags and rollouts as calibration takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.bags.streams.contacts import contact_samples
+from frame_ros.bags.streams.form import Stream
+from frame_ros.confidence.score_episode import ScoreEpisode
+from frame_ros.core.events import Outcome
+from frame_ros.core.time import SECOND
+from frame_ros.episodes.bounds import bounds_of
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.interventions import interventions_of
+from frame_ros.metrics.registry import REGISTRY
+
+# A trial that ran out of time did not succeed, as in the papers' benchmarks.
+OUTCOMES = {Outcome.SUCCESS: True, Outcome.FAILURE: False, Outcome.TIMEOUT: False}
+NO_OUTCOME = {
+    Outcome.UNKNOWN: 'its outcome was not recorded',
+    Outcome.STOPPED: 'it was stopped before it could succeed or fail',
+}
+# Score -> field of ConfidenceMetrics that holds it for one inference.
+SCORE_FIELDS = {
+    name: name
+    for metric in REGISTRY.values()
+    if 'confidence' in metric.messages
+    for name in [f'{metric.id}_step' if metric.has_three_forms else metric.id]
+}
+
+
+def score_episode(episode: Episode, name: str = '') -> ScoreEpisode:
+    """Returns the scores of an episode's inferences, with its outcome.
+
+    Scores are those that the metric pipeline computes, of the bag or of a rollout. An episode in
+    which an operator drove has no outcome: it is not the policy's alone.
+
+    Args:
+        episode: with its metrics.
+        name: among the episodes of a calibration; '' for its id.
+    """
+    begin, end = bounds_of(episode)
+    found = episode.metrics.get('confidence', {})
+    stamps = np.asarray(found.get('stamp', ()), np.int64)
+    outcome, note = _outcome(episode)
+    inference = _at(episode.streams.get('inference'), stamps)
+    return ScoreEpisode(
+        name=name or episode.episode_id or episode.path.name,
+        outcome=outcome,
+        duration=(end - begin) / SECOND,
+        times=np.maximum(stamps - begin, 0) / SECOND,
+        scores={
+            score: _finite(found.get(column), stamps) for score, column in SCORE_FIELDS.items()
+        },
+        distance=_distances(episode, stamps),
+        contact=_contacts(episode, stamps),
+        dimensions=_stacked(inference, 'dimension_confidence'),
+        temperatures=_grid(inference),
+        at_temperature=_stacked(inference, 'at_temperature'),
+        dimensions_at_temperature=_stacked(inference, 'dimension_at_temperature'),
+        features=_stacked(inference, 'features'),
+        begin=begin,
+        note=note,
+        attributes={**episode.attributes},
+    )
+
+
+def _outcome(episode: Episode) -> tuple[bool | None, str]:
+    if episode.outcome not in OUTCOMES:
+        return None, NO_OUTCOME.get(episode.outcome, NO_OUTCOME[Outcome.UNKNOWN])
+    seconds = interventions_of(episode).seconds
+    if seconds > 0.0:
+        return None, f'an operator drove {seconds:.1f} s of it'
+    return OUTCOMES[episode.outcome], ''
+
+
+def _finite(column: Any, stamps: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Returns a column with NaN where it has no finite value; all NaN without a column."""
+    if column is None:
+        return np.full(len(stamps), np.nan)
+    values = np.asarray(column, np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _at(stream: Stream | None, stamps: NDArray[np.int64]) -> Stream | None:
+    """Returns the samples that are newest at each stamp; None if a stamp has none."""
+    if stream is None or not len(stamps):
+        return None
+    places, is_known = _newest(stream, stamps)
+    return stream.select(places) if is_known.all() else None
+
+
+def _newest(
+    stream: Stream, stamps: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Returns the place of the sample newest at each stamp, and whether there is one."""
+    order = np.argsort(stream.stamps, kind='stable')
+    before = np.searchsorted(stream.stamps[order], stamps, side='right') - 1
+    return order[np.maximum(before, 0)], before >= 0
+
+
+def _distances(episode: Episode, stamps: NDArray[np.int64]) -> NDArray[np.float64]:
+    stream = episode.streams.get('proximity')
+    if stream is None:
+        return np.full(len(stamps), np.nan)
+    places, is_known = _newest(stream, stamps)
+    values = _finite(stream.values['distance'], stream.stamps)[places]
+    return np.where(is_known, values, np.nan)
+
+
+def _contacts(episode: Episode, stamps: NDArray[np.int64]) -> NDArray[np.bool_]:
+    stream = episode.streams.get('contact')
+    if stream is None:
+        return np.zeros(len(stamps), bool)
+    places, is_known = _newest(stream, stamps)
+    touches = np.array([bool(sample[0]) for sample in contact_samples(stream.values)])
+    return touches[places] & is_known
+
+
+def _stacked(inference: Stream | None, name: str) -> NDArray[np.float64] | None:
+    """Returns the arrays of n inferences as one, (n, ...); None if there are none, or their shapes
+    differ; the rows of inferences that have none are NaN.
+    """
+    if inference is None or name not in inference.values:
+        return None
+    rows = [np.asarray(row, np.float64) for row in inference.values[name]]
+    shapes = {row.shape for row in rows if row.size}
+    if len(shapes) != 1:
+        return None
+    (shape,) = shapes
+    return np.stack([row if row.size else np.full(shape, np.nan) for row in rows])
+
+
+def _grid(inference: Stream | None) -> NDArray[np.float64] | None:
+    """Returns the temperatures (K,) that all inferences share; None if there are no such."""
+    rows = _stacked(inference, 'temperatures')
+    if rows is None or not np.isfinite(rows).any(axis=1).any():
+        return None
+    known = rows[np.isfinite(rows).all(axis=1)]
+    return known[0] if (known == known[0]).all() else None
