@@ -37,7 +37,10 @@ DEEPEST = 6
 LONGEST_PAUSE = 1.0
 # rosbag2 numbers the parts of one bag so.
 PART_NAME = re.compile(r'(?P<stem>.*)_(?P<number>\d+)')
+# Folder of a run for bags that show moments of its episodes again (recording/snapshots.py).
+SNAPSHOTS = 'halt_snapshots'
 NO_RECORDING = 'no recording'
+OF_HALTS = 'snapshots of halts, which are in the episodes too; name the folder to read them'
 EMPTY_FOLDER = 'no recording in it'
 LINK = 'a link to a folder with no recording right in it'
 TOO_DEEP = f'more than {DEEPEST} folders deep'
@@ -225,6 +228,9 @@ def _search_below(child: Path, found: Survey, depth: int, seen: set[Path]) -> No
         return
     if child.is_symlink() and not _recordings_in(child):
         found.others.append((child, LINK))
+        return
+    if child.name == SNAPSHOTS:
+        found.others.append((child, OF_HALTS))
         return
     below = Survey()
     # A link may lead to a recording, or one folder of them: its target may lie above, or be the

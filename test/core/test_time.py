@@ -46,7 +46,7 @@ def test_qualities_of_service_are_made_in_one_place():
     fitting = {
         'nodes/runtime/fitting_subscription.py',
         'nodes/runtime/endpoints.py',
-        'nodes/episode_recorder/recorded_topics.py',
+        'nodes/runtime/recorded_topics.py',
     }
     made = files_with(r'\bQoSProfile\((?!depth=qos\))')
     assert made == {'nodes/runtime/qos.py'} | fitting

@@ -76,11 +76,12 @@ class MessageRing:
         self._size = 0
 
 
-def refuse_full_disk(folder: Path, free: int) -> None:
+def refuse_full_disk(folder: Path, free: int, option: str = 'limits.free') -> None:
     """Checks that a folder, made if missing, has room.
 
     Args:
         free: bytes that must be free.
+        option: that gives them.
 
     Raises:
         BagError: it has less, or cannot be made.
@@ -92,7 +93,7 @@ def refuse_full_disk(folder: Path, free: int) -> None:
         raise BagError(f'cannot record into {folder}: {error}') from error
     if found < free:
         raise BagError(
-            f'{folder} has only {_mib(found)} free; limits.free asks for {_mib(free)}: '
+            f'{folder} has only {_mib(found)} free; {option} asks for {_mib(free)}: '
             'make room, or lower it'
         )
 

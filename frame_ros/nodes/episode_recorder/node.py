@@ -24,11 +24,12 @@ from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.core.version import package_version
 from frame_ros.msg import EpisodeEvent
-from frame_ros.nodes.episode_recorder import events, recorded_topics
+from frame_ros.nodes.episode_recorder import events
 from frame_ros.nodes.episode_recorder.clock import RecordingClock, pause
 from frame_ros.nodes.episode_recorder.options import EpisodeRecorderOptions
 from frame_ros.nodes.episode_recorder.topics import END, MARK, START
 from frame_ros.nodes.episode_recorder.video import EpisodeVideos
+from frame_ros.nodes.runtime import recorded_topics
 from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.node_readiness import Readiness

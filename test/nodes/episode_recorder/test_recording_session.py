@@ -33,7 +33,7 @@ from frame_ros.bags.storage.mcap_writer import check_level
 from frame_ros.bags.writer import BagWriter
 from frame_ros.core.errors import BagError, SetupError, ValueRangeError
 from frame_ros.nodes.episode_recorder.options import TopicOptions
-from frame_ros.nodes.episode_recorder.recorded_topics import TopicFilter, TopicSubscriptions
+from frame_ros.nodes.runtime.recorded_topics import TopicFilter, TopicSubscriptions
 
 T0 = 1_700_000_000_000_000_000
 TEXT = RecordedTopic('/text', find_definition('std_msgs/msg/String'))

@@ -17,7 +17,7 @@ from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.process_table import arm_processes
 from frame_ros.bringup.supervisor import Supervisor
 from frame_ros.core.errors import SetupError
-from frame_ros.nodes.episode_recorder.recorded_topics import TopicFilter, absolute_names
+from frame_ros.nodes.runtime.recorded_topics import TopicFilter, absolute_names
 from frame_ros.srv import EndEpisode, StartEpisode
 
 
