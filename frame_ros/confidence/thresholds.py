@@ -61,7 +61,7 @@ def horizon_thresholds(
     return np.quantile(np.stack(rows), quantile, axis=0)
 
 
-def threshold_at(thresholds: Array, completion: float) -> float:
+def threshold_at(thresholds: Array | Sequence[float], completion: float) -> float:
     """Returns the threshold at a completion; beyond 0 to 1 that of the nearest end."""
     place = int(np.ceil(completion * len(thresholds))) - 1
     return float(thresholds[min(max(place, 0), len(thresholds) - 1)])

@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""One score over the inferences of an episode: is it beyond its threshold?"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+from frame_ros.confidence.monitor.options import ALL, CURRENT, SHARE, WINDOW, MonitorOptions
+from frame_ros.confidence.monitor.records import Cause, Reason
+from frame_ros.confidence.monitor.score_limits import ScoreLimit
+
+NAN = float('nan')
+
+
+class ScoreWatch:
+    """Takes a score per inference, and compares it with its threshold.
+
+    Means are of the values and of the thresholds that held for them. So a mean is beyond only if
+    one of its values was, and no aggregation has more false alarms than the threshold promises.
+
+    Attributes:
+        limit: the threshold.
+        stamp: ns, of the newest inference that had the score; None: none yet.
+        value: the score, aggregated; NaN: none yet.
+        threshold: for it, aggregated likewise.
+        excess: how far the value is beyond it, aggregated likewise; negative on the good side.
+        is_beyond: the comparison, with its hysteresis.
+        lacks_completion: the newest value had no threshold, for want of the completion.
+    """
+
+    def __init__(self, limit: ScoreLimit, options: MonitorOptions, hysteresis: float) -> None:
+        self.limit = limit
+        self.change(options, hysteresis)
+        self.reset()
+
+    def change(self, options: MonitorOptions, hysteresis: float) -> None:
+        """Takes other values of the options that are live."""
+        self._options = options
+        self._hysteresis = hysteresis
+
+    def reset(self) -> None:
+        """Starts a new episode."""
+        self.stamp: int | None = None
+        self.value = self.threshold = self.excess = NAN
+        self.is_beyond = self.lacks_completion = False
+        size = 1 if self._options.aggregation == CURRENT else self._options.window
+        self._last: deque[tuple[float, ...]] = deque(maxlen=size)
+        self._count = 0
+        self._sums: tuple[float, ...] = (0.0, 0.0, 0.0)
+
+    def update(self, stamp: int, value: float, completion: float) -> None:
+        """Takes the value of an inference; NaN: it had none, and nothing changes."""
+        if value != value:
+            return
+        threshold = self.limit.threshold(completion)
+        self.lacks_completion = threshold != threshold
+        if self.lacks_completion:
+            return
+        self.stamp = stamp
+        self._add(value, threshold, self.limit.excess(value, threshold))
+        least = -self._hysteresis if self.is_beyond else 0.0
+        if self._options.aggregation == SHARE:
+            self.value, self.threshold, self.excess = self._last[-1]
+            count = sum(excess > least for _, _, excess in self._last)
+            self.is_beyond = count >= self._options.needed_of_window
+        else:
+            self.value, self.threshold, self.excess = (each / self._count for each in self._sums)
+            self.is_beyond = self.excess > least
+
+    def reason(self) -> Reason:
+        """Returns in words how the score is beyond its threshold."""
+        options, limit = self._options, self.limit
+        side = 'below' if limit.is_higher_better else 'above'
+        value, threshold = f'{self.value:.3g}', f'{self.threshold:.3g}'
+        if options.aggregation == SHARE:
+            count = sum(excess > 0.0 for _, _, excess in self._last)
+            text = (
+                f'{limit.score} was {side} its threshold in {count} of the last '
+                f'{len(self._last)} inferences (newest {value}, threshold {threshold})'
+            )
+        else:
+            mean = {WINDOW: f', mean of the last {self._count},', ALL: ', mean so far,'}
+            name = f'{limit.score}{mean.get(options.aggregation, "")}'
+            text = f'{name} {value} is {side} its threshold {threshold}'
+            if not self.excess > 0.0:
+                text = f'{name} {value} is back at its threshold {threshold}, not yet by enough'
+        return Reason(Cause.SCORE, text)
+
+    def _add(self, value: float, threshold: float, excess: float) -> None:
+        """Adds a value to the sums of all, or of the last ones."""
+        new = (value, threshold, excess)
+        if self._options.aggregation == ALL:
+            self._count += 1
+            first, second, third = self._sums
+            self._sums = first + value, second + threshold, third + excess
+            return
+        self._last.append(new)
+        self._count = len(self._last)
+        # Summed again each time: running sums of a window would keep the rounding of all before.
+        self._sums = new if self._count == 1 else tuple(map(math.fsum, zip(*self._last)))
