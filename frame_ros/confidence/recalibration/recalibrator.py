@@ -14,8 +14,9 @@ import numpy as np
 from frame_ros.confidence.samples import Array
 from frame_ros.core.errors import CalibrationError
 
-# What a recalibrator is given of each inference.
-CONFIDENCE, DIMENSIONS, TEMPERATURES = 'confidence', 'dimensions', 'temperatures'
+# What a recalibrator is given of each inference; fields of `RecalibrationInputs`.
+CONFIDENCE, DIMENSIONS = 'confidence', 'dimensions'
+TEMPERATURES, DIMENSION_TEMPERATURES = 'at_temperature', 'dimensions_at_temperature'
 
 
 class Recalibrator(ABC):
@@ -23,7 +24,7 @@ class Recalibrator(ABC):
 
     Attributes:
         kind: its name in files and tables.
-        inputs: what it maps: CONFIDENCE, DIMENSIONS or TEMPERATURES.
+        inputs: what it maps: CONFIDENCE, DIMENSIONS, TEMPERATURES or DIMENSION_TEMPERATURES.
         notes: what a reader of the fit must know, in words.
     """
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from frame_ros.confidence.recalibration.recalibrator import (
+    DIMENSION_TEMPERATURES,
     TEMPERATURES,
     Recalibrator,
     check_both,
@@ -163,7 +164,7 @@ class ActionWiseTemperatureScaling(Recalibrator):
     """
 
     kind = 'action_wise_temperature'
-    inputs = TEMPERATURES
+    inputs = DIMENSION_TEMPERATURES
 
     def __init__(self) -> None:
         super().__init__()
