@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of attrs classes from the plain content of a YAML file, checked by their type hints."""
+"""Objects of attrs classes from the plain content of a file, checked by their type hints."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 import attrs
+import numpy as np
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import check_names
@@ -40,6 +41,18 @@ def structured(kind: type[Kind], content: Any, where: str = '') -> Kind:
         raise SetupError(f'{where or kind.__name__}: {error.args[0]}') from error
 
 
+def unstructured(value: Any) -> Any:
+    """Returns the plain content, as a JSON file holds it, of an object that `structured` builds."""
+    if attrs.has(type(value)):
+        fields = attrs.fields(type(value))
+        return {field.name: unstructured(getattr(value, field.name)) for field in fields}
+    if isinstance(value, Mapping):
+        return {name: unstructured(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [unstructured(part) for part in value]
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
 def _under(where: str, name: str) -> str:
     return f'{where}.{name}' if where else name
 
@@ -56,7 +69,7 @@ def _value(hint: Any, content: Any, where: str) -> Any:
         return _value(next(part for part in parts if part is not type(None)), content, where)
     if origin is tuple:
         return _sequence(parts, content, where)
-    if origin is not None:
+    if isinstance(origin, type) and issubclass(origin, Mapping):
         if not isinstance(content, Mapping) or not all(isinstance(name, str) for name in content):
             raise SetupError(f'{where} must be a map of names to values, not {content!r}')
         return {n: _value(parts[1], part, _under(where, n)) for n, part in content.items()}

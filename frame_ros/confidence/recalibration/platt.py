@@ -185,7 +185,11 @@ class ActionWisePlattScaling(Recalibrator):
     def from_parameters(cls, parameters: Mapping[str, Any]) -> ActionWisePlattScaling:
         """Makes one of the slopes and intercepts of its dimensions."""
         made, found = cls(), parameters.get('dimensions')
-        if not isinstance(found, list) or not any(found):
+        if not isinstance(found, list) or not any(found) or not all(map(_is_curve, found)):
             raise CalibrationError("'dimensions' of the recalibrator is no list of curves")
         made.dimensions = [each and PlattScaling.from_parameters(each) for each in found]
         return made
+
+
+def _is_curve(parameters: Any) -> bool:
+    return parameters is None or isinstance(parameters, Mapping)

@@ -92,8 +92,10 @@ class Recalibrator(ABC):
         if found is None or not issubclass(found, cls):
             expected = ', '.join(name for name, each in known.items() if issubclass(each, cls))
             raise CalibrationError(f'the recalibrator is of kind {kind!r}; expected: {expected}')
-        made = found.from_parameters(values)
-        made.notes = [str(note) for note in values.get('notes', ())]
+        made, notes = found.from_parameters(values), values.get('notes', [])
+        if not isinstance(notes, list):
+            raise CalibrationError(f'notes of the recalibrator are {notes!r}; a list is expected')
+        made.notes = [str(note) for note in notes]
         return made
 
 
