@@ -4,10 +4,7 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
-
-from markupsafe import Markup
 
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.html.figures import PANEL_HEIGHT, SURROUND, is_thinned, series_figure
@@ -41,13 +38,3 @@ def episode_pictures(episode: Episode, budget: VideoBudget) -> dict[str, Any]:
         'videos': [budget.take(file) for file in find_videos(episode.path)],
         'cameras': list(cameras.items()),
     }
-
-
-def as_json_script(value: Any) -> Markup:
-    """JSON that may stand in a script element: no character of it can end the element or begin a
-    comment.
-    """
-    text = json.dumps(value, allow_nan=False, separators=(',', ':'))
-    for character in '<>&\u2028\u2029':
-        text = text.replace(character, f'\\u{ord(character):04x}')
-    return Markup(text)

@@ -4,37 +4,28 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import jinja2
-from markupsafe import Markup
-
 from frame_ros.bags.findings import Level
-from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import valid_text
 from frame_ros.core.output_files import write_whole
 from frame_ros.core.time import SECOND
 from frame_ros.core.version import package_version
 from frame_ros.episodes.episode import Episode
-from frame_ros.reports.html.episode_pictures import as_json_script, episode_pictures
+from frame_ros.reports.html.episode_pictures import episode_pictures
 from frame_ros.reports.html.media import VideoBudget
-from frame_ros.reports.html.projections import legend_svg
-from frame_ros.reports.html.tables import COLUMNS, dot_strip
+from frame_ros.reports.html.page_frame import page_frame
+from frame_ros.reports.html.tables import COLUMNS
 from frame_ros.reports.html.tiles import tiles
 from frame_ros.reports.model.episode_check import EpisodeChecks, shared_findings
-from frame_ros.reports.model.numbers import counted, readable, readable_unit, shortened
+from frame_ros.reports.model.numbers import counted, shortened
 from frame_ros.reports.model.options import ReportOptions
 from frame_ros.reports.parity.comparison import BAR
 from frame_ros.reports.report import EPISODE_SECTIONS, REPORT_SECTIONS, Report
 
-ASSETS = Path(__file__).parent / 'page_assets'
-FRAGMENTS = Path(__file__).parents[1] / 'sections'
 GLYPHS = {'success': '✓', 'failure': '✕', 'timeout': '◷', 'stopped': '■', 'unknown': '?'}
 MOST_OPEN = 3
 # Attributes of an episode that the page does not list with the others.
@@ -69,16 +60,14 @@ def build_report(
     drawn = [
         (part, episode_pictures(part.episode, budget)) for part in progress(list(report.parts()))
     ]
-    plotly, script = _plotly_script(), (ASSETS / 'report.js').read_text(encoding='utf-8')
-    return _template().render(
+    sections = (*REPORT_SECTIONS, *EPISODE_SECTIONS)
+    own = {f'{section.key}.html': section.template for section in sections if section.template}
+    template, frame = page_frame('report.html', own)
+    return template.render(
         report=report,
         title=title or _title(report.episodes),
         version=package_version(),
         made=(made or datetime.now(timezone.utc)).strftime('%Y-%m-%d %H:%M UTC'),
-        content_security_policy=content_security_policy(plotly, script),
-        css=Markup((ASSETS / 'report.css').read_text(encoding='utf-8')),
-        plotly=Markup(plotly),
-        script=Markup(script),
         recorded=_recorded(report.episodes),
         doubtful=shared_findings(report.checks, Level.DOUBTFUL),
         worth_knowing=shared_findings(report.checks, Level.WORTH_KNOWING),
@@ -89,6 +78,8 @@ def build_report(
         bar=BAR,
         glyphs=GLYPHS,
         outcomes=[episode.outcome for episode in report.episodes],
+        facts_of=facts_of,
+        **frame,
     )
 
 
@@ -108,62 +99,6 @@ def write_report(
     page = build_report(episodes, title, progress, options=options, checks=checks)
     write_whole(Path(path), valid_text(page), 'the report')  # names of files may be of any bytes
     return Path(path)
-
-
-def content_security_policy(*scripts: str) -> str:
-    """A policy under which the page runs these scripts and nothing else, and loads nothing from
-    anywhere.
-    """
-    digests = (base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts)
-    allowed = ' '.join(f"'sha256-{digest}'" for digest in digests)
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
-        'img-src data: blob:; media-src data:; worker-src blob:; font-src data:; '
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-@lru_cache(maxsize=1)
-def _plotly_script() -> str:
-    """plotly.js as the plotly package carries it, found without importing the package.
-
-    Line ends are as a browser reads them, so that the hash in the policy fits.
-    """
-    from importlib.util import find_spec
-
-    spec = find_spec('plotly')
-    path = (
-        Path(spec.submodule_search_locations[0])
-        if spec and spec.submodule_search_locations
-        else None
-    )
-    file = path / 'package_data' / 'plotly.min.js' if path else None
-    if file is None or not file.is_file():
-        raise SetupError(
-            'plotly is not installed, its script is part of every report: pip install plotly'
-        )
-    return file.read_text(encoding='utf-8').replace('\r\n', '\n').replace('</script', '<\\/script')
-
-
-def _template() -> jinja2.Template:
-    sections = (*REPORT_SECTIONS, *EPISODE_SECTIONS)
-    own = {f'{section.key}.html': section.template for section in sections if section.template}
-    loader = jinja2.ChoiceLoader(
-        [jinja2.FileSystemLoader((ASSETS, FRAGMENTS)), jinja2.DictLoader(own)]
-    )
-    environment = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters.update(
-        readable=readable,
-        counted=counted,
-        readable_unit=readable_unit,
-        facts=facts_of,
-        script=as_json_script,
-        strip=dot_strip,
-        mark=legend_svg,
-    )
-    return environment.get_template('report.html')
 
 
 def _title(episodes: Sequence[Episode]) -> str:

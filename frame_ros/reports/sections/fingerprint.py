@@ -13,6 +13,7 @@ from statistics import median
 from typing import Any
 
 from frame_ros.episodes.episode import Episode
+from frame_ros.evaluation.policy_labels import policy_labels
 from frame_ros.metrics import REGISTRY, Fingerprint, fingerprint
 from frame_ros.metrics.fingerprint import SMALLEST_POLYGON
 from frame_ros.reports.model.metric_table import MetricRow, SuccessCount, success_count
@@ -22,9 +23,6 @@ from frame_ros.reports.sections.section import Basis, ReportSection, as_row
 
 # The paper's axes, and those of safety.
 AXES = tuple(sorted((id for id in REGISTRY if REGISTRY[id].axis), key=lambda id: REGISTRY[id].axis))
-# Attributes of an episode that distinguish policies. quality: of the scripted policy.
-FACTS = ('policy', 'checkpoint', 'quality')
-NAMELESS = 'unnamed policy'
 # Okabe and Ito, and grey; neighbours differ most. Dashes for those who see no colours.
 COLOURS = ('#0072B2', '#E69F00', '#009E73', '#CC79A7', '#D55E00', '#7F7F7F')
 DASHES = ('solid', 'dash', 'dot', 'dashdot', 'longdash', 'longdashdot')
@@ -86,33 +84,16 @@ class PolicyGroup:
 
 
 def policy_groups(episodes: Sequence[Episode]) -> list[PolicyGroup]:
-    """One group per policy, checkpoint and (scripted) quality, in the order of first appearance."""
-    places: dict[tuple[str, ...], list[int]] = {}
-    for i, episode in enumerate(episodes):
-        key = tuple(str(episode.attributes.get(name) or '') for name in FACTS)
-        places.setdefault(key, []).append(i)
+    """One group per policy, in the order of first appearance."""
+    places: dict[str, list[int]] = {}
+    for i, label in enumerate(policy_labels(episodes)):
+        places.setdefault(label, []).append(i)
     groups = []
-    for label, found in zip(_labels(list(places)), places.values()):
+    for label, found in places.items():
         own = [episodes[i] for i in found]
         static, helped = sum(e.is_static for e in own), sum(map(is_helped_success, own))
         groups.append(PolicyGroup(label, tuple(found), success_count(own), static, helped))
     return groups
-
-
-def _labels(keys: Sequence[tuple[str, ...]]) -> list[str]:
-    """Distinct names of the groups: a checkpoint by its last folder, if that suffices."""
-    for is_short in (True, False):
-        labels = [_label(key, is_short) for key in keys]
-        if len(set(labels)) == len(labels):
-            break
-    return labels
-
-
-def _label(key: tuple[str, ...], is_short: bool) -> str:
-    policy, checkpoint, quality = key
-    name = checkpoint.rstrip('/').rpartition('/')[2] if is_short else checkpoint
-    parts = [policy or NAMELESS, name, f'quality {quality}' if quality else '']
-    return ', '.join(part for part in parts if part)
 
 
 class FingerprintSection(ReportSection):

@@ -1,0 +1,311 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Agreement of metrics with human labels of quality (RQ2), and their discrimination of failures
+from successes (RQ3). VLA-UQ, section V-G.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.options import option, options
+from frame_ros.episodes.episode import Episode
+from frame_ros.evaluation.discrimination.groups import Group, grouped
+from frame_ros.evaluation.discrimination.labels import (
+    QUALITY,
+    Agreement,
+    Level,
+    Rating,
+    agreements,
+)
+from frame_ros.evaluation.statistics.ranks import (
+    AUTO,
+    EXACT,
+    SMALL,
+    average_ranks,
+    mann_whitney,
+    rank_correlation,
+    spearman,
+)
+from frame_ros.evaluation.statistics.several_tests import holm
+from frame_ros.metrics import REGISTRY
+
+Array = NDArray[np.float64]
+NAN = float('nan')
+LEVEL = 0.05
+CATEGORIES = ('uncertainty', 'confidence', 'trajectory', 'safety')
+# Classes of d = 2 |A12 - 0.5| by the bound that it is below (Romano et al. 2006).
+MAGNITUDES = ((0.147, 'negligible'), (0.33, 'small'), (0.474, 'medium'), (math.inf, 'large'))
+# Resamples of a bootstrap that are ranked at once, times values.
+_BLOCK = 2_000_000
+
+
+@options
+class StudyOptions:
+    """The comparison of metrics with labels."""
+
+    metrics: tuple[str, ...] = option(
+        (),
+        'metrics to compare; none: all of uncertainty, confidence, trajectory and safety that have '
+        'a value',
+    )
+    least: int = option(3, 'fewest episodes of a group that are compared', at_least=2)
+    with_static: bool = option(
+        False, 'count motion metrics of episodes in which the end effector hardly moved, too'
+    )
+    resamples: int = option(1000, 'of the bootstrap over episodes', at_least=100)
+    seed: int = option(0, 'of the bootstrap', at_least=0)
+
+
+@dataclass(frozen=True)
+class CorrelationRow:
+    """Spearman's correlation of a metric with the label (1 high, 3 low quality) in a group.
+
+    Attributes:
+        count: labelled successes that have a value.
+        rho: NaN where it is not defined; `remark` says why.
+        lower, upper: 95 % percentile interval, bootstrap over episodes.
+        p: two-sided; exact for few episodes.
+        p_holm: adjusted for all correlations of the study.
+        strength: 'none', 'weak', 'moderate', 'strong', by the size of rho; '' without rho.
+    """
+
+    metric: str
+    group: int
+    count: int
+    rho: float = NAN
+    lower: float = NAN
+    upper: float = NAN
+    p: float = NAN
+    p_holm: float = NAN
+    strength: str = ''
+    remark: str = ''
+
+    @property
+    def is_significant(self) -> bool:
+        """True if p, not adjusted, is below 0.05, as in the paper."""
+        return self.p < LEVEL
+
+    @property
+    def is_as_expected(self) -> bool | None:
+        """True if the metric gets worse with the label; None where neither is better, or no rho."""
+        better = REGISTRY[self.metric].higher_is_better
+        return None if better is None or self.rho != self.rho else (self.rho < 0) == better
+
+
+@dataclass(frozen=True)
+class EffectRow:
+    """The Vargha-Delaney effect size of a metric: successes of one quality against failures.
+
+    Attributes:
+        successes, failures: episodes that have a value.
+        a12: probability that the metric is larger in a success; NaN where it is not defined.
+        lower, upper: 95 % percentile interval, bootstrap over episodes.
+        p: of the two-sided Mann-Whitney test; exact for few episodes.
+        p_holm: adjusted for all effects of the study.
+        magnitude: 'negligible', 'small', 'medium', 'large', by d = 2 |A12 - 0.5|; '' without A12.
+    """
+
+    metric: str
+    group: int
+    level: Level
+    successes: int
+    failures: int
+    a12: float = NAN
+    lower: float = NAN
+    upper: float = NAN
+    p: float = NAN
+    p_holm: float = NAN
+    magnitude: str = ''
+    remark: str = ''
+
+    @property
+    def is_significant(self) -> bool:
+        """True if p, not adjusted, is below 0.05, as in the paper."""
+        return self.p < LEVEL
+
+    @property
+    def is_better(self) -> bool | None:
+        """True if the successes have the better values; None where neither is better, or no A12."""
+        better = REGISTRY[self.metric].higher_is_better
+        return None if better is None or self.a12 != self.a12 else (self.a12 > 0.5) == better
+
+
+@dataclass(frozen=True)
+class Study:
+    """Labels against metrics.
+
+    Attributes:
+        values: metric -> (episodes,) values of the episodes, NaN where there is none or it does
+            not count.
+    """
+
+    options: StudyOptions
+    groups: list[Group]
+    values: dict[str, Array] = field(repr=False)
+    correlations: list[CorrelationRow] = field(repr=False)
+    effects: list[EffectRow] = field(repr=False)
+    agreements: list[Agreement]
+    remarks: list[str]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that were compared."""
+        return list(self.values)
+
+
+def discrimination_study(
+    episodes: Sequence[Episode],
+    ratings: Sequence[Rating],
+    options: StudyOptions | None = None,
+) -> Study:
+    """Compares each metric's value per episode with the labels, by task and policy.
+
+    Raises:
+        ShapeError: no episodes.
+        ValueRangeError: an unknown metric, labels of unknown or ambiguous episodes, or no metric
+            has a value.
+    """
+    if not episodes:
+        raise ShapeError('there are no episodes; at least one is expected')
+    options = options or StudyOptions()
+    groups, remarks = grouped(episodes, ratings)
+    values = _values(episodes, options)
+    places = range(len(groups))
+    rows = [_correlation(id, values[id], i, groups[i], options) for id in values for i in places]
+    correlations = [
+        replace(row, p_holm=float(p)) for row, p in zip(rows, holm([row.p for row in rows]))
+    ]
+    cells = [
+        _effect(id, values[id], i, groups[i], level, options)
+        for id in values
+        for i in places
+        for level in QUALITY
+    ]
+    effects = [
+        replace(cell, p_holm=float(p)) for cell, p in zip(cells, holm([cell.p for cell in cells]))
+    ]
+    found = agreements(ratings)
+    return Study(options, groups, values, correlations, effects, found, remarks)
+
+
+def _values(episodes: Sequence[Episode], options: StudyOptions) -> dict[str, Array]:
+    for id in options.metrics:
+        if id not in REGISTRY:
+            known = ', '.join(REGISTRY)
+            raise ValueRangeError(f'there is no metric {id!r}; there are {known}')
+    chosen = options.metrics or [
+        id for id, each in REGISTRY.items() if each.messages and each.category in CATEGORIES
+    ]
+    is_static = np.array([episode.is_static for episode in episodes])
+    found = {}
+    for id in dict.fromkeys(chosen):
+        values = np.array([NAN if (v := e.value(id)) is None else v for e in episodes])
+        if not (REGISTRY[id].counts_when_static or options.with_static):
+            values = np.where(is_static, NAN, values)
+        if np.isfinite(values).any():
+            found[id] = values
+    if not found:
+        raise ValueRangeError(
+            f'none of the metrics has a value in any of the {len(episodes)} episodes: '
+            f'{", ".join(chosen)}'
+        )
+    return found
+
+
+def _correlation(
+    id: str, values: Array, place: int, group: Group, options: StudyOptions
+) -> CorrelationRow:
+    labels = np.repeat([float(q) for q in QUALITY], [len(group.levels[q]) for q in QUALITY])
+    metric = values[group.labelled]
+    is_known = np.isfinite(metric)
+    metric, labels = metric[is_known], labels[is_known]
+    row = CorrelationRow(id, place, len(metric))
+    if len(metric) < max(options.least, 3):
+        needed = max(options.least, 3)
+        return replace(row, remark=f'{len(metric)} labelled successes; {needed} are needed')
+    if np.ptp(labels) == 0:
+        return replace(row, remark=f'all {len(metric)} have the same label')
+    if np.ptp(metric) == 0:
+        return replace(row, remark=f'all {len(metric)} have the same value')
+    rho, p = spearman(metric, labels, AUTO)
+    resampled = np.concatenate(
+        [
+            rank_correlation(average_ranks(metric[picks]), average_ranks(labels[picks]))
+            for picks in _resamples([len(metric)], options)
+        ]
+    )
+    lower, upper = _interval(resampled)
+    return replace(row, rho=rho, lower=lower, upper=upper, p=p, strength=strength_of(rho))
+
+
+def _effect(
+    id: str, values: Array, place: int, group: Group, level: Level, options: StudyOptions
+) -> EffectRow:
+    good, bad = values[group.levels[level]], values[group.failures]
+    good, bad = good[np.isfinite(good)], bad[np.isfinite(bad)]
+    row = EffectRow(id, place, level, len(good), len(bad))
+    if min(len(good), len(bad)) < options.least:
+        return replace(
+            row,
+            remark=f'{len(good)} successes of this quality and {len(bad)} failures; '
+            f'{options.least} of each are needed',
+        )
+    u, p = mann_whitney(good, bad, EXACT if min(len(good), len(bad)) <= SMALL else AUTO)
+    a12 = u / (len(good) * len(bad))
+    both = np.concatenate([good, bad])
+    resampled = np.concatenate(
+        [
+            _a12_of_ranks(average_ranks(both[picks]), len(good))
+            for picks in _resamples([len(good), len(bad)], options)
+        ]
+    )
+    lower, upper = _interval(resampled)
+    magnitude = magnitude_of(a12)
+    return replace(row, a12=a12, lower=lower, upper=upper, p=p, magnitude=magnitude)
+
+
+def _a12_of_ranks(ranks: Array, count: int) -> Array:
+    larger = ranks[..., :count].sum(axis=-1) - count * (count + 1) / 2.0
+    return larger / (count * (ranks.shape[-1] - count))
+
+
+def _resamples(sizes: Sequence[int], options: StudyOptions) -> list[NDArray[np.int64]]:
+    """Places drawn with replacement within each of the parts, in blocks (resamples, total)."""
+    rng = np.random.default_rng(options.seed)
+    begins = np.concatenate([[0], np.cumsum(sizes)])
+    rows = max(1, min(options.resamples, _BLOCK // int(begins[-1])))
+    blocks = []
+    for begin in range(0, options.resamples, rows):
+        count = min(rows, options.resamples - begin)
+        parts = [
+            first + rng.integers(size, size=(count, size)) for first, size in zip(begins, sizes)
+        ]
+        blocks.append(np.concatenate(parts, axis=1))
+    return blocks
+
+
+def _interval(resampled: Array) -> tuple[float, float]:
+    """The percentile interval of the resamples in which the statistic was defined."""
+    lower, upper = np.nanpercentile(resampled, (2.5, 97.5))
+    return float(lower), float(upper)
+
+
+def strength_of(rho: float) -> str:
+    """Returns the class of a correlation by its size (Cohen 1988, as VLA-UQ, section V-G)."""
+    size = abs(rho)
+    if size < 0.10:
+        return 'none'
+    return 'weak' if size <= 0.29 else 'moderate' if size <= 0.49 else 'strong'
+
+
+def magnitude_of(a12: float) -> str:
+    """Returns the class of an effect by d = 2 |A12 - 0.5|."""
+    distance = 2.0 * abs(a12 - 0.5)
+    return next(name for bound, name in MAGNITUDES if distance < bound)
