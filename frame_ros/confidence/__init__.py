@@ -16,8 +16,14 @@ from frame_ros.confidence.calibration import (
 from frame_ros.confidence.conformal import (
     conformal_threshold,
     functional_band,
+    rate_bound,
     required_episodes,
 )
+from frame_ros.confidence.guarantees.alarm_rate import FalseAlarmRate, PerEpisode, PerHour
+from frame_ros.confidence.guarantees.drift import DriftDetector, drift_reference, episode_values
+from frame_ros.confidence.guarantees.fit import fit_guarantee
+from frame_ros.confidence.guarantees.guarantee import AlarmThreshold, Guarantee
+from frame_ros.confidence.guarantees.risk_episode import RiskEpisode
 from frame_ros.confidence.recalibration.binning import HistogramBinning, PlattBinning
 from frame_ros.confidence.recalibration.isotonic import IsotonicScaling
 from frame_ros.confidence.recalibration.platt import ActionWisePlattScaling, PlattScaling
@@ -32,24 +38,35 @@ from frame_ros.metrics.token_statistics import ReducedTokens, token_statistics
 __all__ = [
     'ActionWisePlattScaling',
     'ActionWiseTemperatureScaling',
+    'AlarmThreshold',
+    'DriftDetector',
+    'FalseAlarmRate',
+    'Guarantee',
     'HistogramBinning',
     'IsotonicScaling',
+    'PerEpisode',
+    'PerHour',
     'PlattBinning',
     'PlattScaling',
     'Recalibrator',
     'ReducedTokens',
+    'RiskEpisode',
     'TemperatureScaling',
     'brier_parts',
     'brier_score',
     'calibration_metrics',
     'conformal_threshold',
+    'drift_reference',
+    'episode_values',
     'expected_calibration_error',
     'failure_auprc',
     'failure_auroc',
+    'fit_guarantee',
     'functional_band',
     'horizon_thresholds',
     'maximum_calibration_error',
     'negative_log_likelihood',
+    'rate_bound',
     'reliability_diagram',
     'required_episodes',
     'token_statistics',

@@ -9,7 +9,7 @@ task and scenes, in any order. Scores are larger where failure is likelier.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, log1p
 from typing import Any
 
 import numpy as np
@@ -19,35 +19,80 @@ from frame_ros.core.errors import CalibrationError, ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import as_floats, on_cpu
 
 
-def required_episodes(alpha: float) -> int:
+def required_episodes(alpha: float, confidence: float | None = None) -> int:
     """Returns the least number of successful episodes for a false-alarm rate alpha per episode.
 
+    Args:
+        alpha: in (0, 1).
+        confidence: None: alpha is the mean over sets of calibration episodes, and ceil(1 / alpha)
+            - 1 are needed; otherwise the probability that the rate of the set at hand is alpha at
+            most: the least n with (1 - alpha)^n <= 1 - confidence.
+
     Raises:
-        ValueRangeError: alpha is not in (0, 1).
+        ValueRangeError: alpha or the confidence is not in (0, 1).
     """
     if not 0.0 < alpha < 1.0:
         raise ValueRangeError(f'alpha is {alpha}; a rate between 0 and 1 is expected')
-    # Rounded, so that 1 / 0.05 is 20.
-    return ceil(round(1.0 / alpha, 9)) - 1
+    if confidence is None:
+        # Rounded, so that 1 / 0.05 is 20.
+        return ceil(round(1.0 / alpha, 9)) - 1
+    if not 0.0 < confidence < 1.0:
+        raise ValueRangeError(f'confidence is {confidence}; between 0 and 1 is expected')
+    return ceil(round(log1p(-confidence) / log1p(-alpha), 9))
 
 
-def conformal_rank(count: int, alpha: float) -> int:
+def conformal_rank(count: int, alpha: float, confidence: float | None = None) -> int:
     """Returns the rank from 1 of the threshold among `count` sorted worst scores.
+
+    Args:
+        count, alpha, confidence: as of `required_episodes`.
 
     Raises:
         CalibrationError: there are too few episodes for alpha.
-        ValueRangeError: alpha is not in (0, 1).
+        ValueRangeError: alpha or the confidence is not in (0, 1).
     """
-    needed = required_episodes(alpha)
+    needed = required_episodes(alpha, confidence)
     if count < needed:
+        wanted = '' if confidence is None else f' with confidence {confidence:g}'
+        least = 1.0 / (count + 1) if confidence is None else 1.0 - (1.0 - confidence) ** (1 / count)
         raise CalibrationError(
-            f'{count} episodes allow no false-alarm rate of {alpha:g} per episode; it needs '
-            f'{needed}, and {count} allow {1.0 / (count + 1):.2g}'
+            f'{count} episodes allow no false-alarm rate of {alpha:g} per episode{wanted}; it '
+            f'needs {needed}, and {count} allow {least:.2g}'
         )
-    return ceil(round((count + 1) * (1.0 - alpha), 9))
+    if confidence is None:
+        return ceil(round((count + 1) * (1.0 - alpha), 9))
+    # The rate above rank k is Beta(n + 1 - k, k): at most alpha with the probability that fewer
+    # than k of n episodes lie below the quantile 1 - alpha.
+    from scipy.stats import binom
+
+    return int(binom.ppf(confidence, count, 1.0 - alpha)) + 1
 
 
-def conformal_threshold(worst_scores: Any, alpha: float) -> float:
+def rate_bound(count: int, rank: int, confidence: float = 0.95) -> float:
+    """The false-alarm rate that one set of calibration episodes keeps with a confidence.
+
+    Over sets the rate of the threshold of rank k among n worst scores has the distribution
+    Beta(n + 1 - k, k), if no two scores are equal, and less otherwise (Vovk 2012).
+
+    Args:
+        count: n.
+        rank: k, from 1 to n.
+        confidence: in (0, 1).
+
+    Raises:
+        ValueRangeError: a value is out of its range.
+    """
+    if not 1 <= rank <= count or not 0.0 < confidence < 1.0:
+        raise ValueRangeError(
+            f'rank {rank} of {count} and confidence {confidence}; 1 to {max(count, 1)}, and '
+            'between 0 and 1, are expected'
+        )
+    from scipy.stats import beta
+
+    return float(beta.ppf(confidence, count + 1 - rank, rank))
+
+
+def conformal_threshold(worst_scores: Any, alpha: float, confidence: float | None = None) -> float:
     """The score that a new successful episode exceeds with probability of at most alpha.
 
     Split conformal prediction on the worst score of each episode: the ceil((n + 1)(1 - alpha))-th
@@ -56,16 +101,17 @@ def conformal_threshold(worst_scores: Any, alpha: float) -> float:
     Args:
         worst_scores: (n,) the largest score of each successful calibration episode.
         alpha: false alarms per episode, in (0, 1).
+        confidence: as of `required_episodes`; None: the rank above.
 
     Raises:
-        CalibrationError: n is below ceil(1 / alpha) - 1; the message says how many are needed.
+        CalibrationError: n is below `required_episodes`; the message says how many are needed.
         ShapeError: another shape.
-        ValueRangeError: a score is not finite, or alpha not in (0, 1).
+        ValueRangeError: a score is not finite, or alpha or the confidence not in (0, 1).
     """
     scores = np.asarray(on_cpu(as_floats(worst_scores, 'worst_scores')[1]), dtype=np.float64)
     if scores.ndim != 1:
         raise ShapeError(f'worst_scores have shape {scores.shape}; (n,) is expected')
-    rank = conformal_rank(len(scores), alpha)
+    rank = conformal_rank(len(scores), alpha, confidence)
     return float(np.partition(scores, rank - 1)[rank - 1])
 
 
