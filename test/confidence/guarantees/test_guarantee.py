@@ -218,6 +218,9 @@ def test_arguments_that_cannot_be_are_refused(arguments, text):
         )
 
 
+ENTRY = {'upper': [0.1], 'span': 1.0, 'share': 1.0, 'shape_episodes': 0, 'episodes': 9}
+
+
 @pytest.mark.parametrize(
     'change',
     [
@@ -232,8 +235,7 @@ def test_arguments_that_cannot_be_are_refused(arguments, text):
         {'thresholds': []},
         {'refused': None},
         *(
-            {'thresholds': {'a': {**entry, **bad}}}
-            for entry in [dict(upper=[0.1], span=1.0, share=1.0, shape_episodes=0, episodes=9)]
+            {'thresholds': {'a': {**ENTRY, **bad}}}
             for bad in ({'upper': [float('nan')]}, {'upper': 'x'}, {'span': 0.0}, {'share': 2.0})
         ),
     ],
