@@ -26,7 +26,7 @@ LEAST_EPISODES = 10
 
 @dataclass(frozen=True)
 class DriftVerdict:
-    """What the episodes so far say of drift.
+    """Judgement of the episodes so far.
 
     Attributes:
         evidence: largest statistic over its alarm threshold; 1 or more: drift.
@@ -160,7 +160,7 @@ class DriftDetector:
 
     @property
     def verdict(self) -> DriftVerdict:
-        """What the episodes so far say."""
+        """Returns the judgement of the episodes so far."""
         excesses = [self._excess(bet) for bet in self._bets.values()]
         return DriftVerdict(math.exp(min(max(excesses), 700.0)), tuple(self._causes.values()))
 
