@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -63,5 +64,6 @@ def horizon_thresholds(
 
 def threshold_at(thresholds: Array | Sequence[float], completion: float) -> float:
     """Returns the threshold at a completion; beyond 0 to 1 that of the nearest end."""
-    place = int(np.ceil(completion * len(thresholds))) - 1
+    # Rounded, so that 0.55 of 100 is 55 and not a little more.
+    place = ceil(round(completion * len(thresholds), 9)) - 1
     return float(thresholds[min(max(place, 0), len(thresholds) - 1)])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from itertools import cycle
 
+from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.monitor.nearness import Nearness, any_of
 from frame_ros.confidence.monitor.options import DURATION, DURATION_TOPIC, PROGRESS, MonitorOptions
 from frame_ros.confidence.monitor.records import (
@@ -20,7 +21,7 @@ from frame_ros.confidence.monitor.records import (
     MonitorVerdict,
     Reason,
 )
-from frame_ros.confidence.monitor.score_limits import Calibration, score_limits
+from frame_ros.confidence.monitor.score_limits import score_limits
 from frame_ros.confidence.monitor.score_watch import ScoreWatch
 from frame_ros.core.errors import CalibrationError
 from frame_ros.core.time import SECOND
@@ -39,7 +40,7 @@ class HaltMonitor:
         expected_duration: of an episode, s, from the options or the calibration; NaN: not known.
     """
 
-    def __init__(self, options: MonitorOptions, calibration: Calibration | None = None) -> None:
+    def __init__(self, options: MonitorOptions, calibration: CalibrationFile | None = None) -> None:
         """Finds the thresholds.
 
         Raises:
@@ -202,7 +203,7 @@ class HaltMonitor:
         )  # fmt: skip
 
 
-def _expected_duration(options: MonitorOptions, calibration: Calibration | None) -> float:
+def _expected_duration(options: MonitorOptions, calibration: CalibrationFile | None) -> float:
     if options.expected_duration > 0.0:
         return options.expected_duration
     found = None if calibration is None else calibration.expected_duration

@@ -4,18 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.monitor.options import BAND, CONFORMAL, FIXED, HORIZON, MonitorOptions
 from frame_ros.confidence.thresholds import threshold_at
 from frame_ros.core.errors import CalibrationError, ValueRangeError
 from frame_ros.metrics import metric_of_field
 
 NAN = float('nan')
-# A CalibrationFile.
-Calibration = Any
 # Rounding of a division must not hide a threshold of that very rate.
 _TOLERANCE = 1e-9
 
@@ -51,7 +49,7 @@ class ScoreLimit:
 
 
 def score_limits(
-    options: MonitorOptions, calibration: Calibration | None
+    options: MonitorOptions, calibration: CalibrationFile | None
 ) -> tuple[ScoreLimit, ...]:
     """Returns the limit of each score of the options.
 
@@ -84,8 +82,8 @@ def _is_higher_better(score: str) -> bool:
     return metric.higher_is_better
 
 
-def _horizon(score: str, options: MonitorOptions, calibration: Calibration) -> tuple[float, ...]:
-    found = calibration.horizon_thresholds
+def _horizon(score: str, options: MonitorOptions, fitted: CalibrationFile) -> tuple[float, ...]:
+    found = fitted.horizon_thresholds
     if score not in found:
         raise CalibrationError(
             f'the calibration has no horizon thresholds of {score}; {_those_of(found)}'
@@ -93,23 +91,21 @@ def _horizon(score: str, options: MonitorOptions, calibration: Calibration) -> t
     return tuple(found[score].thresholds.tolist())
 
 
-def _conformal(score: str, options: MonitorOptions, calibration: Calibration) -> tuple[float, ...]:
+def _conformal(score: str, options: MonitorOptions, fitted: CalibrationFile) -> tuple[float, ...]:
     """The threshold with the largest rate that the score's part of alpha allows."""
-    own = {each.alpha: each.threshold for each in calibration.conformal if each.score == score}
+    own = {each.alpha: each.threshold for each in fitted.conformal if each.score == score}
     alpha = _allowed(score, own, options, 'conformal threshold')
     return (_as_it_stands(score, own[alpha]),)
 
 
-def _band(score: str, options: MonitorOptions, calibration: Calibration) -> tuple[float, ...]:
-    band = calibration.bands.get(score)
+def _band(score: str, options: MonitorOptions, fitted: CalibrationFile) -> tuple[float, ...]:
+    band = fitted.bands.get(score)
     _allowed(score, () if band is None else (band.alpha,), options, 'band')
     assert band is not None
     return tuple(_as_it_stands(score, upper) for upper in band.upper.tolist())
 
 
-def _allowed(
-    score: str, rates: Sequence[float] | dict[float, float], options: MonitorOptions, kind: str
-) -> float:
+def _allowed(score: str, rates: Collection[float], options: MonitorOptions, kind: str) -> float:
     """The largest of the rates that is not above the score's part of alpha."""
     # By Boole's inequality: of several scores the false alarms add up at most.
     part = options.alpha / options.score_count
@@ -127,5 +123,5 @@ def _as_it_stands(score: str, risk: float) -> float:
     return -risk if _is_higher_better(score) else risk
 
 
-def _those_of(found: Sequence[str] | dict) -> str:
-    return f'it has those of {", ".join(found)}' if found else 'it has none'
+def _those_of(found: Iterable[str]) -> str:
+    return f'it has those of {names}' if (names := ', '.join(found)) else 'it has none'

@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Thresholds of the monitor from a calibration: over the horizon, conformal, bands."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from plain_monitor import levels
+from test_halt_monitor import OPTIONS, START, causes, episodes, monitor_of, sample
+
+from frame_ros.confidence import conformal_threshold, horizon_thresholds
+from frame_ros.confidence.calibration_file import CalibrationFile
+from frame_ros.confidence.calibration_parts import HorizonThresholds, RiskBand, RiskThreshold
+from frame_ros.confidence.monitor import Cause, HaltMonitor, Level, MonitorOptions, MonitorSample
+from frame_ros.core.errors import CalibrationError
+
+# 0.5 in the first half of the task, 0.25 in the second.
+CURVE = np.array([0.5, 0.25])
+
+
+def with_horizon(curves, duration=10.0):
+    thresholds = {
+        score: HorizonThresholds(quantile=0.1, thresholds=np.array(curve), episodes=20)
+        for score, curve in curves.items()
+    }
+    return CalibrationFile(horizon_thresholds=thresholds, expected_duration=duration)
+
+
+def with_conformal(*rows):
+    return CalibrationFile(
+        conformal=[
+            RiskThreshold(score=score, alpha=alpha, threshold=threshold, episodes=50)
+            for score, alpha, threshold in rows
+        ]
+    )
+
+
+def test_the_threshold_follows_the_completion_of_the_task():
+    monitor = monitor_of(MonitorOptions(), with_horizon({'confidence': CURVE}))
+    expected = [(0, 0.0, 0.5), (5, 0.5, 0.5), (5.1, 0.51, 0.25), (9, 0.9, 0.25), (30, 1.0, 0.25)]
+    for second, completion, threshold in expected:
+        verdict = monitor.update(sample(second, 0.3, 0.05))
+        assert verdict.completion == pytest.approx(completion)
+        assert verdict.threshold == threshold
+        assert verdict.level == (Level.HALT if threshold > 0.3 else Level.OK)
+
+
+def test_an_inference_is_judged_at_its_own_point_of_the_task():
+    monitor = monitor_of(MonitorOptions(), with_horizon({'confidence': CURVE}))
+    verdict = monitor.update(sample(6, 0.3, 0.05, scores_stamp=START + 4_000_000_000))
+    assert (verdict.threshold, verdict.completion) == (0.5, 0.6)
+
+
+def test_the_expected_duration_may_come_from_the_options_or_a_topic():
+    calibration = with_horizon({'confidence': CURVE})
+    monitor = monitor_of(MonitorOptions(expected_duration=4.0), calibration)
+    assert monitor.update(sample(3, 0.3)).threshold == 0.25
+    monitor = monitor_of(MonitorOptions(completion_from='duration_topic'), calibration)
+    unknown = monitor.update(sample(3, 0.3))
+    assert (unknown.level, causes(unknown)) == (Level.STALE, [Cause.NO_COMPLETION])
+    assert 'no expected duration has come' in unknown.reasons[0].text
+    assert monitor.update(sample(3.5, 0.3, expected_duration=4.0)).threshold == 0.25
+
+
+def test_the_progress_of_a_topic_takes_the_place_of_time():
+    options = MonitorOptions(completion_from='progress')
+    monitor = monitor_of(options, with_horizon({'confidence': CURVE}, None))
+    assert causes(monitor.update(sample(1, 0.3))) == [Cause.NO_COMPLETION]
+    assert monitor.update(sample(2, 0.3, progress=0.2)).threshold == 0.5
+    assert monitor.update(sample(3, 0.3)).threshold == 0.5
+    assert monitor.update(sample(4, 0.3, progress=0.7)).threshold == 0.25
+
+
+def test_without_an_episode_a_threshold_over_the_horizon_judges_nothing():
+    monitor = HaltMonitor(MonitorOptions(), with_horizon({'confidence': CURVE}))
+    verdict = monitor.update(sample(1, 0.3))
+    assert causes(verdict) == [Cause.NO_COMPLETION]
+    assert 'no episode is under way' in verdict.reasons[0].text
+
+
+def test_conformal_thresholds_are_of_the_risk():
+    options = MonitorOptions(
+        threshold_from='conformal', scores=('confidence', 'tb_e_step'), alpha=0.1,
+        context='anywhere',
+    )  # fmt: skip
+    rows = [('confidence', 0.05, -0.3), ('tb_e_step', 0.05, 2.0), ('tb_e_step', 0.01, 3.0)]
+    monitor = monitor_of(options, with_conformal(*rows))
+    stamps = iter(range(START + 1, START + 10))
+
+    def level(confidence, entropy):
+        scores = {'confidence': confidence, 'tb_e_step': entropy}
+        return monitor.update(MonitorSample(next(stamps), scores)).level
+
+    assert level(0.3, 2.0) == Level.OK
+    assert level(0.29, 1.0) == Level.HALT
+    assert level(0.9, 2.01) == Level.HALT
+
+
+def test_several_scores_share_the_false_alarm_rate():
+    rows = [('confidence', alpha, -alpha) for alpha in (0.2, 0.1, 0.05, 0.02)]
+    rows += [('tb_e_step', 0.05, 2.0)]
+
+    def threshold(*scores, alpha):
+        options = MonitorOptions(threshold_from='conformal', scores=scores, alpha=alpha)
+        verdict = monitor_of(options, with_conformal(*rows)).update(sample(1, 0.9))
+        return verdict.threshold
+
+    assert threshold('confidence', alpha=0.1) == 0.1
+    assert threshold('confidence', alpha=0.15) == 0.1
+    assert threshold('confidence', 'tb_e_step', alpha=0.1) == 0.05
+    with pytest.raises(
+        CalibrationError,
+        match=r'conformal threshold of tb_e_step .* at most 0.04, its part of 0.08; it has one of '
+        '0.05',
+    ):
+        threshold('confidence', 'tb_e_step', alpha=0.08)
+
+
+def test_a_band_is_of_the_risk_over_the_horizon():
+    band = RiskBand(alpha=0.1, upper=np.array([-0.5, -0.25]), fitted=10, calibrated=20)
+    calibration = CalibrationFile(bands={'confidence': band}, expected_duration=10.0)
+    monitor = monitor_of(MonitorOptions(threshold_from='band'), calibration)
+    assert monitor.update(sample(1, 0.4)).threshold == 0.5
+    assert monitor.update(sample(6, 0.4)).threshold == 0.25
+    with pytest.raises(CalibrationError, match='no band of confidence .* at most 0.05; it has one'):
+        HaltMonitor(MonitorOptions(threshold_from='band', alpha=0.05), calibration)
+    with pytest.raises(CalibrationError, match='no band .* it has none of this score'):
+        HaltMonitor(MonitorOptions(threshold_from='band'), CalibrationFile())
+
+
+def test_a_calibration_without_what_the_options_want_is_refused():
+    with pytest.raises(CalibrationError, match='no horizon thresholds of confidence; it has none'):
+        HaltMonitor(MonitorOptions(), CalibrationFile())
+    with pytest.raises(CalibrationError, match='it has those of tb_e_step'):
+        HaltMonitor(MonitorOptions(), with_horizon({'tb_e_step': [1.0, 2.0]}))
+    with pytest.raises(CalibrationError, match='no expected duration'):
+        HaltMonitor(MonitorOptions(), with_horizon({'confidence': CURVE}, None))
+    HaltMonitor(MonitorOptions(expected_duration=3.0), with_horizon({'confidence': CURVE}, None))
+
+
+@given(
+    OPTIONS,
+    st.sampled_from(['duration', 'duration_topic', 'progress']),
+    st.sampled_from([(0.5, 0.25, 0.75), (0.5,), (0.25, 0.5)]),
+    episodes(),
+)
+def test_it_equals_a_plain_model_over_the_horizon(values, completion_from, curve, samples):
+    options = MonitorOptions(completion_from=completion_from, **values)
+    curves = dict.fromkeys(options.scores, curve)
+    monitor = monitor_of(options, with_horizon(curves))
+    found = [monitor.update(each).level.name.lower() for each in samples]
+    assert found == levels(options, curves, 10.0, START, samples)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_at_the_paper_s_thresholds_it_alarms_where_confidence_is_below_the_quantile(seed):
+    # Figure 5 of the paper: an alarm at each percent of the task where confidence is below.
+    rng = np.random.default_rng(seed)
+    thresholds = horizon_thresholds([rng.uniform(size=100) for _ in range(20)])
+    monitor = monitor_of(
+        MonitorOptions(context='anywhere'), with_horizon({'confidence': thresholds}, 100.0)
+    )
+    confidences = rng.uniform(0.0, 0.3, size=100)
+    found = [monitor.update(sample(k + 1, c)).level for k, c in enumerate(confidences)]
+    expected = np.where(confidences < thresholds, Level.HALT, Level.OK)
+    assert found == expected.tolist()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(['current', 'window', 'all', 'share']))
+def test_no_aggregation_and_no_delay_alarms_where_no_score_passed_its_threshold(seed, aggregation):
+    # So the false-alarm rate of a conformal threshold bounds that of the monitor.
+    rng = np.random.default_rng(seed)
+    worst = rng.uniform(size=40)
+    threshold = conformal_threshold(-worst, 0.1)
+    options = MonitorOptions(
+        threshold_from='conformal', aggregation=aggregation, window=3, share=0.3,
+        context='anywhere', score_hysteresis=(0.2,),
+    )  # fmt: skip
+    monitor = monitor_of(options, with_conformal(('confidence', 0.1, threshold)))
+    values = rng.uniform(0.0, 1.0, size=30)
+    has_passed = False
+    for k, value in enumerate(values):
+        has_passed |= value < -threshold
+        is_alarm = monitor.update(sample(k, value)).level != Level.OK
+        assert has_passed or not is_alarm
+    if aggregation == 'current':
+        assert has_passed == (values < -threshold).any()
+    assert not math.isnan(threshold)
