@@ -41,6 +41,7 @@ class Policy:
         needs_history: `observe` is called every `history_period` s while an episode runs.
         history_steps: Observations in one inference of a policy that needs a history.
         history_period: Time between two of them, s.
+        fingerprint: `weights` and `normaliser` -> SHA-256 of each; empty: unknown.
         notes: Warnings about how it was made.
         facts: Further facts about how it was made.
     """
@@ -59,6 +60,7 @@ class Policy:
     needs_history: bool = False
     history_steps: int = 2
     history_period: float = 0.0
+    fingerprint: Mapping[str, str] = MappingProxyType({})
     notes: Sequence[str] = ()
     facts: Sequence[str] = ()
 

@@ -98,6 +98,14 @@ def read_weight_names(path: Path) -> list[str]:
     return [name for name in header if name != '__metadata__']
 
 
+def processor_files(path: Path) -> list[Path]:
+    """Returns the files of both processors of a complete checkpoint, each once."""
+    states = {
+        state for name in PROCESSORS for state in _state_files(read_json(path / name)['steps'])
+    }
+    return [path / name for name in (*PROCESSORS, *sorted(states))]
+
+
 def _missing_files(path: Path) -> list[str]:
     missing = [name for name in (CONFIG, WEIGHTS, *PROCESSORS) if not (path / name).is_file()]
     for name in PROCESSORS:
@@ -108,11 +116,17 @@ def _missing_files(path: Path) -> list[str]:
             raise CheckpointError(
                 f"{path / name} has no list of 'steps'; it is not a LeRobot processor"
             )
-        states = [step['state_file'] for step in steps if step.get('state_file')]
         missing += [
-            f'{state} (named in {name})' for state in states if not (path / state).is_file()
+            f'{state} (named in {name})'
+            for state in _state_files(steps)
+            if not (path / state).is_file()
         ]
     return missing
+
+
+def _state_files(steps: list[dict[str, Any]]) -> list[str]:
+    """The files of what the steps of a processor hold: statistics of the normalisation."""
+    return [step['state_file'] for step in steps if step.get('state_file')]
 
 
 def _describe_missing(path: Path, missing: list[str]) -> str:

@@ -18,6 +18,8 @@ from frame_ros.metrics.token_statistics import ReducedTokens
 # then the rotation as roll, pitch, yaw or rx, ry, rz (rotation vector) or qx, qy, qz, qw, and
 # gripper joints by their names or as `gripper`.
 ACTION_SPACES = ('joint_position', 'joint_delta', 'ee_pose', 'ee_delta')
+# What a policy may yield in addition to actions.
+EXTRAS = ('tokens', 'samples', 'rephrasings', 'features')
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,9 @@ class Inference:
         samples: (N, H, D) or None.
         rephrasings: r other instructions; empty if not requested, or unavailable.
         rephrasing_confidences: (r,) in [0, 1], the policy's confidence under each, or None.
-        unavailable: output that this policy cannot give ('tokens', 'samples', 'rephrasings') ->
-            reason.
+        features: (E,) embedding of the observation, or None; see `frame_ros.policies.features`.
+        feature_source: what they are, in words; distances are between features of one source.
+        unavailable: output that this policy cannot give, of EXTRAS -> reason.
     """
 
     actions: NDArray[np.float64]
@@ -90,4 +93,6 @@ class Inference:
     samples: NDArray[np.float64] | None = None
     rephrasings: tuple[str, ...] = ()
     rephrasing_confidences: NDArray[np.float64] | None = None
+    features: NDArray[np.float64] | None = None
+    feature_source: str = ''
     unavailable: Mapping[str, str] = field(default_factory=dict)

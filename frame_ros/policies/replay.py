@@ -14,10 +14,9 @@ from frame_ros.core.errors import PolicyError, ShapeError, ValueRangeError
 from frame_ros.core.options import option, options
 from frame_ros.core.time import SECOND
 from frame_ros.policies.base import Policy
-from frame_ros.policies.protocol import Inference, Observation
+from frame_ros.policies.protocol import EXTRAS, Inference, Observation
 
 STARTS = ('blend', 'refuse', 'at_once')
-UNAVAILABLE = ('tokens', 'samples', 'rephrasings')
 # Distance of joints from the first recorded action, rad, below which the replay begins at once.
 NEAR = 0.02
 MAX_GAP = 0.5  # s
@@ -195,7 +194,7 @@ class ReplayPolicy(Policy):
             dt=self._dt,
             action_names=self._names,
             action_units=('rad',) * len(self._names),
-            unavailable=dict.fromkeys(UNAVAILABLE, 'a replay predicts nothing'),
+            unavailable=dict.fromkeys(EXTRAS, 'a replay predicts nothing'),
         )
 
     def _plan_start(self, observation: Observation) -> None:

@@ -35,7 +35,7 @@ def test_the_recorded_actions_come_back_at_their_time():
         chunk = policy.infer(seen(step * PERIOD))
         np.testing.assert_array_equal(chunk.actions, positions[step : step + 10])
     assert chunk.dt == pytest.approx(PERIOD) and chunk.action_names == NAMES
-    assert set(chunk.unavailable) == {'tokens', 'samples', 'rephrasings'}
+    assert set(chunk.unavailable) == {'tokens', 'samples', 'rephrasings', 'features'}
 
 
 def test_behind_the_end_the_last_is_held():

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import PolicyError
+from frame_ros.policies.features import with_reduced_features
 from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 
 TOKENS, SAMPLES, REPHRASINGS = 'tokens', 'samples', 'rephrasings'
@@ -68,11 +69,13 @@ def _kind(value: object) -> str:
 def with_usable_extras(
     inference: Inference, observation: Observation, samples: int = 0
 ) -> Inference:
-    """Returns the inference without malformed tokens, samples and rephrasings.
+    """Returns the inference without malformed tokens, samples, rephrasings and features, and with
+    its features reduced.
 
     Whatever is left out, or was requested and not given, is in `unavailable` with the reason.
     samples: number requested.
     """
+    inference = with_reduced_features(inference)
     reasons = {
         TOKENS: _wrong_tokens(inference.tokens) if inference.tokens is not None else '',
         SAMPLES: _wrong_samples(inference, samples),

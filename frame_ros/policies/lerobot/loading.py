@@ -13,7 +13,15 @@ from typing import Any
 
 from frame_ros.core.errors import CheckpointError, MissingExtraError
 from frame_ros.core.lerobot_import import import_lerobot, offline
-from frame_ros.policies.checkpoint import CONFIG, PROCESSORS, CheckpointFolder, open_checkpoint
+from frame_ros.policies.checkpoint import (
+    CONFIG,
+    PROCESSORS,
+    WEIGHTS,
+    CheckpointFolder,
+    open_checkpoint,
+    processor_files,
+)
+from frame_ros.policies.fingerprint import FilesDigest, fingerprint_of
 from frame_ros.policies.lerobot.columns import (
     Columns,
     action_columns,
@@ -53,6 +61,7 @@ class LeRobotCheckpoint(LeRobotPolicy):
             MissingExtraError: LeRobot, or what it needs for this family, is not installed.
         """
         checkpoint = open_checkpoint(options.folder)
+        weights = FilesDigest([checkpoint.path / WEIGHTS])
         columns, notes = _columns(options)
         import_lerobot()
         with offline():
@@ -65,6 +74,8 @@ class LeRobotCheckpoint(LeRobotPolicy):
         name, path, rate = checkpoint.policy_type, str(checkpoint.path), options.action_rate
         policy = cls(name, path, family, processors, inputs, columns.actions, rate, notes)
         policy.reset(options.seed)
+        normaliser = FilesDigest(processor_files(checkpoint.path))
+        policy.fingerprint = fingerprint_of(weights.value(), normaliser.value())
         for note in policy.notes:
             logger.warning('%s: %s', policy.checkpoint, note)
         return policy

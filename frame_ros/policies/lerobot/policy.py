@@ -96,6 +96,7 @@ class LeRobotPolicy(Policy):
             actions, samples = self._postprocess(outcome)
         ended = time.perf_counter()
         is_known = np.isfinite(under)
+        features = outcome.features
         pairs = zip(observation.rephrasings, is_known, strict=False)
         return Inference(
             actions=actions,
@@ -111,6 +112,8 @@ class LeRobotPolicy(Policy):
             samples=samples,
             rephrasings=tuple(text for text, is_one in pairs if is_one),
             rephrasing_confidences=under[is_known] if is_known.any() else None,
+            features=None if features is None else features.detach().cpu().double().numpy(),
+            feature_source=self.family.feature_source,
             unavailable=self._unavailable(outcome, bool(rephrased) and not is_known.any()),
         )
 
@@ -171,6 +174,8 @@ class LeRobotPolicy(Policy):
         reasons = {**self.family.unavailable, **outcome.unavailable}
         if outcome.samples is None:
             reasons.setdefault('samples', NOT_ASKED)
+        if outcome.features is None:
+            reasons.setdefault('features', 'this version of LeRobot encodes observations otherwise')
         if is_no_rephrasing_known:
             reasons['rephrasings'] = 'under none of the instructions was an action written'
         return reasons

@@ -26,7 +26,7 @@ from frame_ros.core.options import option, options
 from frame_ros.policies.base import Policy
 from frame_ros.policies.checkpoint import open_checkpoint
 from frame_ros.policies.lerobot_server.replies import read_actions
-from frame_ros.policies.protocol import Inference, Observation
+from frame_ros.policies.protocol import EXTRAS, Inference, Observation
 from frame_ros.policies.remote.server import is_loopback
 from frame_ros.robots.joint_units import UNITS, joint_units
 
@@ -150,7 +150,7 @@ class LeRobotServerPolicy(Policy):
             action_names=self._joint_names,
             action_units=('rad',) * len(self._joint_names),
             transport=math.nan,
-            unavailable=dict.fromkeys(('tokens', 'samples', 'rephrasings'), UNAVAILABLE),
+            unavailable=dict.fromkeys(EXTRAS, UNAVAILABLE),
         )
 
     def _prepare(self) -> None:

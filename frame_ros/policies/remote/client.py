@@ -16,7 +16,7 @@ import numpy as np
 from frame_ros.core.errors import PolicyError
 from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.observation_history import ObservationHistory
-from frame_ros.policies.protocol import Inference, Observation
+from frame_ros.policies.protocol import EXTRAS, Inference, Observation
 from frame_ros.policies.remote.codec import Encoder, decode
 from frame_ros.policies.remote.convention import Convention
 from frame_ros.policies.remote.fields import Fields
@@ -203,7 +203,7 @@ class RemotePolicy(Policy):
             action_space=convention.action_space,
             forward=total if math.isnan(forward) else forward,
             transport=total,
-            unavailable=dict.fromkeys(('tokens', 'samples', 'rephrasings'), UNAVAILABLE),
+            unavailable=dict.fromkeys(EXTRAS, UNAVAILABLE),
         )
         check_inference(inference)
         return inference
@@ -254,6 +254,7 @@ class RemotePolicy(Policy):
         self._description = description
         self.n_action_steps = description.n_action_steps
         self.needs_instruction = description.needs_instruction
+        self.fingerprint = description.fingerprint
         if description.history_steps > 1:
             self.needs_history, self.history_steps = True, description.history_steps
             self.history_period = description.history_period

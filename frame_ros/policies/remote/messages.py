@@ -82,6 +82,7 @@ class ServerDescription:
     needs_instruction: bool = False
     history_steps: int = 1
     history_period: float = 0.0
+    fingerprint: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=())
 
     def to_message(self) -> dict[str, Any]:
@@ -109,6 +110,7 @@ class ServerDescription:
             needs_instruction=ours.is_true('needs_instruction'),
             history_steps=ours.whole('history_steps', 1),
             history_period=ours.number('history_period', 0.0),
+            fingerprint=_texts(ours.fields('fingerprint', {})),
             notes=ours.texts('notes', ()),
         )
 
@@ -233,11 +235,13 @@ def answer_to_fields(answer: Answer) -> dict[str, Any]:
         'action_space': inference.action_space,
         **{part: float(getattr(inference, part)) for part in PARTS},
         'rephrasings': inference.rephrasings,
+        'feature_source': inference.feature_source,
         'unavailable': dict(inference.unavailable),
     }
     optional = {
         'samples': inference.samples,
         'rephrasing_confidences': inference.rephrasing_confidences,
+        'features': inference.features,
     }
     message |= {k: np.asarray(v, np.float64) for k, v in optional.items() if v is not None}
     if (tokens := inference.tokens) is not None:
@@ -269,7 +273,9 @@ def message_to_answer(message: Any) -> Answer:
         samples=ours.numbers('samples', 3) if ours.has('samples') else None,
         rephrasings=ours.texts('rephrasings', ()),
         rephrasing_confidences=confidences,
-        unavailable=_reasons(ours.fields('unavailable', {})),
+        features=ours.numbers('features', 1) if ours.has('features') else None,
+        feature_source=ours.text('feature_source', ''),
+        unavailable=_texts(ours.fields('unavailable', {})),
     )
     check_inference(inference)
     return Answer(
@@ -340,7 +346,7 @@ def _tokens(ours: Fields) -> TokenStatistics:
     return tokens
 
 
-def _reasons(ours: Fields) -> Mapping[str, str]:
+def _texts(ours: Fields) -> Mapping[str, str]:
     return {name: ours.text(name) for name, _ in ours.items()}
 
 

@@ -20,6 +20,7 @@ from frame_ros.core.errors import FrameRosError, PolicyError
 from frame_ros.core.version import package_version
 from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.inference_check import check_own_chunk
+from frame_ros.policies.features import with_reduced_features
 from frame_ros.policies.own_policy import raised_text
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, decode, encode
@@ -91,6 +92,7 @@ class InferenceService:
             needs_instruction=self.policy.needs_instruction,
             history_steps=self.policy.history_steps if self.policy.needs_history else 1,
             history_period=float(self.policy.history_period),
+            fingerprint=dict(self.policy.fingerprint),
             notes=tuple(self.policy.notes),
         )
         server = {'name': 'frame_ros', 'version': package_version()}
@@ -143,6 +145,7 @@ class InferenceService:
         inference = self.policy.infer(observation)
         duration = time.perf_counter() - begun
         check_own_chunk(inference)
+        inference = with_reduced_features(inference)
         return Answer(
             inference=inference,
             id=request.id,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,7 @@ class ScriptedPickPlace(Policy):
 
     Options = ScriptedOptions
     name = 'scripted'
+    feature_source = 'observation: joints, positions of object and goal'
     poses = ('object', 'goal')
     quality: float
     samples: int
@@ -127,7 +128,8 @@ class ScriptedPickPlace(Policy):
         else:
             self._advance(now)
             self._react(now, target, goal)
-        return self._inference()
+        features = np.concatenate((joints, target[:3], goal[:3]))
+        return replace(self._inference(), features=features, feature_source=self.feature_source)
 
     def _inference(self) -> Inference:
         assert self._plan is not None

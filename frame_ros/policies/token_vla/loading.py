@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import CheckpointError, PolicyError
+from frame_ros.policies.fingerprint import FilesDigest, fingerprint_of
 from frame_ros.policies.token_vla.codec import BinCodec, Codec
 from frame_ros.policies.token_vla.fast import FastCodec
 from frame_ros.policies.token_vla.folder import VlaFolder, open_folder
@@ -67,6 +68,7 @@ class VlaCheckpoint(TokenVlaPolicy):
             MissingExtraError: transformers is not installed.
         """
         checkpoint = open_folder(options.folder)
+        weights = FilesDigest(checkpoint.path.glob('*.safetensors'))
         preset = with_declared(find_preset(options.preset, checkpoint), options.declared)
         names = preset.action_names or options.robot_joint_names
         if not names:
@@ -88,7 +90,9 @@ class VlaCheckpoint(TokenVlaPolicy):
             logger.warning('%s: %s', checkpoint.path, note)
         name, path = options.preset or checkpoint.model_type, str(checkpoint.path)
         generation = _generation(options, preset, codec)
-        return cls(name, path, views, model, prompts, codec, chunk, generation, notes)
+        policy = cls(name, path, views, model, prompts, codec, chunk, generation, notes)
+        policy.fingerprint = fingerprint_of(weights.value(), normaliser.digest)
+        return policy
 
     @classmethod
     def check(cls, options: VlaOptions) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import CheckpointError
 from frame_ros.policies.checkpoint import read_json
+from frame_ros.policies.fingerprint import text_digest
 from frame_ros.policies.token_vla.folder import VlaFolder
 
 # Mode -> its two statistics. Quantiles and bounds are mapped to -1 and 1.
@@ -32,6 +34,11 @@ class Normalisation:
     def actions(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """(..., D) -> (..., D)."""
         return values * self.scale + self.offset
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of scale and offset."""
+        return text_digest(json.dumps([self.scale.tolist(), self.offset.tolist()]))
 
 
 def identity(dimensions: int) -> Normalisation:

@@ -17,6 +17,7 @@ from frame_ros.metrics.families.confidence import token_confidence, token_groups
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 from frame_ros.policies.token_vla.codec import ActionTokens, Codec
+from frame_ros.policies.token_vla.first_hidden import FEATURE_SOURCE, FirstHidden
 from frame_ros.policies.token_vla.generation import (
     Choice,
     Generated,
@@ -92,6 +93,7 @@ class TokenVlaPolicy(Policy):
         self._settings = settings
         self._generator = Generator(model, prompts.tokenizer, codec.most_tokens)
         self._wants_hidden = bool(getattr(codec, 'wants_hidden_states', False))
+        self._encoding = FirstHidden(model)
 
     def reset(self, seed: int | None = None) -> None:
         """Forgets the last episode; `seed` seeds torch, for the samples."""
@@ -130,13 +132,16 @@ class TokenVlaPolicy(Policy):
             batches = self._batches(instructions)
             inputs = self._prompts.inputs(batches[0], images)
             preprocess = timer.mark()
-            parts = [self._greedy(inputs, is_first=True)]
+            with self._encoding.reading():
+                parts = [self._greedy(inputs, is_first=True)]
             for batch in batches[1:]:
                 parts.append(self._greedy(self._prompts.inputs(batch, images), is_first=False))
             drawn = self._draw(observation.instruction, images)
             forward = timer.mark()
         tokens, actions = self._chunk(parts[0])
         rephrasings, confidences = self._ensemble(asked, parts, unavailable)
+        if self._encoding.features is None:
+            unavailable['features'] = 'the model does not say where its output embedding is'
         return Inference(
             actions=actions,
             dt=self._format.dt,
@@ -147,6 +152,8 @@ class TokenVlaPolicy(Policy):
             samples=self._samples(drawn, actions.shape, unavailable),
             rephrasings=rephrasings,
             rephrasing_confidences=confidences,
+            features=self._encoding.features,
+            feature_source=FEATURE_SOURCE,
             unavailable=unavailable,
             preprocess=preprocess,
             forward=forward,

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """ACT, Diffusion, VQ-BeT and SmolVLA: small real checkpoints against direct calls of LeRobot."""
 
+import hashlib
+import shutil
+
 import numpy as np
 import pytest
 from scipy.special import softmax
@@ -332,3 +335,60 @@ def test_without_observations_between_nothing_seems_to_move(kind, load, direct_o
     torch.manual_seed(4)
     direct.model.reset()
     np.testing.assert_array_equal(policy.infer(late).actions[0], direct.select_action(late))
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_features_are_of_the_observation_alone(kind, load):
+    alone, sampled = load(kind), load(kind, samples=3)
+    first = alone.infer(observe(0, alone.cameras))
+    alone.reset(seed=5)
+    again = alone.infer(observe(0, alone.cameras))
+    beside = sampled.infer(observe(0, sampled.cameras))
+    alone.reset(seed=5)
+    other = alone.infer(observe(1, alone.cameras))
+    assert first.feature_source and first.features.ndim == 1
+    assert np.isfinite(first.features).all() and first.features.std() > 0.0
+    np.testing.assert_array_equal(again.features, first.features)
+    np.testing.assert_allclose(beside.features, first.features, rtol=1e-4, atol=1e-5)
+    assert np.linalg.norm(other.features - first.features) > 1e-3
+
+
+def test_features_of_act_are_the_mean_of_its_encoders_tokens(load, direct_of):
+    direct, policy = direct_of('act'), load('act', samples=3)
+    kept = []
+    hook = direct.model.model.encoder.register_forward_hook(lambda *call: kept.append(call[2]))
+    seen = observe(0, policy.cameras)
+    with torch.inference_mode():
+        direct.model.predict_action_chunk(direct.batch(seen))
+    hook.remove()
+    expected = kept[0].double().numpy().mean(axis=(0, 1))
+    np.testing.assert_allclose(policy.infer(seen).features, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_features_of_smolvla_leave_padding_out(load):
+    policy = load('smolvla')
+    batch = policy.preprocessor(policy.inputs.prepare(observe(0, policy.cameras), 'cpu'))
+    words, mask = 'observation.language.tokens', 'observation.language.attention_mask'
+    batch[mask][:, -3:] = False
+    with torch.inference_mode():
+        first = policy.family.infer(batch).features
+        batch[words] = torch.where(batch[mask], batch[words], 7)
+        second = policy.family.infer(batch).features
+        batch[words] = torch.where(batch[mask], 7, batch[words])
+        third = policy.family.infer(batch).features
+    torch.testing.assert_close(second, first, rtol=1e-4, atol=1e-5)
+    assert (third - first).abs().max() > 1e-3
+
+
+def test_a_checkpoint_has_the_fingerprint_of_its_files(checkpoints, load, tmp_path):
+    folder = checkpoints('act')
+    found = load('act').fingerprint
+    weights = (folder / 'model.safetensors').read_bytes()
+    assert found['weights'] == hashlib.sha256(weights).hexdigest()
+    copy = shutil.copytree(folder, tmp_path / 'copy')
+    states = sorted(copy.glob('policy_*.safetensors'))
+    changed = bytearray(states[0].read_bytes())
+    changed[-1] ^= 1
+    states[0].write_bytes(changed)
+    other = load_lerobot_policy(copy, JOINTS, units='rad').fingerprint
+    assert other['weights'] == found['weights'] and other['normaliser'] != found['normaliser']

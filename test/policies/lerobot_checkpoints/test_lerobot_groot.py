@@ -8,6 +8,7 @@ It needs LeRobot 0.6: `make test-policies` runs it in the policy server's enviro
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
@@ -64,6 +65,12 @@ def test_it_gives_what_lerobot_gives(folders):
         own = policy.postprocessor(own)[0].double().numpy()
     np.testing.assert_allclose(inference.actions, np.deg2rad(own), atol=1e-6)
     assert set(inference.unavailable) == {'tokens', 'samples', 'rephrasings'}
+    assert np.isfinite(inference.features).all() and inference.features.std() > 0
+    beside = load(folders, samples=3).infer(seen).features
+    np.testing.assert_allclose(inference.features, beside, rtol=1e-4, atol=1e-5)
+    dark = {name: np.zeros_like(image) for name, image in seen.images.items()}
+    other = policy.infer(replace(seen, images=dark)).features
+    assert np.abs(other - inference.features).max() > 1e-3
 
 
 def test_samples_come_from_one_encoding_and_leave_the_executed_chunk_alone(folders):

@@ -87,7 +87,7 @@ def test_the_server_answers_what_the_policy_in_process_does(address, checkpoint)
         np.testing.assert_allclose(remote.actions, expected.actions, atol=1e-6)
     assert remote.action_names == JOINTS and remote.action_units == ('rad',) * 6
     assert np.isnan([remote.transport, remote.forward]).all()
-    assert set(remote.unavailable) == {'tokens', 'samples', 'rephrasings'}
+    assert set(remote.unavailable) == {'tokens', 'samples', 'rephrasings', 'features'}
     with pytest.raises(PolicyError, match=r"lacks cameras \['front', 'wrist'\]"):
         policy.infer(Observation(1, 1, JOINTS, np.zeros(6)))
     policy.close()

@@ -108,6 +108,16 @@ def test_a_flow_gives_what_lerobot_gives_for_the_same_noise(checkpoints, kind):
     assert set(inference.unavailable) == {'tokens', 'rephrasings'}
 
 
+@pytest.mark.parametrize('kind', (*FLOWS, 'pi0_fast'))
+def test_features_are_of_the_observation_alone(checkpoints, kind):
+    alone = load(checkpoints, kind).infer(observation())
+    beside = load(checkpoints, kind, samples=3).infer(observation())
+    other = load(checkpoints, kind).infer(observation(seed=1))
+    assert alone.feature_source and np.isfinite(alone.features).all()
+    np.testing.assert_allclose(beside.features, alone.features, rtol=1e-4, atol=1e-5)
+    assert np.abs(other.features - alone.features).max() > 1e-3
+
+
 @pytest.mark.parametrize('kind', FLOWS)
 def test_asking_for_samples_does_not_change_what_is_executed(checkpoints, kind):
     alone = load(checkpoints, kind).infer(observation())

@@ -102,7 +102,7 @@ def test_a_droid_server_gets_its_keys_and_its_velocities_become_positions():
     np.testing.assert_allclose(answer.actions[:, 7], [0.04, 0.0, 0.04, 0.0], atol=1e-12)
     np.testing.assert_allclose(answer.actions[:, 2], 0.3)
     assert (answer.forward, set(answer.unavailable)) == (
-        0.00005, {'tokens', 'samples', 'rephrasings'},
+        0.00005, {'tokens', 'samples', 'rephrasings', 'features'},
     )  # fmt: skip
     assert answer.transport > 0
     assert policy.facts[0].endswith('; config made-here') and policy.notes == []  # no lists

@@ -4,8 +4,10 @@
 scores kept and scipy's softmax.
 """
 
+import hashlib
 import shutil
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -500,3 +502,24 @@ def test_a_checkpoints_own_settings_of_generation_change_nothing(made, tmp_path)
     chatty = load_token_vla(other, 'openvla_bins', **options).infer(observed())
     np.testing.assert_array_equal(plain.actions, chatty.actions)
     np.testing.assert_array_equal(plain.tokens.entropy, chatty.tokens.entropy)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_features_are_what_the_first_token_follows_from(made, kind):
+    policy = load(made, kind)
+    inference = policy.infer(observed())
+    model, processor, folder = made(kind)
+    inputs = by_hand(made, kind, INSTRUCTION)
+    if 'PaliGemma' not in type(model).__name__:
+        inputs.pop('token_type_ids', None)
+    out = model.generate(
+        **inputs, max_new_tokens=1, do_sample=False, output_hidden_states=True,
+        return_dict_in_generate=True,
+    )  # fmt: skip
+    expected = out.hidden_states[0][-1][0, -1].double().numpy()
+    np.testing.assert_allclose(inference.features, expected, rtol=2e-4, atol=1e-5)
+    assert inference.feature_source
+    asked = replace(observed(), rephrasings=('lift it',))
+    np.testing.assert_allclose(policy.infer(asked).features, expected, rtol=2e-4, atol=1e-5)
+    weights = (folder / 'model.safetensors').read_bytes()
+    assert policy.fingerprint['weights'] == hashlib.sha256(weights).hexdigest()

@@ -24,9 +24,13 @@ class Act(Family):
     knows what it sees. The image is encoded only once.
     """
 
+    feature_source = 'ACT: output of the transformer encoder, mean of its tokens'
+
     def __init__(self, model: Any, options: FamilyOptions) -> None:
         super().__init__(model, options)
         self._latents: Any = None
+        self._features: Any = None
+        model.model.encoder.register_forward_hook(self._keep)
         if self.options.samples and self.config.use_vae:
             model.model.encoder.register_forward_pre_hook(self._add_latents)
             model.model.decoder.register_forward_pre_hook(self._widen_queries)
@@ -45,10 +49,14 @@ class Act(Family):
     def infer(self, batch: dict[str, Any]) -> Outcome:
         """The chunk, and those of further latents in the same batch."""
         if not (self.options.samples and self.config.use_vae):
-            return super().infer(batch)
+            return Outcome(self.model.predict_action_chunk(batch), features=self._features)
         self._latents = self.others.normal(self.options.samples, self.config.latent_dim)
         chunks = self.model.predict_action_chunk(batch)
-        return Outcome(chunks[:1], chunks[1:])
+        return Outcome(chunks[:1], chunks[1:], features=self._features)
+
+    def _keep(self, encoder: Any, arguments: tuple[Any, ...], output: Any) -> None:
+        """Reads the encoder's output (S, 1 + N, dim); the first column is what is executed."""
+        self._features = output[:, 0].mean(dim=0)
 
     def _add_latents(self, encoder: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         """Returns the encoder's tokens (S, 1, dim), the latent's first, once per further sample."""

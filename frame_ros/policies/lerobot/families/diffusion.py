@@ -23,6 +23,8 @@ class Diffusion(Family):
     to be executed; LeRobot cuts the rest off, chunk overlap needs it.
     """
 
+    feature_source = 'Diffusion: condition of the denoising, states and keypoints of the images'
+
     @classmethod
     def resizes_images(cls, config: Any) -> bool:
         """If it was trained so; several cameras are stacked before, so must be of one size."""
@@ -59,4 +61,5 @@ class Diffusion(Family):
             generator=[stream.generator for stream in streams],
             noise=noise,
         )[:, self.config.n_obs_steps - 1 :]
-        return Outcome(chunks[:1], chunks if self.options.samples else None)
+        samples = chunks if self.options.samples else None
+        return Outcome(chunks[:1], samples, features=condition[0])

@@ -50,12 +50,14 @@ class Outcome:
         samples: (N, H, D) tensor.
         tokens: their statistics.
         unavailable: output missing from this call -> reason.
+        features: (E,) tensor, the embedding of the observation, as `Family.feature_source` says.
     """
 
     chunk: Any
     samples: Any = None
     tokens: TokenStatistics | None = None
     unavailable: Mapping[str, str] = field(default_factory=dict)
+    features: Any = None
 
 
 class Family:
@@ -67,11 +69,13 @@ class Family:
             executed, `others` the further samples: asking for samples changes nothing that is
             executed beyond rounding.
         postprocesses_singly: LeRobot's postprocessor takes one chunk at a time.
+        feature_source: the embedding of the observation that it yields, in words.
     """
 
     needs_instruction: ClassVar[bool] = False
     may_lack_cameras: ClassVar[bool] = False
     postprocesses_singly: ClassVar[bool] = False
+    feature_source: ClassVar[str] = ''
 
     def __init__(self, model: Any, options: FamilyOptions) -> None:
         """model: LeRobot's policy, with its weights and on its device."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from frame_ros.policies.lerobot.families.family import Family, FamilyOptions, Outcome
+from frame_ros.policies.lerobot.families.prefix_encoding import PrefixEncoding
 
 NO_TOKENS = {
     'tokens': 'flow matching gives actions from noise; it has no distribution over tokens',
@@ -20,13 +21,18 @@ class FlowMatching(Family):
     """Integrates `samples` chunks at once, under one encoding of images, instruction and state.
     Sample 0 is executed. LeRobot's own loop does the work: it is given the noise of all samples,
     and what it encoded of the observation is repeated where a step of the flow begins.
+
+    encoder: the network's attribute that is the vision-language model.
     """
 
     needs_instruction: ClassVar[bool] = True
     may_lack_cameras: ClassVar[bool] = True
+    feature_source = 'output of the vision-language model, mean of its tokens'
+    encoder: ClassVar[str]
 
     def __init__(self, model: Any, options: FamilyOptions) -> None:
         super().__init__(model, options)
+        self._prefix = PrefixEncoding(model.model, getattr(model.model, self.encoder))
         if options.samples > 1:
             network = model.model
             network.denoise_step = functools.partial(_denoise_many, network.denoise_step)
@@ -39,7 +45,8 @@ class FlowMatching(Family):
     def infer(self, batch: dict[str, Any]) -> Outcome:
         """The chunk of sample 0, and all samples."""
         chunks = self.model.predict_action_chunk(batch, noise=self._noise())
-        return Outcome(chunks[:1], chunks if self.options.samples else None)
+        samples = chunks if self.options.samples else None
+        return Outcome(chunks[:1], samples, features=self._prefix.features)
 
     def _noise(self) -> Any:
         """(N, chunk, padded dimensions), the first from the stream of what is executed."""

@@ -31,6 +31,7 @@ class Groot(Family):
     needs_instruction: ClassVar[bool] = True
     # Relative poses are composed with the state of one observation.
     postprocesses_singly: ClassVar[bool] = True
+    feature_source = 'GR00T: output of the vision-language model, mean of its tokens'
 
     @classmethod
     def configure(cls, config: Any, options: FamilyOptions) -> None:
@@ -74,14 +75,14 @@ class Groot(Family):
 
         with self._encoding_kept() as kept, self.executed.installed():
             chunk = self.model.predict_action_chunk(batch)
-        count = self.options.samples - 1
+        features, count = kept.pop('features'), self.options.samples - 1
         if count < 1:
-            return Outcome(chunk)
+            return Outcome(chunk, features=features)
         rows = {name: value for name, value in batch.items() if name in ROWS}
         repeated = {name: value.repeat_interleave(count, 0) for name, value in rows.items()}
         with self._encoding_given(kept, count), self.others.installed():
             others = self.model.predict_action_chunk({**batch, **repeated})
-        return Outcome(chunk, torch.cat([chunk, others]))
+        return Outcome(chunk, torch.cat([chunk, others]), features=features)
 
     @contextlib.contextmanager
     def _encoding_kept(self) -> Iterator[dict[str, Any]]:
@@ -90,6 +91,8 @@ class Groot(Family):
 
         def keep(module: Any, arguments: Any, output: Any) -> None:
             kept.update({name: output[name] for name in FEATURES})
+            hidden, mask = output[FEATURES[0]][0].float(), output[FEATURES[1]][0].float()
+            kept['features'] = mask @ hidden / mask.sum()
 
         hook = self.model._groot_model.backbone.register_forward_hook(keep)
         try:

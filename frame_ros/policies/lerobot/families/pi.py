@@ -18,6 +18,7 @@ EMBEDDING = 'model.paligemma_with_expert.paligemma.model.language_model.embed_to
 class Pi0(FlowMatching):
     """All weights are in the checkpoint; PaliGemma's tokenizer is in `tokenizer_folder`."""
 
+    encoder = 'paligemma_with_expert'
     renamed = (r'^time_mlp_(in|out)\.', r'action_time_mlp_\1.')
 
     @classmethod

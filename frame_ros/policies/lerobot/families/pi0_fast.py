@@ -44,6 +44,7 @@ class Pi0Fast(Family):
 
     needs_instruction: ClassVar[bool] = True
     may_lack_cameras: ClassVar[bool] = True
+    feature_source = "pi0-FAST: the language model's output at the first token"
 
     def __init__(self, model: Any, options: FamilyOptions) -> None:
         super().__init__(model, options)
@@ -102,6 +103,7 @@ class Pi0Fast(Family):
         with self._written.reading() as written, self.executed.installed():
             chunk = self.model.predict_action_chunk(batch)
             tokens = self._statistics(written.finish(self._tokens)[0], self._tokens[0])
+            features = written.first_hidden
         if not self._is_decodable[0]:
             raise NoActionError(
                 'pi0-FAST wrote tokens that are no compressed actions; LeRobot would execute the '
@@ -110,8 +112,8 @@ class Pi0Fast(Family):
         samples = self._sample(batch, chunk)
         if samples is not None and len(samples) < 2:
             why = f'none of the {self.options.samples - 1} drawn sequences was an action'
-            return Outcome(chunk, None, tokens, {'samples': why})
-        return Outcome(chunk, samples, tokens)
+            return Outcome(chunk, None, tokens, {'samples': why}, features)
+        return Outcome(chunk, samples, tokens, features=features)
 
     def rephrased_confidences(self, batches: Sequence[dict[str, Any]]) -> NDArray[np.float64]:
         """The mean probability of the tokens taken under each of the prompts, (r,); NaN where what

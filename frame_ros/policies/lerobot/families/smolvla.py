@@ -17,6 +17,8 @@ class SmolVla(FlowMatching):
     by that model's processor: both come from a local folder, the weights from the checkpoint.
     """
 
+    encoder = 'vlm_with_expert'
+
     @classmethod
     def configure(cls, config: Any, options: FamilyOptions) -> None:
         """Names the folder of the vision-language model."""

@@ -29,6 +29,8 @@ class VqBet(Family):
     of codes cost only the action head.
     """
 
+    feature_source = "VQ-BeT: the transformer's output that codes are chosen by"
+
     def __init__(self, model: Any, options: FamilyOptions) -> None:
         super().__init__(model, options)
         self._features: Any = None
@@ -69,8 +71,9 @@ class VqBet(Family):
         steps = self.config.action_chunk_size
         with self.executed.installed():
             chunk = self.model.vqbet(stack_images(batch, self.config), rollout=True)[:, :steps]
+        features = self._features[0, self.config.n_obs_steps - 1]
         samples = self._sample(chunk) if self.options.samples else None
-        return Outcome(chunk, samples, self._tokens())
+        return Outcome(chunk, samples, self._tokens(), features=features)
 
     def _sample(self, chunk: Any) -> Any:
         """(N, H, D): the chunk itself, then other draws of codes for the same features."""

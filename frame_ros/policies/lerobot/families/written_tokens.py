@@ -18,6 +18,8 @@ from frame_ros.policies.protocol import TokenStatistics
 class WrittenTokens:
     """Reads the logits off a head, and the token taken off the embedding that it is fed back to.
     Each step is reduced as soon as its token is known: of the logits (B, V) one step is held.
+
+    first_hidden: (E,) tensor, what the head got for the first token of the first sequence.
     """
 
     def __init__(self, head: Any, embedding: Any, temperatures: Sequence[float]) -> None:
@@ -25,6 +27,7 @@ class WrittenTokens:
         self._temperatures = tuple(temperatures)
         self._is_reading = False
         self._pending: Any = None
+        self.first_hidden: Any = None
         self._steps: list[ReducedTokens] = []
         head.register_forward_hook(self._on_logits)
         embedding.register_forward_pre_hook(self._on_token)
@@ -33,6 +36,7 @@ class WrittenTokens:
     def reading(self) -> Iterator[WrittenTokens]:
         """Inside the `with` block what is written is read; `finish` gives it."""
         self._pending, self._steps, self._is_reading = None, [], True
+        self.first_hidden = None
         try:
             yield self
         finally:
@@ -48,8 +52,11 @@ class WrittenTokens:
         return [self._sequence(row) for row in range(len(tokens))]
 
     def _on_logits(self, head: Any, arguments: Any, logits: Any) -> None:
-        if self._is_reading:
-            self._pending = logits[:, -1].detach()
+        if not self._is_reading:
+            return
+        if self.first_hidden is None:
+            self.first_hidden = arguments[0][0, -1].detach().float()
+        self._pending = logits[:, -1].detach()
 
     def _on_token(self, embedding: Any, arguments: tuple[Any, ...]) -> None:
         tokens = arguments[0]
