@@ -93,6 +93,13 @@ class CalibrationFile:
             is_right = value is None or (value > 0.0 and isfinite(value))
             check(is_right, name, value, 'a number above 0')
 
+    @property
+    def of_metrics(self) -> CalibrationFile:
+        """The part that the metrics of an inference depend on, without thresholds and episodes."""
+        rest = ('horizon_thresholds', 'conformal', 'bands', 'drift')
+        empty = {name: getattr(_NOTHING, name) for name in rest}
+        return attrs.evolve(self, **empty, provenance=attrs.evolve(self.provenance, episodes=()))
+
     def to_dict(self) -> dict[str, Any]:
         """Returns it as plain JSON values, without what is not fitted."""
         values = {
@@ -102,6 +109,8 @@ class CalibrationFile:
         }
         if self.recalibrator is not None:
             values['recalibrator'] = self.recalibrator.to_dict()
+        if self.features is not None:
+            values['features']['rows'] = _short(self.features.rows)
         values['fingerprint'] = self.fingerprint.to_dict()
         fitted = {name: value for name, value in values.items() if value not in (None, {}, [])}
         return {'format': FORMAT, **fitted}
@@ -176,10 +185,18 @@ class CalibrationFile:
         write_whole(Path(path).expanduser(), self.to_json() + '\n', 'the calibration')
 
 
+_NOTHING = CalibrationFile()
+
+
 def _recalibrator(values: Any) -> Recalibrator:
     if not isinstance(values, Mapping):
         raise CalibrationError(f'recalibrator must be a map of names to values, not {values!r}')
     return Recalibrator.from_dict(values)
+
+
+def _short(rows: Array) -> list[list[float]]:
+    """Returns numbers in single precision as the shortest decimals that are read as the same."""
+    return [[float(str(value)) for value in row] for row in rows.astype(np.float32)]
 
 
 def _check_finite(content: Any, where: str = '') -> None:

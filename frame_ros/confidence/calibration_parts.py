@@ -15,8 +15,6 @@ from frame_ros.core.errors import CalibrationError
 
 # The most features of an observation's embedding: PolicyInference has no more.
 MOST_FEATURES = 64
-# Significant digits that are kept of each feature: more would only make the file larger.
-FEATURE_DIGITS = 6
 
 
 def array_of(name: str, axes: str) -> Callable[[Any], Array]:
@@ -51,10 +49,9 @@ def check(is_right: bool, name: str, value: Any, expected: str) -> None:
         raise CalibrationError(f'{name} is {value!r}; {expected} is expected')
 
 
-def _rounded(values: Any) -> Array:
-    array = _checked_rows(values)
-    texts = [f'{value:.{FEATURE_DIGITS}g}' for value in array.ravel().tolist()]
-    return _checked_rows(np.array(texts, dtype=np.float64).reshape(array.shape))
+def _single_precision(values: Any) -> Array:
+    with np.errstate(over='ignore'):
+        return _checked_rows(_checked_rows(values).astype(np.float32))
 
 
 def _array(name: str, axes: str) -> Any:
@@ -148,14 +145,14 @@ class FeatureReference:
 
     Attributes:
         source: what gave them, as PolicyInference.feature_source says.
-        rows: (n, F), kept to 6 significant digits.
+        rows: (n, F), in single precision: more would only make the file larger.
         mean: (F,) of all of them.
         inverse_covariance: (F, F), of the shrunk covariance.
         neighbours: k of the nearest neighbours.
     """
 
     source: str = ''
-    rows: Array = attrs.field(converter=_rounded, eq=attrs.cmp_using(eq=np.array_equal))
+    rows: Array = attrs.field(converter=_single_precision, eq=attrs.cmp_using(eq=np.array_equal))
     mean: Array = _array('mean', 'F')
     inverse_covariance: Array = _array('inverse_covariance', 'F, F')
     neighbours: int

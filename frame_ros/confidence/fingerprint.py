@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from frame_ros.core.errors import CalibrationError, SetupError
+from frame_ros.core.input_files import load_json
 from frame_ros.core.structuring import structured, unstructured
 
 # Control rates count as the same within this share: one is derived from the chunk's time step.
@@ -44,6 +45,28 @@ class Fingerprint:
     joints: tuple[str, ...] = ()
     instructions: tuple[str, ...] = ()
     confidence_aggregate: str = ''
+
+    @classmethod
+    def of_inference(cls, policy: str, instruction: str, joints: Iterable[str]) -> Fingerprint:
+        """Returns what an inference shows of the setup.
+
+        Args:
+            policy: PolicyInference.policy_fingerprint, JSON; what cannot be read is not known.
+            instruction: that was given.
+            joints: names of the action's dimensions.
+        """
+        try:
+            content = load_json(policy) if policy else {}
+        except ValueError:
+            content = {}
+        known = content if isinstance(content, Mapping) else {}
+        parts = {part: known[part] for part in _OF_POLICY if part in known}
+        try:
+            found = cls.from_dict(parts)
+        except CalibrationError:
+            found = cls()
+        given = (instruction,) if instruction else ()
+        return attrs.evolve(found, instructions=given, joints=tuple(joints))
 
     def mismatches(self, other: Fingerprint) -> list[str]:
         """Returns what differs in a setup, a text for each part that is known on both sides.
@@ -112,6 +135,8 @@ TITLES = {
     'confidence_aggregate': 'confidence aggregate',
 }
 PARTS = tuple(TITLES)
+# Those that the policy itself reports.
+_OF_POLICY = ('weights', 'normaliser', 'control_rate', 'cameras')
 
 
 def _is_same(mine: Any, theirs: Any) -> bool:

@@ -121,13 +121,31 @@ def test_a_file_of_500_episodes_is_below_2_mb(tmp_path):
     assert (tmp_path / 'calibration.json').stat().st_size < 2_000_000
 
 
-def test_references_of_drift_are_sorted_and_features_rounded():
+def test_references_of_drift_are_sorted():
     made = CalibrationFile(drift={'ev': [3.0, 1.0, 2.0]})
     assert made.drift['ev'].tolist() == [1.0, 2.0, 3.0]
-    rows = FeatureReference(
-        rows=[[1 / 3], [2e-9 / 3]], mean=[1 / 3], inverse_covariance=[[1.0]], neighbours=1
-    ).rows
-    assert rows.tolist() == [[0.333333], [6.66667e-10]]
+
+
+def test_features_are_in_single_precision_and_written_short():
+    made = CalibrationFile(
+        features=FeatureReference(
+            rows=[[1 / 3], [2e-9 / 3]], mean=[1 / 3], inverse_covariance=[[1.0]], neighbours=1
+        )
+    )
+    assert '"rows":[[0.33333334],[6.6666667e-10]]' in made.to_json()
+    assert made.features.rows[0, 0] == np.float32(1 / 3)
+    assert made.features.mean[0] == 1 / 3
+
+
+def test_the_part_that_metrics_depend_on():
+    part = _full().of_metrics
+    assert {**_full().to_dict(), 'provenance': 0} == {
+        **_full().to_dict(), **part.to_dict(), 'provenance': 0,
+    }  # fmt: skip
+    assert set(_full().to_dict()) - set(part.to_dict()) == {
+        'horizon_thresholds', 'conformal', 'bands', 'drift',
+    }  # fmt: skip
+    assert part.provenance.successes == 26 and part.provenance.episodes == ()
 
 
 def test_the_standardised_value_of_a_score():

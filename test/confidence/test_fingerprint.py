@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fingerprint of a calibration against that of the setup at hand."""
 
+import json
+
 import attrs
 import pytest
 
@@ -72,3 +74,20 @@ def test_it_goes_through_plain_values():
     for wrong in (None, [], {'weights': 3}, {'cameras': {'front': 3}}, {'colour': ''}):
         with pytest.raises(CalibrationError, match='fingerprint'):
             Fingerprint.from_dict(wrong)
+
+
+def test_what_an_inference_shows():
+    text = json.dumps({'weights': 'ab', 'control_rate': 30.0, 'cameras': {'front': [640, 480]}})
+    found = Fingerprint.of_inference(text, 'Pick the cube.', ['a', 'b'])
+    assert found == Fingerprint(
+        weights='ab', control_rate=30.0, cameras={'front': (640, 480)}, joints=('a', 'b'),
+        instructions=('Pick the cube.',),
+    )  # fmt: skip
+    # A name of a later version is no harm, and a policy cannot speak for the robot.
+    later = json.dumps({'weights': 'ab', 'colour': 'red', 'robot': 'fr3'})
+    assert Fingerprint.of_inference(later, '', ()) == Fingerprint(weights='ab')
+
+
+@pytest.mark.parametrize('text', ['', '{', '[]', 'null', '{"weights": 3}', '{"cameras": [1]}'])
+def test_what_cannot_be_read_of_an_inference_is_not_known(text):
+    assert Fingerprint.of_inference(text, '', ()) == Fingerprint()

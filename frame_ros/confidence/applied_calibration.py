@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A calibration, applied to inferences as they come: of a robot, or of a bag."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+
+from frame_ros.confidence.calibration_file import CalibrationFile
+from frame_ros.confidence.fingerprint import Fingerprint
+from frame_ros.confidence.recalibration.inputs import LACKS, RecalibrationInputs
+from frame_ros.core.errors import FrameRosError
+
+NAN = float('nan')
+# Of an inference: what its setup is known by.
+SETUP_VALUES = ('policy_fingerprint', 'instruction', 'action_names')
+NOT_FITTED = 'the calibration file holds no {}'
+
+
+class AppliedCalibration:
+    """Applies a calibration to one inference after the other.
+
+    Attributes:
+        mismatches: parts of the setup of the newest inference that the calibration does not hold
+            for, in words; with any, nothing of it is applied.
+        unverified: parts of that setup which are not known, so that nobody can say.
+    """
+
+    def __init__(self, calibration: CalibrationFile, confidence_aggregate: str = '') -> None:
+        """confidence_aggregate: way in which `confidence` is made of those of tokens."""
+        self.calibration = calibration
+        self.mismatches: list[str] = []
+        self.unverified: list[str] = []
+        self._aggregate = confidence_aggregate
+        self._setup: tuple[Any, ...] | None = None
+
+    @property
+    def problem(self) -> str:
+        """The reason for which the calibration is not applied, in words; '' if it is."""
+        if not self.mismatches:
+            return ''
+        return f'the calibration file does not fit: {"; ".join(self.mismatches)}'
+
+    def check(self, values: Mapping[str, Any]) -> str:
+        """Compares the setup of an inference with that of the calibration, and returns `problem`.
+
+        Args:
+            values: SETUP_VALUES of the inference; what they lack is not known.
+        """
+        names = values.get('action_names', ())
+        setup = (values.get('policy_fingerprint', ''), values.get('instruction', ''), *names)
+        if setup != self._setup:
+            self._setup = setup
+            found = attrs.evolve(
+                Fingerprint.of_inference(setup[0], setup[1], names),
+                confidence_aggregate=self._aggregate,
+            )
+            fingerprint = attrs.evolve(self.calibration.fingerprint, robot='')
+            self.mismatches = fingerprint.mismatches(found)
+            self.unverified = fingerprint.unverified(found)
+        return self.problem
+
+    def recalibrate(self, confidence: float, values: Mapping[str, Any]) -> tuple[float, str]:
+        """Returns the probability of success of an inference, and why it is NaN if it is.
+
+        Args:
+            confidence: raw, NaN if there is none.
+            values: RECALIBRATION_VALUES of the inference, where it has them.
+        """
+        recalibrator = self.calibration.recalibrator
+        if recalibrator is None:
+            return NAN, NOT_FITTED.format('recalibrator')
+        inputs = RecalibrationInputs(
+            np.array([confidence]),
+            **{name: _row(values.get(source)) for name, source in _SOURCES.items()},
+            temperatures=_known(values.get('temperatures')),
+        )
+        try:
+            found = float(inputs.predict(recalibrator)[0])
+        except FrameRosError as error:
+            return NAN, f'the recalibrator cannot take the inference: {error}'
+        return found, '' if found == found else LACKS[recalibrator.inputs]
+
+    def standardise(self, score: str, value: float) -> tuple[float, str]:
+        """Returns a score in standard deviations from its mean in the calibration episodes, and why
+        it is NaN if it is not for the value's sake.
+        """
+        statistics = self.calibration.statistics.get(score)
+        if statistics is None:
+            return NAN, NOT_FITTED.format(f'mean of {score}')
+        if statistics.standard_deviation == 0.0:
+            return NAN, f'{score} never varied in the calibration episodes'
+        return statistics.standardised(value), ''
+
+
+# Field of RecalibrationInputs -> value of an inference.
+_SOURCES = {
+    'dimensions': 'dimension_confidence',
+    'at_temperature': 'at_temperature',
+    'dimensions_at_temperature': 'dimension_at_temperature',
+}
+
+
+def _known(values: Any) -> Any:
+    return None if values is None or not len(values) else np.asarray(values, dtype=np.float64)
+
+
+def _row(values: Any) -> Any:
+    found = _known(values)
+    return None if found is None else found[None]
