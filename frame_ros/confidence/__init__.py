@@ -32,7 +32,10 @@ from frame_ros.confidence.recalibration.temperature import (
     ActionWiseTemperatureScaling,
     TemperatureScaling,
 )
+from frame_ros.confidence.scores import SCORES, Score, risk
 from frame_ros.confidence.thresholds import horizon_thresholds
+from frame_ros.metrics.families.chunks import chunk_consistency
+from frame_ros.metrics.families.hesitation import reversal_share
 from frame_ros.metrics.token_statistics import ReducedTokens, token_statistics
 
 __all__ = [
@@ -51,10 +54,13 @@ __all__ = [
     'Recalibrator',
     'ReducedTokens',
     'RiskEpisode',
+    'SCORES',
+    'Score',
     'TemperatureScaling',
     'brier_parts',
     'brier_score',
     'calibration_metrics',
+    'chunk_consistency',
     'conformal_threshold',
     'drift_reference',
     'episode_values',
@@ -69,5 +75,7 @@ __all__ = [
     'rate_bound',
     'reliability_diagram',
     'required_episodes',
+    'reversal_share',
+    'risk',
     'token_statistics',
 ]

@@ -31,11 +31,16 @@ CONFIDENCE_AGGREGATES = ('mean', 'dimension_mean', 'geometric', 'min', 'max')
 EPISODE_AGGREGATES = ('first', 'mean', 'min', 'max', 'window')
 CONFIDENCES = tuple(f'confidence_{name}' for name in CONFIDENCE_AGGREGATES)
 ENSEMBLE_METRICS = ('ensemble_mean', 'ensemble_spread')
+_NO_SAMPLES = {
+    'ev': NAN, 'sample_spread': np.zeros(0), 'chunk_entropy': NAN, 'samples': np.zeros((0, 0, 0)),
+}  # fmt: skip
+SAMPLE_VALUES = tuple(_NO_SAMPLES)
 # The common result of the four functions.
 UNCERTAINTY_VALUES = (
-    *TOKEN_METRICS, 'ev', *CONFIDENCES, *ENSEMBLE_METRICS,
+    *TOKEN_METRICS, *SAMPLE_VALUES, *CONFIDENCES, *ENSEMBLE_METRICS,
     'tokens_problem', 'samples_problem', 'confidence_problem', 'ensemble_problem',
 )  # fmt: skip
+CHUNK_VALUES = ('chunk_consistency', 'chunk_shift')
 # Rounding of a softmax in single precision takes probabilities so far beyond their bounds.
 _TOLERANCE = 1e-6
 
@@ -165,29 +170,66 @@ def ensemble_values(confidences: Any) -> dict[str, Any]:
     return {**dict(pair), 'ensemble_problem': ''}
 
 
-def sample_variability(samples: Any, count: int, horizon: int, dimension: int) -> dict[str, Any]:
-    """EV of one inference: the mean over the H steps of the chunk of `execution_variability`.
+def sample_values(samples: Any, count: int, horizon: int, dimension: int) -> dict[str, Any]:
+    """Spread and entropy of the sampled chunks of one inference.
 
     Args:
         samples: (N x H x D,) values of N sampled chunks, row-major; empty: none.
         count, horizon, dimension: N, H, D.
 
     Returns:
-        'ev' in the unit of the action, NaN if there are no samples or they are unusable;
-        'samples_problem': what is wrong with them, or ''.
+        'ev': mean over the H steps of `execution_variability`, and 'sample_spread' (H,) those, in
+        the unit of the action; 'chunk_entropy', nats, NaN also where the samples of a step are all
+        equal; 'samples' (N, H, D). NaN and empty if there are no samples, or they are
+        unusable; 'samples_problem': what is wrong with them, or ''.
     """
     problem = _sample_problem(len(samples), count, horizon, dimension)
     if problem or not count:
-        return {'ev': NAN, 'samples_problem': problem}
-    from frame_ros.metrics.families.sampled_actions import mean_deviation
+        return {**_NO_SAMPLES, 'samples_problem': problem}
+    from frame_ros.metrics.families.sampled_actions import deviations
+    from frame_ros.metrics.families.sampled_chunks import chunk_entropy
 
-    values = np.asarray(samples, dtype=np.float64)
-    variability = mean_deviation(values.reshape(count, -1))
-    if isfinite(variability):
-        return {'ev': variability, 'samples_problem': ''}
-    is_finite = np.isfinite(values).all()
-    what = 'are too large to have a deviation' if is_finite else 'hold values that are not finite'
-    return {'ev': NAN, 'samples_problem': f'samples {what}'}
+    values = np.asarray(samples, dtype=np.float64).reshape(count, horizon, dimension)
+    spread = deviations(values.reshape(count, -1))
+    variability = float(np.add.reduce(spread) / spread.size)
+    if not isfinite(variability):
+        is_finite = np.isfinite(values).all()
+        what = (
+            'are too large to have a deviation' if is_finite else 'hold values that are not finite'
+        )
+        return {**_NO_SAMPLES, 'samples_problem': f'samples {what}'}
+    with np.errstate(over='ignore', invalid='ignore'):
+        entropy = float(chunk_entropy(values))
+    return {
+        'ev': variability,
+        'sample_spread': spread.reshape(horizon, dimension).mean(axis=1),
+        'chunk_entropy': entropy if isfinite(entropy) else NAN,
+        'samples': values,
+        'samples_problem': '',
+    }
+
+
+def chunk_values(consistency: float, shift: float) -> dict[str, Any]:
+    """Comparison of the chunk of one inference with the one before it.
+
+    Args:
+        consistency: mean distance over the steps both predict, unit of the joints.
+        shift: steps from the beginning of the one before; 0: not known, so nothing is.
+
+    Returns:
+        'chunk_consistency', NaN if it is not known, and 'chunk_shift', 0 then.
+    """
+    is_known = isfinite(shift) and shift > 0
+    is_distance = is_known and isfinite(consistency) and consistency >= 0
+    return {
+        'chunk_consistency': float(consistency) if is_distance else NAN,
+        'chunk_shift': float(shift) if is_known else 0.0,
+    }
+
+
+def is_delta(action_space: str) -> bool:
+    """Returns whether rows of a chunk are changes, which start from a state that is not known."""
+    return action_space.endswith('_delta')
 
 
 def _sample_problem(length: int, count: int, horizon: int, dimension: int) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from frame_ros.episodes.metric_pipeline.options import (
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.episodes.metric_pipeline.recorded_grasp import grasp_of
 from frame_ros.episodes.reference import Reference
-from frame_ros.metrics.message_fields import FIELDS
+from frame_ros.metrics.message_fields import FIELDS, LISTS
 
 BOUNDS = (EventType.START, EventType.END)
 KINDS = ('quality', 'safety', 'efficiency', 'confidence')
@@ -222,6 +223,17 @@ def as_arrays(samples: list[MetricSample], kind: str, episode_id: str) -> dict[s
     """Returns an episode's samples of one kind: field -> (steps,) array, and 'stamp'."""
     chosen = [s for s in samples if s.kind == kind and s.episode_id == episode_id]
     arrays: dict[str, NDArray] = {'stamp': np.array([s.stamp for s in chosen], dtype=np.int64)}
-    columns = zip(*(s.row for s in chosen)) if chosen else ([] for _ in FIELDS[kind])
-    arrays.update({name: np.array(column) for name, column in zip(FIELDS[kind], columns)})
+    lists = LISTS.get(kind, ())
+    names = (*FIELDS[kind], *lists)
+    columns = zip(*(s.row for s in chosen)) if chosen else ([] for _ in names)
+    for name, column in zip(names, columns):
+        arrays[name] = np.array(column) if name not in lists else _objects(column)
     return arrays
+
+
+def _objects(values: Sequence[Any]) -> NDArray:
+    """Returns values of any kind as an array of objects, (N,)."""
+    found = np.empty(len(values), object)
+    for index, value in enumerate(values):
+        found[index] = value
+    return found

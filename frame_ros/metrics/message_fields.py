@@ -43,7 +43,9 @@ def _maker(metric: Metric) -> type | None:
 
 
 def _fields(kind: str, *makers: type | None) -> tuple[str, ...]:
-    return tuple(f for maker in makers for each in metrics_of(kind, maker) for f in each.fields)
+    return tuple(
+        f for maker in makers for each in metrics_of(kind, maker) for f in each.fields_of(kind)
+    )
 
 
 TRAJECTORY_FIELDS = _fields('quality', TrajectoryStep)
@@ -55,7 +57,7 @@ FIELDS = {
         *FACTS['quality'], *_fields('quality', TrajectoryStep, ActionStep, None, Live),
     ),
     **{
-        kind: (*FACTS[kind], *_fields(kind, None, Live))
+        kind: (*FACTS[kind], *_fields(kind, None, Live, ActionStep))
         for kind in ('safety', 'efficiency', 'confidence')
     },
     'summary': (
@@ -63,3 +65,5 @@ FIELDS = {
         'quality', 'safety', 'confidence', 'efficiency', 'unavailable', 'data_quality',
     ),
 }  # fmt: skip
+# Kind of message -> its fields of several values, behind those of FIELDS in a metric sample.
+LISTS = {'confidence': ('sample_spread', 'unavailable')}

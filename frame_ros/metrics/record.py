@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+from frame_ros.metrics.constants import WINDOW
+
 OURS = 'frame_ros'
 
 CATEGORIES = ('task', 'trajectory', 'safety', 'efficiency', 'uncertainty', 'confidence')
@@ -59,6 +61,12 @@ class Lack:
     INFERENCE = 'inference'
     TOKENS = 'tokens'
     CHOSEN_TOKENS = 'chosen tokens'
+    REPHRASINGS = 'rephrasings'
+    SAMPLED_CHUNKS = 'sampled chunks'
+    OVERLAP = 'overlapping chunk'
+    ACTIONS = 'executed actions'
+    FEATURES = 'features'
+    CALIBRATION = 'calibration'
     TASK = 'task'
     TARGET = 'target'
 
@@ -74,6 +82,15 @@ NO_DISTANCE = Reason('no distance was measured', Lack.DISTANCE)
 NO_INFERENCE = Reason('no inference in this episode', Lack.INFERENCE)
 NO_TOKENS = Reason('no tokens: this policy yields no token probabilities', Lack.TOKENS)
 NO_TRUTH = Reason('no ground-truth actions')
+NO_SAMPLES = Reason('one chunk per inference, no samples', Lack.SAMPLED_CHUNKS)
+NO_OVERLAP = Reason(
+    'no chunk before it predicts a step of this one, or by how many steps it follows is not known',
+    Lack.OVERLAP,
+)
+NO_CALIBRATION = Reason('no calibration file is loaded', Lack.CALIBRATION)
+TOO_FEW_ACTIONS = Reason(
+    f'fewer than {WINDOW} actions were executed since the beginning or a gap', Lack.ACTIONS
+)
 
 # What all metrics of a message need.
 _NEEDED = {
@@ -186,7 +203,8 @@ class Metric:
         torch: name of its class in `frame_ros.metrics.torch`; '': there is none.
         torch_form: how that class follows from the batch form; None: it is written by hand.
         messages: kinds of metric message that carry it (quality, safety, efficiency, confidence).
-        has_three_forms: whether its message carries a window's mean, `_step` and `_mean` of it.
+        has_three_forms: whether its first message carries a window's mean, `_step` and `_mean` of
+            it; others carry the window's mean.
         of_moments: MEAN, SMALLEST or LARGEST if a sample holds for one moment and an episode's
             value is made of all of them; '' if it accumulates.
         raw_unit: its unit where actions are not normalised by bounds, if that changes it.
@@ -234,10 +252,15 @@ class Metric:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Its field names in the messages that carry it."""
-        if not self.messages:
+        """Its field names in the first message that carries it."""
+        return self.fields_of(self.message)
+
+    def fields_of(self, kind: str) -> tuple[str, ...]:
+        """Returns its field names in one kind of message."""
+        if kind not in self.messages:
             return ()
-        return (self.id, *(f'{self.id}{f}' for f in ('_step', '_mean') if self.has_three_forms))
+        has_forms = self.has_three_forms and kind == self.message
+        return (self.id, *(f'{self.id}{f}' for f in ('_step', '_mean') if has_forms))
 
     @property
     def episode_field(self) -> str:

@@ -27,7 +27,7 @@ _BY_FIELD = {
     (kind, field): each
     for each in REGISTRY.values()
     for kind in each.messages
-    for field in each.fields
+    for field in each.fields_of(kind)
 }
 
 

@@ -18,8 +18,10 @@ from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,
     TOKEN_FIELDS,
     chosen_confidence,
+    chunk_values,
     ensemble_values,
-    sample_variability,
+    is_delta,
+    sample_values,
     token_uncertainty,
 )
 from frame_ros.policies.execution.action_queue import Arrival
@@ -70,7 +72,9 @@ class RolloutRecord:
             'observation_age': 0.0,
             'queue_depth': arrival.queue_depth,
             'stalls': arrival.stalls,
-            'chunk_overlap': arrival.overlap,
+            'chunk_overlap': arrival.compared.overlap,
+            **chunk_values(arrival.compared.consistency, arrival.compared.shift),
+            'is_delta': is_delta(inference.action_space),
             'sample_count': 0 if samples is None else len(samples),
             'token_count': 0 if tokens is None else len(tokens.step),
             'vocabulary_size': 0 if tokens is None else tokens.vocabulary_size,
@@ -81,7 +85,7 @@ class RolloutRecord:
         values.update(recalibration_values(arrays))
         values.update(ensemble_values(() if confidences is None else confidences))
         flat = np.zeros(0) if samples is None else np.ravel(samples)
-        values.update(sample_variability(flat, values['sample_count'], *inference.actions.shape))
+        values.update(sample_values(flat, values['sample_count'], *inference.actions.shape))
         self._inferences.append((stamp, values))
 
     def streams(self) -> dict[str, Stream]:

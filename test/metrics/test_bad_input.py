@@ -24,6 +24,7 @@ HOLED_ROW = [0.1, np.nan, 0.2]
 NOT_FINITE = r'not finite, the first at index \(4, 0\)'
 THREE_WIDE = r'have shape \(9, 4\); .*\(\.\.\., T, 3\)'
 WIDE = np.zeros((9, 4))
+PAIR = np.stack([PATH, STILL])
 REFERENCES = [(TIMES, PATH)]
 AT_INDEX = 'do not increase strictly: 0.1 at index 3 is not after'
 
@@ -280,6 +281,38 @@ BAD = {
         (lambda: m.chunk_overlap_disagreement(PATH, WIDE, 1), ShapeError, r'\(9, 3\) and \(9, 4\)'),
         (lambda: m.chunk_overlap_disagreement(HOLED, PATH, 1), ValueRangeError, NOT_FINITE),
         (lambda: m.chunk_overlap_disagreement(PATH, PATH, -1), ValueRangeError, 'shift is -1'),
+    ],
+    'chunk_consistency': [
+        (lambda: m.chunk_consistency(PATH, WIDE, 1), ShapeError, r'\(9, 4\) and \(9, 3\)'),
+        (lambda: m.chunk_consistency(PATH, HOLED, 1), ValueRangeError, NOT_FINITE),
+        (lambda: m.chunk_consistency(PATH, PATH, -1), ValueRangeError, 'shift is -1'),
+    ],
+    'reversal_share': [
+        (lambda: m.reversal_share([1.0, 2.0]), ShapeError, r'\(2,\)'),
+        (lambda: m.reversal_share(HOLED), ValueRangeError, NOT_FINITE),
+        (lambda: m.reversal_share(PATH, 2), ValueRangeError, 'window is 2; at least 3'),
+    ],
+    'stagnation': [
+        (lambda: m.stagnation(PATH, PATH[1:]), ShapeError, 'one position for each action'),
+        (lambda: m.stagnation(PATH, HOLED), ValueRangeError, NOT_FINITE),
+        (lambda: m.stagnation(PATH, PATH, 0.0), ValueRangeError, 'threshold is 0.0 m'),
+        (lambda: m.stagnation(PATH, PATH, window=1), ValueRangeError, 'window is 1'),
+    ],
+    'sample_spread': [
+        (lambda: m.sample_spread(PATH), ShapeError, r'\(9, 3\); \(N, H, D\)'),
+        (lambda: m.sample_spread(PATH[None]), ShapeError, 'N >= 2'),
+        (lambda: m.sample_spread([HOLED, PATH]), ValueRangeError, 'not finite'),
+    ],
+    'chunk_entropy': [
+        (lambda: m.chunk_entropy(PATH), ShapeError, r'\(9, 3\); \(N, H, D\)'),
+        (lambda: m.chunk_entropy([HOLED, PATH]), ValueRangeError, 'not finite'),
+    ],
+    'statistical_consistency': [
+        (lambda: m.statistical_consistency(PAIR, PATH, 1), ShapeError, r'current have shape'),
+        (lambda: m.statistical_consistency(PAIR, [WIDE, WIDE], 1), ShapeError, '3 and 4 dimen'),
+        (lambda: m.statistical_consistency([HOLED, PATH], PAIR, 1), ValueRangeError, 'not finite'),
+        (lambda: m.statistical_consistency(PAIR, PAIR, -1), ValueRangeError, 'shift is -1'),
+        (lambda: m.statistical_consistency(PAIR, PAIR, 1, 0.0), ValueRangeError, 'bandwidth is 0'),
     ],
 }  # fmt: skip
 

@@ -18,7 +18,7 @@ from metric_strategies import breaks, paths, quaternions, stamps
 from frame_ros import metrics
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.metrics import REGISTRY, ActionStep, TrajectoryStep, families
-from frame_ros.metrics.message_fields import FACTS, FIELDS
+from frame_ros.metrics.message_fields import FACTS, FIELDS, LISTS
 from frame_ros.metrics.record import Lack, Metric, PoseSample
 
 MSG = Path(__file__).resolve().parents[2] / 'msg'
@@ -30,8 +30,10 @@ OF_STATES = {
     'pressure_limit_ratio',
     'efficiency': 'il il_last il_p50 il_p95 il_p99 il_jitter control_rate control_rate_now '
     'control_rate_worst observation_age queue_depth chunk_overlap',
-    'confidence': 'chunk_overlap tb_tp tb_pcs tb_d tb_e ev confidence confidence_calibrated '
-    'confidence_episode ensemble_mean ensemble_spread',
+    'confidence': 'stagnation chunk_overlap chunk_consistency tb_tp tb_pcs tb_d tb_e ev '
+    'chunk_entropy stac chunk_consistency_z feature_mahalanobis feature_knn combined_risk '
+    'confidence confidence_token_mean confidence_geometric confidence_min confidence_max '
+    'confidence_calibrated confidence_episode ensemble_mean ensemble_spread',
 }
 
 
@@ -40,6 +42,8 @@ def test_a_messages_fields_are_its_facts_and_those_of_its_metrics(kind):
     text = (MSG / f'{kind.capitalize()}Metrics.msg').read_text()
     names = re.findall(r'^(?:float64|u?int\d+|bool) (\w+)(?!\w*=)', text, flags=re.MULTILINE)
     names = [name for name in names if not name.isupper()]
+    lists = re.findall(r'^\w+\[\] (\w+)', text, flags=re.MULTILINE)
+    assert tuple(lists) == LISTS.get(kind, ())
     assert len(set(FIELDS[kind])) == len(FIELDS[kind])
     assert set(names) == set(FIELDS[kind])
 

@@ -21,12 +21,15 @@ from frame_ros.confidence.dimension_confidence import (
 )
 from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,
+    CHUNK_VALUES,
     ENSEMBLE_FIELD,
     TOKEN_FIELDS,
     UNCERTAINTY_VALUES,
     chosen_confidence,
+    chunk_values,
     ensemble_values,
-    sample_variability,
+    is_delta,
+    sample_values,
     token_uncertainty,
 )
 from frame_ros.core.errors import BagError
@@ -50,7 +53,10 @@ INFERENCE_FIELDS = (
     'vocabulary_size',
 )
 TIMES = ('request_stamp', 'observation_stamp')
-PATHS = ('header.stamp', *INFERENCE_FIELDS, *TIMES)
+SPACE = 'action_space'
+PATHS = ('header.stamp', *INFERENCE_FIELDS, *TIMES, SPACE)
+# Fields that messages of older versions lack -> what stands for them.
+LATER_FIELDS = dict.fromkeys(CHUNK_VALUES, 0.0)
 BLOCK = 64
 SHAPE_FIELDS = ('sample_count', 'horizon', 'action_dimension')
 LARGE_FIELDS = (*TOKEN_FIELDS, *CHOSEN_FIELDS, *TEMPERATURE_FIELDS, ENSEMBLE_FIELD, 'samples')
@@ -70,6 +76,9 @@ def inference_values(message: Any) -> dict[str, Any]:
     values['observation_age'] = (request - observation) / SECOND if is_known else float('nan')
     for name in ('sequence', 'sample_count', 'vocabulary_size'):
         values[name] = int(getattr(message, name))
+    later = (getattr(message, name, absent) for name, absent in LATER_FIELDS.items())
+    values.update(chunk_values(*later))
+    values['is_delta'] = is_delta(message.action_space)
     values['token_count'] = len(message.token_max_probability)
     tokens = {name: getattr(message, name) for name in TOKEN_FIELDS}
     values.update(token_uncertainty(tokens, values['vocabulary_size']))
@@ -78,7 +87,7 @@ def inference_values(message: Any) -> dict[str, Any]:
     values.update(recalibration_values(chosen))
     values.update(ensemble_values(getattr(message, ENSEMBLE_FIELD)))
     shape = (values['sample_count'], int(message.horizon), int(message.action_dimension))
-    values.update(sample_variability(message.samples, *shape))
+    values.update(sample_values(message.samples, *shape))
     return values
 
 
@@ -110,8 +119,9 @@ def inference_columns(bag: Bag, topic: str) -> tuple[NDArray[np.int64], dict[str
     found = bag.topics[topic]
     if not found.types:
         raise BagError(f'{topic} cannot be read: {found.reason}')
-    wanted = {*PATHS, *SHAPE_FIELDS, *LARGE_FIELDS, 'vocabulary_size'}
+    wanted = {*PATHS, *SHAPE_FIELDS, *LARGE_FIELDS}
     _check_fields(topic, found.types[found.message_type], wanted)
+    wanted.update(LATER_FIELDS)
     received: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     parts, bad = [], []
     for table in found.tables:
@@ -149,16 +159,22 @@ def _reduced(columns: dict[str, NDArray], count: int) -> dict[str, NDArray]:
     is_known = (request != 0) & (observation != 0)
     kept['observation_age'] = np.where(is_known, (request - observation) / SECOND, np.nan)
     kept['token_count'] = columns[f'{TOKEN_FIELDS[0]}.count'].astype(np.float64)
+    kept['is_delta'] = np.array([is_delta(str(space)) for space in columns[SPACE]])
     rows = []
     for row in range(count):
         large = {n: columns[n][row, : columns[f'{n}.count'][row]] for n in LARGE_FIELDS}
         shape = (int(columns[name][row]) for name in SHAPE_FIELDS)
+        later = (
+            float(columns[name][row]) if name in columns else absent
+            for name, absent in LATER_FIELDS.items()
+        )
         rows.append(
             token_uncertainty(large, int(columns['vocabulary_size'][row]))
             | chosen_confidence(large, len(large[TOKEN_FIELDS[0]]))
             | recalibration_values(large)
             | ensemble_values(large[ENSEMBLE_FIELD])
-            | sample_variability(large['samples'], *shape)
+            | sample_values(large['samples'], *shape)
+            | chunk_values(*later)
         )
     return kept | {name: column_of([row[name] for row in rows]) for name in rows[0]}
 
@@ -175,7 +191,8 @@ def inference_samples(values: Values) -> list[dict[str, Any]]:
 
 
 VALUES = (
-    *INFERENCE_FIELDS, 'observation_age', 'token_count', *UNCERTAINTY_VALUES, *RECALIBRATION_VALUES,
+    *INFERENCE_FIELDS, 'observation_age', 'token_count', 'is_delta', *CHUNK_VALUES,
+    *UNCERTAINTY_VALUES, *RECALIBRATION_VALUES,
 )  # fmt: skip
 INFERENCE = RecordedStream(
     'inference',

@@ -20,7 +20,7 @@ from frame_ros.bags.streams.joints import ACTION, JOINT_STATES
 from frame_ros.bags.streams.poses import GOAL, OBJECT, POSE
 from frame_ros.core.errors import BagError
 from frame_ros.core.options import check_names
-from frame_ros.metrics.message_fields import FIELDS
+from frame_ros.metrics.message_fields import FIELDS, LISTS
 
 
 def _live(kind: str) -> RecordedStream:
@@ -142,7 +142,7 @@ def _note_version(bag: Bag, kind: str, topic: str) -> None:
     """Reports the fields by which a live topic's type differs from this version's."""
     name = bag.topics[topic].message_type
     recorded = [field for field, _ in bag.topics[topic].types[name][1]]
-    ours = [*NOT_COMPUTED, *FIELDS[kind]]
+    ours = [*NOT_COMPUTED, *FIELDS[kind], *LISTS.get(kind, ())]
     lacking = ', '.join(field for field in ours if field not in recorded)
     unknown = ', '.join(field for field in recorded if field not in ours)
     if lacking or unknown:

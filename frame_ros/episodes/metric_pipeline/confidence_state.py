@@ -4,27 +4,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from frame_ros.confidence.inference_uncertainty import ENSEMBLE_METRICS, TOKEN_METRICS
+from frame_ros.confidence.scores import SCORES, missing_scores
+from frame_ros.core.errors import ShapeError
 from frame_ros.episodes.metric_pipeline.live_metrics import LiveMetrics
-from frame_ros.metrics import EpisodeConfidence, RunningMean, WindowMean
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.metrics import (
+    ActionStep,
+    EpisodeConfidence,
+    RunningMean,
+    Stagnation,
+    StatisticalConsistency,
+    WindowMean,
+)
+from frame_ros.metrics.message_fields import metrics_of
+from frame_ros.metrics.record import Lack
 
 NAN = float('nan')
 METRICS = (*TOKEN_METRICS, 'ev')
-CONFIDENCE_METRICS = ('confidence', 'confidence_episode')
+CONFIDENCE_METRICS = (
+    'confidence', 'confidence_episode', 'confidence_token_mean', 'confidence_geometric',
+    'confidence_min', 'confidence_max',
+)  # fmt: skip
+# Field -> value of the inference that it holds.
+COPIED = {
+    'chunk_overlap': 'chunk_overlap',
+    'chunk_consistency': 'chunk_consistency',
+    'chunk_entropy': 'chunk_entropy',
+    'confidence_token_mean': 'confidence_mean',
+    'confidence_geometric': 'confidence_geometric',
+    'confidence_min': 'confidence_min',
+    'confidence_max': 'confidence_max',
+    **dict(zip(ENSEMBLE_METRICS, ENSEMBLE_METRICS)),
+}
+# The same that are whole numbers, of every inference.
+COUNTS = ('sequence', 'token_count', 'sample_count', 'vocabulary_size')
 # What says why values cannot be used -> its counter in the data quality, and the metrics.
 PROBLEMS = {
     'tokens_problem': ('inference.tokens_invalid', TOKEN_METRICS),
-    'samples_problem': ('inference.samples_invalid', ('ev',)),
+    'samples_problem': ('inference.samples_invalid', ('ev', 'chunk_entropy', 'stac')),
     'confidence_problem': ('inference.confidence_invalid', CONFIDENCE_METRICS),
     'ensemble_problem': ('inference.rephrasings_invalid', ENSEMBLE_METRICS),
+}
+# Instabilities of the executed actions, as of the control step before the inference.
+OF_ACTIONS = tuple(
+    f for m in metrics_of('confidence', ActionStep) for f in m.fields_of('confidence')
+)
+ACTION_VALUES = attrgetter(*OF_ACTIONS)
+NO_ACTIONS = dict.fromkeys(OF_ACTIONS, NAN)
+# Fields that nothing computes without a calibration file.
+OF_CALIBRATION = (
+    'confidence_calibrated', 'chunk_consistency_z', 'feature_mahalanobis', 'feature_knn',
+    'combined_risk',
+)  # fmt: skip
+# Lack -> the field that is NaN then.
+SHOWN_BY = {
+    Lack.CHOSEN_TOKENS: 'confidence',
+    Lack.REPHRASINGS: 'ensemble_spread',
+    Lack.SAMPLED_CHUNKS: 'ev_step',
+    Lack.OVERLAP: 'chunk_consistency',
+    Lack.ACTIONS: 'reversals',
+    Lack.CALIBRATION: 'combined_risk',
 }
 
 
 class ConfidenceState:
-    """Takes inferences, and gives the values of ConfidenceMetrics.
+    """Takes inferences and executed actions, and gives the values of ConfidenceMetrics.
 
     An inference without a usable value leaves `step` and `window` NaN and the others as they were:
     windows and means are over the inferences that had one. Token values depend on the number of
@@ -34,19 +83,15 @@ class ConfidenceState:
     problems: metric -> what was wrong with its values in the newest inference of the episode.
     """
 
-    def __init__(
-        self,
-        count: Callable[[str], None],
-        token_aggregate: str = 'mean',
-        episode_aggregate: str = 'first',
-    ) -> None:
-        """`count` adds one to a counter of the data quality. token_aggregate: one of
-        CONFIDENCE_AGGREGATES. episode_aggregate: one of EPISODE_AGGREGATES.
-        """
+    def __init__(self, count: Callable[[str], None], config: PipelineOptions | None = None) -> None:
+        """`count` adds one to a counter of the data quality."""
+        config = config or PipelineOptions()
         self._count = count
-        self._confidence = f'confidence_{token_aggregate}'
-        self._episode = EpisodeConfidence(episode_aggregate)
-        self._live = LiveMetrics('confidence')
+        self._confidence = f'confidence_{config.confidence_aggregate}'
+        self._episode = EpisodeConfidence(config.confidence_episode)
+        self._live = LiveMetrics('confidence', config)
+        self._stagnation = Stagnation(config.static_threshold)
+        self._consistency = StatisticalConsistency()
         self._windows = {name: WindowMean() for name in METRICS}
         self._means = {name: RunningMean() for name in METRICS}
         self.problem = ''
@@ -55,32 +100,55 @@ class ConfidenceState:
     def reset(self) -> None:
         """Starts a new episode."""
         self._vocabulary_size = 0
+        self._sequence: int | None = None
         self.problems: dict[str, str] = {}
+        self._missing: dict[str, str] = {}
         self._live.reset()
+        self._stagnation.reset()
+        self._consistency.reset()
         self._forget(METRICS)
         self._episode.reset()
+
+    def reset_differences(self) -> None:
+        """After a gap in the actions: nothing of them spans it."""
+        self._live.reset_differences('action')
+        self._stagnation.reset_differences()
 
     def _forget(self, names: tuple[str, ...]) -> None:
         for name in names:
             self._windows[name].reset()
             self._means[name].reset()
 
-    def update(self, values: Mapping[str, Any]) -> dict[str, float]:
-        """Returns field of ConfidenceMetrics -> value, those of the metrics but chunk_overlap.
-
-        values: as `inference_values` gives them; what they lack is unavailable.
+    def update_action(self, action: Sequence[float], position: Sequence[float] | None) -> None:
+        """Takes the executed action of a control step, and where the TCP was then, m; None: it is
+        not known.
         """
-        self.problems = {}
-        for name, (counter, metrics) in PROBLEMS.items():
-            problem = values.get(name)
-            if problem:
-                self.problem = problem
-                self._count(counter)
-                self.problems.update(dict.fromkeys(metrics, problem))
+        self._live.update('action', action)
+        self._stagnation.update(action, position)
+
+    def update(
+        self, values: Mapping[str, Any], time: float = NAN, actions: ActionStep | None = None
+    ) -> dict[str, Any]:
+        """Returns field of ConfidenceMetrics -> value.
+
+        Args:
+            values: as `inference_values` gives them; what they lack is unavailable.
+            time: s since the episode's start.
+            actions: instabilities of the actions executed before the inference; None: there were
+                none.
+        """
+        self._note_problems(values)
         steps = {name: float(values.get(name, NAN)) for name in METRICS}
         if steps[METRICS[0]] == steps[METRICS[0]]:
             self._follow_vocabulary(int(values.get('vocabulary_size', 0)))
-        found = self._confidences(values)
+        found: dict[str, Any] = {'time': time, **dict.fromkeys(OF_CALIBRATION, NAN)}
+        found.update((name, int(values.get(name, 0))) for name in COUNTS)
+        found.update((field, float(values.get(name, NAN))) for field, name in COPIED.items())
+        found.update(self._confidences(values))
+        found.update(NO_ACTIONS if actions is None else zip(OF_ACTIONS, ACTION_VALUES(actions)))
+        found['stagnation'] = self._stagnation.value
+        found['stac'] = self._compare_samples(values)
+        found['sample_spread'] = tuple(map(float, values.get('sample_spread', ())))
         for name, step in steps.items():
             if step == step:
                 self._windows[name].update(step)
@@ -89,22 +157,60 @@ class ConfidenceState:
             found[f'{name}_step'], found[f'{name}_mean'] = step, self._means[name].value
         self._live.update('inference', values)
         found.update(zip(self._live.fields, self._live.values()))
+        self._missing = missing_scores(found, _lacks(found), self.problems)
+        found['unavailable'] = tuple(f'{name}: {why}' for name, why in self._missing.items())
         return found
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Metric -> why it is NaN in the newest inference of the episode."""
+        missing = {SCORES[name].metric.id: why for name, why in self._missing.items()}
+        return missing | self.problems
+
+    def _note_problems(self, values: Mapping[str, Any]) -> None:
+        self.problems = {}
+        for name, (counter, metrics) in PROBLEMS.items():
+            problem = values.get(name)
+            if problem:
+                self.problem = problem
+                self._count(counter)
+                self.problems.update(dict.fromkeys(metrics, problem))
 
     def _confidences(self, values: Mapping[str, Any]) -> dict[str, float]:
         """Those of the inference; confidence_episode is over the inferences that had one."""
         confidence = float(values.get(self._confidence, NAN))
         if confidence == confidence:
             self._episode.update(confidence)
-        return {
-            'confidence': confidence,
-            'confidence_calibrated': NAN,
-            'confidence_episode': self._episode.value,
-            **{name: float(values.get(name, NAN)) for name in ENSEMBLE_METRICS},
-        }
+        return {'confidence': confidence, 'confidence_episode': self._episode.value}
+
+    def _compare_samples(self, values: Mapping[str, Any]) -> float:
+        """STAC against the inference before, if it is known how many steps lie between them."""
+        sequence, samples = int(values['sequence']), values.get('samples', ())
+        shift = float(values.get('chunk_shift', 0.0))
+        has_followed = self._sequence is not None and sequence == self._sequence + 1
+        self._sequence = sequence
+        if not len(samples) or values.get('is_delta'):
+            self._consistency.reset_differences()
+            return NAN
+        if not has_followed or not shift > 0:
+            self._consistency.reset_differences()
+        try:
+            self._consistency.update(samples, round(shift))
+        except ShapeError:  # another number of dimensions than before
+            self._consistency.reset_differences()
+            self._consistency.update(samples)
+        return self._consistency.value
 
     def _follow_vocabulary(self, size: int) -> None:
         if self._vocabulary_size not in (0, size):
             self._count('inference.vocabulary_changed')
             self._forget(TOKEN_METRICS)
         self._vocabulary_size = size
+
+
+def _lacks(found: Mapping[str, Any]) -> set[str]:
+    """Returns what an inference lacks, by its values."""
+    lacks = {lack for lack, field in SHOWN_BY.items() if found[field] != found[field]}
+    if not found['token_count']:
+        lacks.add(Lack.TOKENS)
+    return lacks

@@ -26,14 +26,21 @@ from frame_ros.episodes.metric_pipeline.safety_state import ContactSample, Safet
 from frame_ros.episodes.metric_pipeline.summary import EpisodeSummaries
 from frame_ros.episodes.metric_pipeline.target_state import GOAL, GRIPPER, OBJECT, TargetState
 from frame_ros.metrics import ActionStep, PoseLowPass, ReferenceTracker, TrajectoryStep
-from frame_ros.metrics.message_fields import ACTION_FIELDS, FIELDS, TRAJECTORY_FIELDS, metrics_of
+from frame_ros.metrics.message_fields import (
+    ACTION_FIELDS,
+    FIELDS,
+    LISTS,
+    TRAJECTORY_FIELDS,
+    metrics_of,
+)
 from frame_ros.metrics.record import PoseSample
 
 NAN = math.nan
 QUALITY, SAFETY = FIELDS['quality'], FIELDS['safety']
 OF_TRAJECTORY = attrgetter(*TRAJECTORY_FIELDS)
 OF_ACTION = attrgetter(*ACTION_FIELDS)
-CONFIDENCE_ROW = itemgetter(*FIELDS['confidence'])
+CONFIDENCE = (*FIELDS['confidence'], *LISTS['confidence'])
+CONFIDENCE_ROW = itemgetter(*CONFIDENCE)
 # Without a pose at a step: what has accumulated stands, what is of this step or its window is NaN.
 STANDS = tuple(
     field == entry.episode_field and not entry.of_moments
@@ -103,9 +110,7 @@ class ControlStepMetrics:
         self.actions = ActionOrder(config.action_names)
         self._action: ActionStep | None = None
         self._safety = SafetyState(config)
-        self.confidence = ConfidenceState(
-            count, config.confidence_aggregate, config.confidence_episode
-        )
+        self.confidence = ConfidenceState(count, config)
         self.target = TargetState(config, count)
         self._live = LiveMetrics('quality', config)
         self._references = _tracker(config)
@@ -136,6 +141,7 @@ class ControlStepMetrics:
             self._begun = 0
             if self._action is not None:
                 self._action.reset_differences()
+            self.confidence.reset_differences()
 
     def finish(self) -> None:
         """Hands on all that is waiting: there is nothing to wait for any more."""
@@ -178,6 +184,7 @@ class ControlStepMetrics:
     def _reset_differences(self) -> None:
         self._reset_path()
         self._live.reset_differences('action')
+        self.confidence.reset_differences()
         if self._action is not None:
             self._action.reset_differences()
 
@@ -250,6 +257,7 @@ class ControlStepMetrics:
         step.update(action)
         if 'action' in self._live.streams:
             self._live.update('action', action)
+        self.confidence.update_action(action, None if pose_age != pose_age else self._position)
         self._emit(stamp, step, lagging, pose_age)
         self._step += 1
 
@@ -341,7 +349,7 @@ class ControlStepMetrics:
 
     def _reasons(self) -> dict[str, str]:
         """Metric -> why it is unavailable, where only this side knows it."""
-        reasons = {'ot': self.target.reason} | self.confidence.problems
+        reasons = {'ot': self.target.reason} | self.confidence.reasons
         return reasons | {'ate': self._is_lost, 'rte': self._is_lost}
 
     def _is_comparable(self) -> bool:
@@ -372,18 +380,6 @@ class ControlStepMetrics:
             return
         start = self._start
         time = (stamp - start) / SECOND if start is not None else NAN
-        row = CONFIDENCE_ROW(
-            {
-                'sequence': int(values['sequence']),
-                'time': time,
-                'token_count': int(values['token_count']),
-                'sample_count': int(values['sample_count']),
-                'vocabulary_size': int(values.get('vocabulary_size', 0)),
-                'chunk_overlap': values['chunk_overlap'],
-                **self.confidence.update(values),
-            }
-        )
-        self._samples.append(
-            MetricSample('confidence', stamp, self._episode_id, FIELDS['confidence'], row)
-        )
+        row = CONFIDENCE_ROW(self.confidence.update(values, time, self._action))
+        self._samples.append(MetricSample('confidence', stamp, self._episode_id, CONFIDENCE, row))
         self._account.confidence(row)

@@ -11,6 +11,7 @@ from frame_ros.metrics.families.jerk import *
 from frame_ros.metrics.families.tcp_motion import *
 from frame_ros.metrics.families.reference_errors import *
 from frame_ros.metrics.families.executed_actions import *
+from frame_ros.metrics.families.hesitation import *
 from frame_ros.metrics.families.progress import *
 from frame_ros.metrics.families.collisions import *
 from frame_ros.metrics.families.distances import *
@@ -22,4 +23,6 @@ from frame_ros.metrics.families.ages import *
 from frame_ros.metrics.families.chunks import *
 from frame_ros.metrics.families.token_uncertainty import *
 from frame_ros.metrics.families.sampled_actions import *
+from frame_ros.metrics.families.sampled_chunks import *
+from frame_ros.metrics.families.calibrated_scores import *
 from frame_ros.metrics.families.confidence import *

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Chunks of actions: how two that overlap differ, and how many actions are left."""
+"""Chunks of actions: how far two that overlap differ, and how many actions are left."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import record
-from frame_ros.metrics.arrays import Array, as_floats, like, unavailable
+from frame_ros.metrics.arrays import Array, as_floats, like, norm, unavailable
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import RunningMean, check_finite_block, mean_weights
 
-__all__ = ['ChunkOverlapDisagreement', 'chunk_overlap_disagreement']
+__all__ = ['ChunkOverlapDisagreement', 'chunk_consistency', 'chunk_overlap_disagreement']
 
 
 def chunk_overlap_disagreement(chunk: Any, last: Any, shift: int) -> Array:
@@ -32,18 +32,43 @@ def chunk_overlap_disagreement(chunk: Any, last: Any, shift: int) -> Array:
         ShapeError: not (H, D) both with one D.
         ValueRangeError: a value is not finite, or a negative shift.
     """
-    xp, new = as_floats(chunk, 'chunk')
-    old = like(new, last, 'last')
+    xp, apart = _difference(chunk, last, shift, ('chunk', 'last'))
+    return xp.mean(xp.abs(apart)) if apart.shape[0] else unavailable(xp.sum(apart))
+
+
+def chunk_consistency(previous: Any, current: Any, shift: int) -> Array:
+    """Mean over the steps that two chunks both predict of the Euclidean distance of their actions.
+
+    Args:
+        previous: (H', D), the older chunk.
+        current: (H, D), the newer one.
+        shift: steps from the beginning of `previous` to the beginning of `current`, 0 or more.
+
+    Returns:
+        A scalar in the action's unit; NaN if no step is in both.
+
+    Raises:
+        ShapeError: not (H, D) both with one D.
+        ValueRangeError: a value is not finite, or a negative shift.
+
+    Source: VLA-FAIL, arXiv 2606.21386.
+    """
+    xp, apart = _difference(current, previous, shift, ('current', 'previous'))
+    return xp.mean(norm(xp, apart)) if apart.shape[0] else unavailable(xp.sum(apart))
+
+
+def _difference(chunk: Any, last: Any, shift: int, names: tuple[str, str]) -> tuple[Any, Array]:
+    """Returns the namespace, and newer minus older chunk over the steps of both, (steps, D)."""
+    xp, new = as_floats(chunk, names[0])
+    old = like(new, last, names[1])
     if new.ndim != 2 or old.ndim != 2 or new.shape[1] != old.shape[1]:
         raise ShapeError(
             f'chunks have shapes {tuple(new.shape)} and {tuple(old.shape)}; (H, D) both is expected'
         )
     if shift < 0:
         raise ValueRangeError(f'shift is {shift}; 0 steps or more is expected')
-    steps = min(new.shape[0], old.shape[0] - shift)
-    if steps < 1:
-        return unavailable(xp.sum(new))
-    return xp.mean(xp.abs(new[:steps, :] - old[shift : shift + steps, :]))
+    steps = max(0, min(new.shape[0], old.shape[0] - shift))
+    return xp, new[:steps, :] - old[shift : shift + steps, :]
 
 
 class ChunkOverlapDisagreement:
@@ -118,7 +143,10 @@ QUEUE_DEPTH = record.efficiency_metric(
 CHUNK_OVERLAP = record.Metric(
     id='chunk_overlap', name='chunk overlap disagreement', unit='action', higher_is_better=False,
     minimum_samples=2, category='uncertainty',
-    reasons=(record.NO_INFERENCE, record.Reason('no two chunks predict a common step')),
+    reasons=(
+        record.NO_INFERENCE,
+        record.Reason('no two chunks predict a common step', record.Lack.OVERLAP),
+    ),
     batch=chunk_overlap_disagreement, streaming=ChunkOverlapDisagreement,
     torch='ChunkOverlapDisagreement', messages=('confidence', 'efficiency'), of_moments=record.MEAN,
     sampled_at=record.INFERENCES,
@@ -129,4 +157,17 @@ CHUNK_OVERLAP = record.Metric(
     misleads='It depends on how much later the new chunk was made: a policy that replans rarely '
         'differs more. Reacting to something that moved is a good reason to differ. Chunks that '
         'do not overlap have none. Units of dimensions are mixed.',
+)  # fmt: skip
+
+CHUNK_CONSISTENCY = record.Metric(
+    id='chunk_consistency', name='chunk consistency', unit='action', higher_is_better=False,
+    minimum_samples=2, source='VLA-FAIL, arXiv 2606.21386', category='uncertainty',
+    reasons=(record.NO_OVERLAP,), batch=chunk_consistency, messages=('confidence',),
+    of_moments=record.MEAN, sampled_at=record.INFERENCES,
+    formula='mean over k of ‖aₜ[k] − aₜ₋₁[k + s]‖     s: steps between their beginnings',
+    shows='How far the policy moved its plan for the same moments: large when it changes its mind.',
+    misleads='It depends on how much later the new chunk was made: compare at one rate of '
+        'inference, or z-scored by calibration episodes. Reacting to something that moved is a '
+        'good reason to replan. Units of joints (rad, m) are mixed. A policy that samples its '
+        'actions differs from chunk to chunk without doubt.',
 )  # fmt: skip

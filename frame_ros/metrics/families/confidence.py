@@ -246,9 +246,47 @@ CONFIDENCE = _confidence(
         'the policy restricts them to its action tokens.',
 )  # fmt: skip
 
+_of_tokens = partial(
+    _confidence, source='VLA calibration, section 3.3',
+    reasons=(record.NO_TOKENS, NO_CHOSEN_TOKENS), batch=token_confidence, of_moments=record.MEAN,
+)  # fmt: skip
+
+TOKEN_MEAN = _of_tokens(
+    id='confidence_token_mean', name='mean token probability',
+    formula='cₜ = 1/TN Σ_tn p_tn            p: probability of the chosen token',
+    shows='How likely the policy found the tokens that it chose, on average.',
+    misleads=f'{SOFTMAX}{MULTIMODAL}{MEAN_OVER_TOKENS}',
+)  # fmt: skip
+
+TOKEN_GEOMETRIC_MEAN = _of_tokens(
+    id='confidence_geometric', name='geometric mean of token probabilities',
+    formula='cₜ = ( Π_tn p_tn )^(1/TN)',
+    shows='The likelihood of the whole action, per token: comparable for any number of tokens.',
+    misleads=f'{SOFTMAX}{MULTIMODAL}One token of probability 0 makes it 0.',
+)  # fmt: skip
+
+TOKEN_MINIMUM = _of_tokens(
+    id='confidence_min', name='smallest token probability',
+    formula='cₜ = min_tn p_tn',
+    shows='The token that the policy was least sure of: one doubtful joint suffices.',
+    misleads=f'{SOFTMAX}{MULTIMODAL}The more tokens, the lower: compare within one model and one '
+        'length of chunk. A single token is noise; it may be one that hardly matters.',
+)  # fmt: skip
+
+TOKEN_MAXIMUM = _of_tokens(
+    id='confidence_max', name='largest token probability',
+    formula='cₜ = max_tn p_tn',
+    shows='The token that the policy was most sure of.',
+    misleads=f'{SOFTMAX}It is near 1 in most actions, since some dimension hardly ever changes: '
+        'it says little.',
+)  # fmt: skip
+
 CALIBRATED_CONFIDENCE = _confidence(
     id='confidence_calibrated', name='calibrated confidence', source='VLA calibration, section 3.6',
-    reasons=(record.NO_TOKENS, NO_CHOSEN_TOKENS, record.Reason('no recalibrator is loaded')),
+    reasons=(
+        record.NO_TOKENS, NO_CHOSEN_TOKENS,
+        record.Reason('no recalibrator is loaded', record.Lack.CALIBRATION),
+    ),
     of_moments=record.MEAN,
     formula='g(cₜ)                          g: recalibrator fitted on earlier episodes',
     shows='Confidence on the scale of success: of episodes at 0.8, about 80 % should succeed.',
@@ -270,7 +308,8 @@ CONFIDENCE_OF_EPISODE = _confidence(
 ENSEMBLE_MEAN = _confidence(
     id='ensemble_mean', name='mean confidence over rephrasings',
     source='VLA calibration, section 3.5',
-    reasons=(record.Reason('no rephrasings of the instruction'),), batch=ensemble_confidence,
+    reasons=(record.Reason('no rephrasings of the instruction', record.Lack.REPHRASINGS),),
+    batch=ensemble_confidence,
     of_moments=record.MEAN,
     formula='1/r Σᵢ cᵢ                      over r rephrasings of the instruction',
     shows='Confidence that does not hang on one wording.',
@@ -281,7 +320,9 @@ ENSEMBLE_MEAN = _confidence(
 ENSEMBLE_SPREAD = _confidence(
     id='ensemble_spread', name='spread of confidence over rephrasings', higher_is_better=False,
     minimum_samples=2, source='VLA calibration, section 3.5',
-    reasons=(record.Reason('fewer than two rephrasings of the instruction'),),
+    reasons=(
+        record.Reason('fewer than two rephrasings of the instruction', record.Lack.REPHRASINGS),
+    ),
     batch=ensemble_confidence, of_moments=record.MEAN,
     formula='√( 1/r Σᵢ (cᵢ − c̄)² )          population standard deviation over rephrasings',
     shows='How much the confidence hangs on the wording: large values show a fragile '

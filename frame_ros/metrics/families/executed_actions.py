@@ -141,7 +141,8 @@ _CHART = record.Chart('Action instability (window of 8)', is_logarithmic=True)
 _action_instability = partial(
     record.Metric, unit='1', higher_is_better=False, category='uncertainty',
     reasons=(record.TOO_FEW_STEPS,), batch=action_instability, streaming=ActionInstability,
-    fused=ActionStep, torch='ActionInstability', messages=('quality',), has_three_forms=True,
+    fused=ActionStep, torch='ActionInstability', messages=('quality', 'confidence'),
+    has_three_forms=True,
     # Without the limits of a robot nothing is known to scale them by.
     raw_unit='rad or m, raw', counts_when_static=False, sampled_at=record.CONTROL_STEPS,
     options=('action_lower', 'action_upper', 'gap'),

@@ -38,15 +38,22 @@ def execution_variability(samples: Any) -> Array:
     return xp.mean(spread, axis=-1)
 
 
+def deviations(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Population standard deviations over N samples (N, K), (K,). Not finite where a sample is not,
+    or is too large.
+    """
+    count = len(samples)
+    with np.errstate(over='ignore', invalid='ignore'):
+        centred = samples - np.add.reduce(samples) / count
+        centred *= centred
+        return np.sqrt(np.add.reduce(centred) / count)
+
+
 def mean_deviation(samples: NDArray[np.float64]) -> float:
     """EV of one inference: `execution_variability` of N samples (N, K), also of K numbers of whole
     chunks. Not finite where a sample is not, or is too large.
     """
-    count, width = samples.shape
-    with np.errstate(over='ignore', invalid='ignore'):
-        centred = samples - np.add.reduce(samples) / count
-        centred *= centred
-        return float(np.add.reduce(np.sqrt(np.add.reduce(centred) / count)) / width)
+    return float(np.add.reduce(deviations(samples)) / samples.shape[1])
 
 
 class ExecutionVariability(StepValue):
@@ -78,7 +85,7 @@ class ExecutionVariability(StepValue):
 VARIABILITY = record.Metric(
     id='ev', name='execution variability', unit='action', higher_is_better=False, minimum_samples=2,
     source='VLA-UQ eq. 15', category='uncertainty',
-    reasons=(record.Reason('one chunk per inference, no samples'),), batch=execution_variability,
+    reasons=(record.NO_SAMPLES,), batch=execution_variability,
     streaming=ExecutionVariability, torch='ExecutionVariability',
     torch_form=record.TorchForm(('samples',), mask='sample_mask'), messages=('confidence',),
     has_three_forms=True,

@@ -68,7 +68,9 @@ def inference_message(policy: Policy, call: Call, sequence: int) -> PolicyInfere
         memory_device=float(inference.memory_device),
         queue_depth=arrival.queue_depth,
         stalls=arrival.stalls,
-        chunk_overlap=arrival.overlap,
+        chunk_overlap=arrival.compared.overlap,
+        chunk_consistency=arrival.compared.consistency,
+        chunk_shift=arrival.compared.shift,
     )
     fill_time(message.header.stamp, call.ready)
     fill_time(message.request_stamp, call.observation.stamp)

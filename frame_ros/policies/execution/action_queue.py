@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.core.time import SECOND
-from frame_ros.policies.execution.chunk import Chunk, chunk_overlap
+from frame_ros.policies.execution.chunk import Chunk, ChunkComparison, compare_chunks
 from frame_ros.policies.execution.chunk_blending import Ensemble, Execution, Replacement
 from frame_ros.policies.execution.options import (
     AUTOMATIC,
@@ -62,7 +62,7 @@ class Arrival:
             steps have passed).
         queue_depth: ticks that the former chunk would still have served.
         stalls: ticks without an action since the last arrival.
-        overlap: see `chunk_overlap`; NaN if the chunks share no step.
+        compared: with the chunk before it.
         skipped: steps left out at its start.
         latency: ticks since the request.
     """
@@ -70,7 +70,7 @@ class Arrival:
     is_used: bool
     queue_depth: int
     stalls: int
-    overlap: float
+    compared: ChunkComparison
     skipped: int
     latency: int
 
@@ -232,7 +232,7 @@ class ActionQueue:
             raise ValueRangeError(f'dt of a chunk is {dt} s; it must be positive')
         with self._demand:
             if not self._is_open or request.generation != self._generation:
-                return Arrival(False, self._depth(), 0, float('nan'), 0, 0)
+                return Arrival(False, self._depth(), 0, ChunkComparison(), 0, 0)
             former = self._predicted
             if former is not None and former.actions.shape[1] != actions.shape[1]:
                 raise ShapeError(
@@ -248,14 +248,14 @@ class ActionQueue:
         depth, latency = self._depth(), self._tick - request.tick
         self._latencies.append(latency)
         former, self._predicted = self._predicted, chunk
-        overlap = float('nan') if former is None else chunk_overlap(former, chunk)
+        compared = compare_chunks(former, chunk)
         if self._alignment == FIRST:
             chunk = chunk.moved_to(self._executed)
         first = chunk.step_at(self._executed)
         stalls, self._stalls = self._stalls, 0
         before = origin if self._last is None else self._last
         is_used = self._execution.add(chunk, self._executed, source, before)
-        return Arrival(is_used, depth, stalls, overlap, first, latency)
+        return Arrival(is_used, depth, stalls, compared, first, latency)
 
     def _clear(self) -> None:
         self._generation += 1

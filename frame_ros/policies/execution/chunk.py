@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.metrics import chunk_overlap_disagreement
+from frame_ros.metrics import chunk_consistency, chunk_overlap_disagreement
 
 # A tick this share of a step before the next step counts as that step: periods are rounded to
 # nanoseconds. It is never more than half a tick.
@@ -44,14 +44,37 @@ class Chunk:
         return replace(self, start=start)
 
 
-def chunk_overlap(former: Chunk, newer: Chunk) -> float:
-    """Returns the disagreement of two chunks: the mean absolute difference over the steps both
-    predict. In the unit of the actions; NaN if they share no step, or differ in width or in the
-    time between steps.
+@dataclass(frozen=True)
+class ChunkComparison:
+    """A chunk compared with the one before it, over the steps both predict.
+
+    Attributes:
+        overlap: mean absolute difference, unit of the actions; NaN if they share no step.
+        consistency: mean Euclidean distance, likewise.
+        shift: steps from the beginning of the one before; 0 where they cannot be compared.
     """
-    if former.dt != newer.dt or former.actions.shape[1:] != newer.actions.shape[1:]:
-        return float('nan')
-    shift = round((newer.start - former.start) / newer.dt)
+
+    overlap: float = float('nan')
+    consistency: float = float('nan')
+    shift: float = 0.0
+
+
+def compare_chunks(former: Chunk | None, newer: Chunk) -> ChunkComparison:
+    """Returns how two chunks differ; nothing is known of chunks that differ in width or in the time
+    between steps.
+    """
+    if (
+        former is None
+        or former.dt != newer.dt
+        or former.actions.shape[1:] != newer.actions.shape[1:]
+    ):
+        return ChunkComparison()
+    exact = (newer.start - former.start) / newer.dt
+    shift, pair = round(exact), (former.actions, newer.actions)
     if shift < 0:
-        former, newer, shift = newer, former, -shift
-    return float(chunk_overlap_disagreement(newer.actions, former.actions, shift))
+        shift, pair = -shift, pair[::-1]
+    return ChunkComparison(
+        float(chunk_overlap_disagreement(pair[1], pair[0], shift)),
+        float(chunk_consistency(*pair, shift)),
+        max(exact, 0.0),
+    )

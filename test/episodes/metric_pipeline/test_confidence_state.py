@@ -27,7 +27,7 @@ from frame_ros.confidence.inference_uncertainty import (
     TOKEN_METRICS,
     chosen_confidence,
     ensemble_values,
-    sample_variability,
+    sample_values,
     token_uncertainty,
 )
 from frame_ros.core.errors import BagError, ValueRangeError
@@ -37,6 +37,7 @@ from frame_ros.episodes.metric_pipeline.confidence_state import ConfidenceState
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.episodes.reading import read_episodes
+from frame_ros.metrics.message_fields import LISTS
 from frame_ros.metrics.token_statistics import token_statistics
 
 BATCH = (
@@ -121,7 +122,7 @@ def test_token_values_are_those_of_the_full_probabilities():
 def test_no_tokens_and_no_samples_are_no_problem_and_no_value():
     none = token_uncertainty(dict.fromkeys(TOKEN_FIELDS, []), 0)
     assert none['tokens_problem'] == '' and math.isnan(none['tb_e'])
-    none = sample_variability([], 0, 20, 6)
+    none = sample_values([], 0, 20, 6)
     assert none['samples_problem'] == '' and math.isnan(none['ev'])
 
 
@@ -148,13 +149,15 @@ def test_rounding_of_single_precision_is_no_problem():
 
 def test_variability_is_the_mean_over_the_steps_of_the_population_deviation():
     samples, expected = chunks(8, 50, 7)
-    result = sample_variability(samples.ravel(), 8, 50, 7)
-    assert result == {'ev': pytest.approx(expected, rel=1e-12), 'samples_problem': ''}
+    result = sample_values(samples.ravel(), 8, 50, 7)
+    assert result['ev'] == pytest.approx(expected, rel=1e-12) and result['samples_problem'] == ''
+    assert result['sample_spread'] == pytest.approx(samples.std(axis=0).mean(axis=1), rel=1e-12)
+    assert np.array_equal(result['samples'], samples)
     assert result['ev'] == pytest.approx(
         metrics.execution_variability(samples.swapaxes(0, 1)).mean(), rel=1e-12
     )
     same = np.repeat(samples[:1], 4, axis=0)
-    assert sample_variability(same.ravel(), 4, 50, 7)['ev'] == 0.0
+    assert sample_values(same.ravel(), 4, 50, 7)['ev'] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -169,7 +172,7 @@ def test_variability_is_the_mean_over_the_steps_of_the_population_deviation():
     ],
 )
 def test_samples_that_cannot_be_are_named(values, shape, problem):
-    result = sample_variability(values, *shape)
+    result = sample_values(values, *shape)
     assert math.isnan(result['ev'])
     assert problem in result['samples_problem']
 
@@ -412,7 +415,11 @@ def test_a_bag_gives_what_its_messages_gave_live_and_keeps_no_large_arrays(tmp_p
     (episode,) = read_episodes(path)
     for name in rows[0].fields:
         expected = [sample.values[name] for sample in rows]
-        assert np.array_equal(episode.metrics['confidence'][name], expected, equal_nan=True), name
+        found = episode.metrics['confidence'][name]
+        if name in LISTS['confidence']:
+            assert found.tolist() == expected, name
+        else:
+            assert np.array_equal(found, expected, equal_nan=True), name
     assert np.isfinite(episode.metrics['confidence']['tb_e']).sum() > 60
     for name in ('confidence', 'ensemble_mean', 'ensemble_spread'):
         assert np.isfinite(episode.metrics['confidence'][name]).sum() > 30, name

@@ -28,6 +28,7 @@ from frame_ros.nodes.policy.inference import Call, inference_message  # noqa: E4
 from frame_ros.nodes.runtime.message_parts import time_message  # noqa: E402
 from frame_ros.policies.episode_gate import PolicyEpisode  # noqa: E402
 from frame_ros.policies.execution.action_queue import Arrival  # noqa: E402
+from frame_ros.policies.execution.chunk import ChunkComparison  # noqa: E402
 from frame_ros.policies.protocol import Observation, TokenStatistics  # noqa: E402
 from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace  # noqa: E402
 from frame_ros.robots.profiles import find_profile  # noqa: E402
@@ -61,7 +62,7 @@ class Calls:
         places = np.full(TOKENS, -1, np.int32)
         tokens = TokenStatistics(**vars(statistics), step=places, dimension=places)
         inference = replace(self._policy.infer(observation), tokens=tokens)
-        arrival = Arrival(True, 0, 0, 0.1, 0, 1)
+        arrival = Arrival(True, 0, 0, ChunkComparison(0.1), 0, 1)
         call = Call(PolicyEpisode('e'), observation, inference, arrival, stamp, 0.1, 0.1)
         p = softmax(logits, axis=1)
         expected = [

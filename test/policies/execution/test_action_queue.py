@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.policies.execution.action_queue import ActionQueue
-from frame_ros.policies.execution.chunk import Chunk, chunk_overlap
+from frame_ros.policies.execution.chunk import Chunk, compare_chunks
 from frame_ros.policies.execution.options import ExecutionOptions
 
 PERIOD = 1 / 30
@@ -44,7 +44,7 @@ def test_first_chunk_is_executed_from_its_first_step_because_the_robot_stood_sti
     assert take(queue, 5) == [None] * 5
     arrival = queue.push(request, ramp(1, 4), PERIOD)
     assert (arrival.is_used, arrival.stalls, arrival.skipped, arrival.latency) == (True, 5, 0, 5)
-    assert np.isnan(arrival.overlap)
+    assert np.isnan(arrival.compared.overlap)
     assert take(queue, 6) == [1, 2, 3, 4, -4, -4]
 
 
@@ -73,7 +73,7 @@ def test_overlap_is_the_mean_absolute_difference_over_the_steps_both_predict():
     take(queue, 2)
     # Steps 2 and 3 of the former chunk (2, 3) meet steps 0 and 1 of this one (2.5, 2).
     arrival = queue.push(queue.request(), np.array([[2.5], [2.0], [9.0], [9.0]]), PERIOD)
-    assert arrival.overlap == pytest.approx((0.5 + 1.0) / 2)
+    assert arrival.compared.overlap == pytest.approx((0.5 + 1.0) / 2)
 
 
 def test_overlap_is_by_when_a_step_was_predicted_for_wherever_it_is_executed():
@@ -86,16 +86,16 @@ def test_overlap_is_by_when_a_step_was_predicted_for_wherever_it_is_executed():
         take(queue, 2)
         request = queue.request()
         take(queue, 3)  # of the former chunk, while this one is computed
-        overlaps.append(queue.push(request, ramp(executed, 10), PERIOD).overlap)
+        overlaps.append(queue.push(request, ramp(executed, 10), PERIOD).compared.overlap)
     assert overlaps == [0.0, 0.0, 0.0]
 
 
 def test_overlap_of_chunks_without_a_common_step_is_not_available():
     a = Chunk(ramp(0, 3), 100, 0)
-    assert np.isnan(chunk_overlap(a, Chunk(ramp(0, 3), 100, 300)))
-    assert np.isnan(chunk_overlap(a, Chunk(ramp(0, 3), 50, 0)))
-    assert np.isnan(chunk_overlap(a, Chunk(np.zeros((3, 2)), 100, 0)))
-    assert chunk_overlap(a, Chunk(ramp(2, 3), 100, 200)) == 0.0
+    assert np.isnan(compare_chunks(a, Chunk(ramp(0, 3), 100, 300)).overlap)
+    assert np.isnan(compare_chunks(a, Chunk(ramp(0, 3), 50, 0)).overlap)
+    assert np.isnan(compare_chunks(a, Chunk(np.zeros((3, 2)), 100, 0)).overlap)
+    assert compare_chunks(a, Chunk(ramp(2, 3), 100, 200)).overlap == 0.0
 
 
 def test_only_n_action_steps_of_a_chunk_are_executed():
@@ -279,7 +279,7 @@ class Run:
             if pending is not None and tick >= pending[0]:
                 arrival = queue.push(pending[1], pending[2], PERIOD)
                 self.reported_stalls += arrival.stalls
-                self.overlaps.append(arrival.overlap)
+                self.overlaps.append(arrival.compared.overlap)
                 self.depths.append(arrival.queue_depth)
                 pending = None
             action, is_stalled = queue.take()

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The scores of an inference: values that may distinguish success from failure.
+
+They follow from the records of the metrics: every metric of ConfidenceMetrics with a direction is a
+score, by its field that holds for this inference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.metrics.record import Lack, Metric
+from frame_ros.metrics.registry import REGISTRY
+
+CONFIDENCE = 'confidence'
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score.
+
+    Attributes:
+        name: field of ConfidenceMetrics that holds it for one inference.
+        metric: its record.
+    """
+
+    name: str
+    metric: Metric
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Returns whether larger values speak for success."""
+        return bool(self.metric.higher_is_better)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Requirements of an inference that has it, values of `frame_ros.metrics.record.Lack`."""
+        lacks = (reason.lack for reason in self.metric.reasons)
+        return tuple(lack for lack in lacks if lack not in ('', Lack.INFERENCE))
+
+
+def _score(metric: Metric) -> Score:
+    fields = metric.fields_of(CONFIDENCE)
+    name = f'{metric.id}_step'
+    return Score(name if name in fields else metric.id, metric)
+
+
+# Name -> score, in the order of tables.
+SCORES: MappingProxyType[str, Score] = MappingProxyType(
+    {
+        score.name: score
+        for score in map(_score, REGISTRY.values())
+        if CONFIDENCE in score.metric.messages and score.metric.higher_is_better is not None
+    }
+)
+
+
+def score_of(name: str) -> Score:
+    """Returns the score of this name.
+
+    Raises:
+        ValueRangeError: there is none.
+    """
+    if name not in SCORES:
+        raise ValueRangeError(f'no score is called {name!r}; there are {", ".join(SCORES)}')
+    return SCORES[name]
+
+
+def risk(name: str, values: Any) -> NDArray[np.float64]:
+    """Returns values of a score, signed so that larger is worse; NaN stays NaN.
+
+    Raises:
+        ValueRangeError: there is no score of this name.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    return -array if score_of(name).higher_is_better else array
+
+
+def missing_scores(
+    values: Mapping[str, float], lacks: Collection[str], problems: Mapping[str, str]
+) -> dict[str, str]:
+    """Returns score -> why it is NaN, for the scores of one inference that are.
+
+    Args:
+        values: score -> value.
+        lacks: what the inference lacks, values of `frame_ros.metrics.record.Lack`.
+        problems: id of a metric -> what is wrong with its input, which takes precedence.
+    """
+    return {
+        name: problems.get(score.metric.id) or score.metric.reason(lacks, CONFIDENCE)
+        for name, score in SCORES.items()
+        if values[name] != values[name]
+    }
