@@ -35,6 +35,10 @@ COMMANDS = {
         'frame_ros.cli.open_loop',
         'compare what a policy predicts from recorded observations with what was executed',
     ),
+    'correlate': (
+        'frame_ros.cli.correlate',
+        'compare human labels of quality with the metrics of recorded episodes',
+    ),
     'dataset': ('frame_ros.cli.dataset', 'write recorded episodes as a LeRobotDataset'),
     'serve': ('frame_ros.cli.serve', 'serve a policy to robots and other clients; needs no ROS'),
     'simulate-so101': (

@@ -48,6 +48,7 @@ BASE = {
     'rephrase': ['pick up the cube', '--file', '{new}'],
     'identify': ['joints', '--bag', '{bag}', '--output', '{new}'],
     'metrics': [],
+    'correlate': ['{labels}', '{bag}', '-o', '{new}'],
 }
 # What an option needs beside its value to be looked at.
 BESIDE = {
@@ -214,6 +215,21 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--poses': (*COUNT, '0'),
     },
     'metrics': {'ID': ('nosuch', '')},
+    'correlate': {
+        'LABELS': (*INPUT, '{file}'),
+        'BAG': BAG,
+        '--output': OUTPUT,
+        '--namespace': NAME,
+        '--topic': (*PAIRS, 'nosuch=/x'),
+        '--robot': ROBOT,
+        '--joint-units': CHOICE,
+        '--joint-calibration': INPUT,
+        '--metrics': ('nosuch', 'ti,nosuch'),
+        '--least': (*COUNT, '1'),
+        '--resamples': (*COUNT, '5'),
+        '--seed': COUNT,
+        '--title': FREE,
+    },
 }  # fmt: skip
 for options in BAD.values():
     options['--file-limits'] = POSITIVE
@@ -253,7 +269,9 @@ def places(tmp_path, bag):
     (tmp_path / 'file').write_text('neither a bag nor anything else\n')
     (tmp_path / 'empty').touch()
     names = {name: str(tmp_path / name) for name in ('folder', 'file', 'empty', 'new')}
-    return {**names, 'bag': str(bag)}
+    labels = tmp_path / 'labels.csv'
+    labels.write_text('episode,label\ne1,high\n')
+    return {**names, 'bag': str(bag), 'labels': str(labels)}
 
 
 @pytest.fixture()
@@ -274,6 +292,8 @@ def arguments(command: str, option: str, value: str) -> list[str]:
     """A command line in which this value alone is wrong."""
     beside = BESIDE.get((command, option), [])
     given = [*BASE[command], *beside]
+    if option == 'BAG' and command == 'correlate':
+        return [command, given[0], value, *given[2:]]
     if not option.startswith('-'):
         return [command, value, *given[1:], *NEEDED.get(command, [])]
     if beside == ['tool']:

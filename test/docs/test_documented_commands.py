@@ -96,6 +96,7 @@ def place(tmp_path_factory) -> Path:
     for name in ('hand.yaml', 'tool.yaml'):
         (folder / name).write_text(yaml.safe_dump(tool))
     (folder / 'mine.yaml').write_text('metrics:\n  ros__parameters: {hold: 0.1}\n')
+    (folder / 'labels.csv').write_text('episode,label\nhuman,high\n')
     (folder / 'ideas.txt').write_text('grasp the cube\n')
     return folder
 
@@ -131,7 +132,7 @@ def replaced(text: str) -> str:
 # frame-ros
 
 # Alone in a sentence they are the name of the command: they need more to run.
-NAMES = ('serve', 'report', 'rephrase', 'video', 'open-loop', 'dataset')
+NAMES = ('serve', 'report', 'rephrase', 'video', 'open-loop', 'dataset', 'correlate')
 
 
 def run_ours(words: list[str], folder: Path) -> None:

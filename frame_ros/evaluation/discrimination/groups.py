@@ -80,7 +80,8 @@ class Group:
 def grouped(
     episodes: Sequence[Episode], ratings: Sequence[Rating]
 ) -> tuple[list[Group], list[str]]:
-    """Returns the groups in the order of their first episodes, and remarks for the reader.
+    """Returns the groups, those of a task together, else in the order of their first episodes, and
+    remarks for the reader.
 
     Raises:
         ValueRangeError: a label names several episodes, or none of them names any.
@@ -91,7 +92,8 @@ def grouped(
         task = str(episode.attributes.get('instruction') or TASKLESS)
         group = groups.setdefault((task, policy), Group(task, policy))
         group.add(place, episode.outcome, by_place.get(place, []))
-    return list(groups.values()), remarks
+    tasks = list(dict.fromkeys(task for task, _ in groups))
+    return sorted(groups.values(), key=lambda group: tasks.index(group.task)), remarks
 
 
 def names_of(episode: Episode) -> set[str]:

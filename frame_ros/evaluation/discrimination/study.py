@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.core.options import option, options
 from frame_ros.episodes.episode import Episode
 from frame_ros.evaluation.discrimination.groups import Group, grouped
 from frame_ros.evaluation.discrimination.labels import (
@@ -24,6 +23,7 @@ from frame_ros.evaluation.discrimination.labels import (
     Rating,
     agreements,
 )
+from frame_ros.evaluation.discrimination.options import StudyOptions
 from frame_ros.evaluation.statistics.ranks import (
     AUTO,
     EXACT,
@@ -44,23 +44,6 @@ CATEGORIES = ('uncertainty', 'confidence', 'trajectory', 'safety')
 MAGNITUDES = ((0.147, 'negligible'), (0.33, 'small'), (0.474, 'medium'), (math.inf, 'large'))
 # Resamples of a bootstrap that are ranked at once, times values.
 _BLOCK = 2_000_000
-
-
-@options
-class StudyOptions:
-    """The comparison of metrics with labels."""
-
-    metrics: tuple[str, ...] = option(
-        (),
-        'metrics to compare; none: all of uncertainty, confidence, trajectory and safety that have '
-        'a value',
-    )
-    least: int = option(3, 'fewest episodes of a group that are compared', at_least=2)
-    with_static: bool = option(
-        False, 'count motion metrics of episodes in which the end effector hardly moved, too'
-    )
-    resamples: int = option(1000, 'of the bootstrap over episodes', at_least=100)
-    seed: int = option(0, 'of the bootstrap', at_least=0)
 
 
 @dataclass(frozen=True)
