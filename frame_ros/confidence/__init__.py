@@ -15,11 +15,10 @@ from frame_ros.confidence.calibration import (
 )
 from frame_ros.confidence.conformal import (
     conformal_threshold,
-    functional_band,
     rate_bound,
     required_episodes,
 )
-from frame_ros.confidence.guarantees.alarm_rate import FalseAlarmRate, PerEpisode, PerHour
+from frame_ros.confidence.guarantees.alarm_rate import FalseAlarmRate
 from frame_ros.confidence.guarantees.drift import DriftDetector, drift_reference, episode_values
 from frame_ros.confidence.guarantees.fit import fit_guarantee
 from frame_ros.confidence.guarantees.guarantee import AlarmThreshold, Guarantee
@@ -47,8 +46,6 @@ __all__ = [
     'Guarantee',
     'HistogramBinning',
     'IsotonicScaling',
-    'PerEpisode',
-    'PerHour',
     'PlattBinning',
     'PlattScaling',
     'Recalibrator',
@@ -68,7 +65,6 @@ __all__ = [
     'failure_auprc',
     'failure_auroc',
     'fit_guarantee',
-    'functional_band',
     'horizon_thresholds',
     'maximum_calibration_error',
     'negative_log_likelihood',

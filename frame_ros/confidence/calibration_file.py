@@ -18,13 +18,12 @@ from frame_ros.confidence.calibration_parts import (
     FeatureReference,
     HorizonThresholds,
     Provenance,
-    RiskBand,
-    RiskThreshold,
     ScoreStatistics,
     array_of,
     check,
 )
 from frame_ros.confidence.fingerprint import Fingerprint
+from frame_ros.confidence.guarantees.guarantee import Guarantee
 from frame_ros.confidence.recalibration import binning, isotonic, platt, temperature
 from frame_ros.confidence.recalibration.recalibrator import Recalibrator
 from frame_ros.confidence.samples import Array
@@ -57,8 +56,7 @@ class CalibrationFile:
             says what it takes, and `fingerprint.confidence_aggregate` which confidence.
         statistics: score -> its mean and standard deviation.
         horizon_thresholds: score -> thresholds of it over the horizon, as the score stands.
-        conformal: thresholds on the worst risk of an episode.
-        bands: score -> threshold of its risk that follows the horizon.
+        guarantees: thresholds of risks, each with the rate of false alarms that it keeps.
         expected_duration: median of the successful episodes, s.
         longest_duration: their 95 % quantile, s.
         features: the embeddings of the calibration episodes.
@@ -74,8 +72,7 @@ class CalibrationFile:
     )
     statistics: Mapping[str, ScoreStatistics] = attrs.field(factory=dict)
     horizon_thresholds: Mapping[str, HorizonThresholds] = attrs.field(factory=dict)
-    conformal: tuple[RiskThreshold, ...] = attrs.field(default=(), converter=tuple)
-    bands: Mapping[str, RiskBand] = attrs.field(factory=dict)
+    guarantees: tuple[Guarantee, ...] = attrs.field(default=(), converter=tuple)
     expected_duration: float | None = None
     longest_duration: float | None = None
     features: FeatureReference | None = None

@@ -99,47 +99,6 @@ class HorizonThresholds:
 
 
 @attrs.frozen(kw_only=True)
-class RiskThreshold:
-    """A conformal threshold on the worst risk of an episode.
-
-    Attributes:
-        score: name of the score, of whose risk (larger is worse) this is the threshold.
-        alpha: false alarms per successful episode.
-        threshold: alarm above it.
-        episodes: successful episodes that it was found of.
-    """
-
-    score: str
-    alpha: float
-    threshold: float
-    episodes: int
-
-    def __attrs_post_init__(self) -> None:
-        check(0.0 < self.alpha < 1.0, 'alpha', self.alpha, 'a rate between 0 and 1')
-        check(bool(np.isfinite(self.threshold)), 'threshold', self.threshold, 'a finite number')
-        check(self.episodes > 0, 'episodes', self.episodes, '1 or more')
-
-
-@attrs.frozen(kw_only=True)
-class RiskBand:
-    """A threshold on the risk of a score that follows the horizon: of `functional_band`.
-
-    Attributes:
-        alpha: false alarms per successful episode.
-        upper: (points,) alarm above it.
-        fitted, calibrated: episodes for the shape, and for the width.
-    """
-
-    alpha: float
-    upper: Array = _array('upper', 'points')
-    fitted: int
-    calibrated: int
-
-    def __attrs_post_init__(self) -> None:
-        check(0.0 < self.alpha < 1.0, 'alpha', self.alpha, 'a rate between 0 and 1')
-
-
-@attrs.frozen(kw_only=True)
 class FeatureReference:
     """Embeddings of observations in the calibration episodes, reduced to F <= 64 numbers.
 

@@ -8,13 +8,11 @@ task and scenes, in any order. Scores are larger where failure is likelier.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, log1p
 from typing import Any
 
 import numpy as np
 
-from frame_ros.confidence.samples import Array
 from frame_ros.core.errors import CalibrationError, ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import as_floats, on_cpu
 
@@ -113,63 +111,3 @@ def conformal_threshold(worst_scores: Any, alpha: float, confidence: float | Non
         raise ShapeError(f'worst_scores have shape {scores.shape}; (n,) is expected')
     rank = conformal_rank(len(scores), alpha, confidence)
     return float(np.partition(scores, rank - 1)[rank - 1])
-
-
-@dataclass(frozen=True)
-class Band:
-    """A threshold that follows the horizon: alarm where a score exceeds `upper`.
-
-    Attributes:
-        upper: (points,) at equal steps of completion.
-        alpha: false alarms per episode.
-        centre, scale: (points,) of which `upper` is centre + width * scale.
-        width: the conformal quantile.
-        fitted, calibrated: episodes for the shape, and for the width.
-    """
-
-    upper: Array
-    alpha: float
-    centre: Array
-    scale: Array
-    width: float
-    fitted: int
-    calibrated: int
-
-
-def functional_band(scores: Any, alpha: float, share_for_shape: float = 0.5) -> Band:
-    """A band over the horizon that a new successful episode leaves with probability <= alpha.
-
-    The first part of the episodes gives the shape, mean and spread at each point; of the others the
-    largest standardised excess of each is conformal (as the functional bands of FAIL-Detect, Xu et
-    al. 2025). The split keeps the guarantee for the whole horizon at once, without Bonferroni.
-
-    Args:
-        scores: (n, points) of successful episodes, in an order that says nothing of them.
-        alpha: false alarms per episode, in (0, 1).
-        share_for_shape: share of the episodes that give the shape, in (0, 1).
-
-    Raises:
-        CalibrationError: too few episodes; the message says how many are needed.
-        ShapeError: another shape.
-        ValueRangeError: a score is not finite, alpha or the share not in (0, 1).
-    """
-    values = np.asarray(on_cpu(as_floats(scores, 'scores')[1]), dtype=np.float64)
-    if values.ndim != 2 or not values.shape[1]:
-        raise ShapeError(f'scores have shape {values.shape}; (n, points) is expected')
-    if not 0.0 < share_for_shape < 1.0:
-        raise ValueRangeError(f'share_for_shape is {share_for_shape}; between 0 and 1 is expected')
-    needed = required_episodes(alpha)
-    for_shape = min(round(share_for_shape * len(values)), len(values) - needed)
-    if for_shape < 2:
-        raise CalibrationError(
-            f'{len(values)} episodes give no band with a false-alarm rate of {alpha:g} per '
-            f'episode; it needs {needed + 2}: 2 for its shape and {needed} for its width'
-        )
-    shape, rest = values[:for_shape], values[for_shape:]
-    centre = shape.mean(axis=0)
-    spread = shape.std(axis=0, ddof=1)
-    # A point at which the episodes agree exactly must not decide alone.
-    floor = 0.1 * float(spread.max()) or 1.0
-    scale = np.maximum(spread, floor)
-    width = conformal_threshold(((rest - centre) / scale).max(axis=1), alpha)
-    return Band(centre + width * scale, alpha, centre, scale, width, for_shape, len(rest))

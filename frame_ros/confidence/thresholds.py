@@ -9,6 +9,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frame_ros.confidence.samples import Array, as_confidences
 from frame_ros.core.errors import CalibrationError, ValueRangeError
@@ -64,6 +65,13 @@ def horizon_thresholds(
 
 def threshold_at(thresholds: Array | Sequence[float], completion: float) -> float:
     """Returns the threshold at a completion; beyond 0 to 1 that of the nearest end."""
-    # Rounded, so that 0.55 of 100 is 55 and not a little more.
+    # As `points_at`, but many times as fast for a single one.
     place = ceil(round(completion * len(thresholds), 9)) - 1
     return float(thresholds[min(max(place, 0), len(thresholds) - 1)])
+
+
+def points_at(completions: Array, points: int) -> NDArray[np.intp]:
+    """Returns the numbers of the points that `threshold_at` takes at completions."""
+    # Rounded, so that 0.55 of 100 is 55 and not a little more.
+    places = np.ceil(np.round(completions * points, 9)).astype(np.intp) - 1
+    return np.clip(places, 0, points - 1)

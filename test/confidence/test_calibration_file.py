@@ -11,12 +11,14 @@ import pytest
 from frame_ros.confidence import (
     ActionWisePlattScaling,
     ActionWiseTemperatureScaling,
+    AlarmThreshold,
+    FalseAlarmRate,
+    Guarantee,
     HistogramBinning,
     IsotonicScaling,
     PlattBinning,
     PlattScaling,
     TemperatureScaling,
-    functional_band,
 )
 from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.calibration_parts import (
@@ -24,14 +26,14 @@ from frame_ros.confidence.calibration_parts import (
     FeatureReference,
     HorizonThresholds,
     Provenance,
-    RiskBand,
-    RiskThreshold,
     ScoreStatistics,
 )
 from frame_ros.confidence.fingerprint import Fingerprint
 from frame_ros.confidence.recalibration.recalibrator import kinds
 from frame_ros.core.errors import CalibrationError, SetupError
 
+# Place of a threshold in a file.
+THRESHOLD = ('guarantees', 0, 'thresholds', 'score_0')
 SCORES = [f'score_{number}' for number in range(20)]
 TEMPERATURES = (0.5, 1.0, 2.0)
 
@@ -49,10 +51,15 @@ def _fitted():
         yield made.fit(grid, outcomes, TEMPERATURES), (grid, TEMPERATURES)
 
 
+def _guarantee(score, rng, points):
+    threshold = AlarmThreshold(tuple(rng.random(points).tolist()), 9.5, 1.0, 12, 25)
+    form = 'band' if points > 1 else 'constant'
+    return Guarantee(FalseAlarmRate(0.1), form, 'bonferroni', {score: threshold}, {'ev': 'none'})
+
+
 def _full(episodes=30, features=6, scores=SCORES):
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(episodes, features))
-    band = functional_band(rng.random((episodes, 100)), 0.1)
     return CalibrationFile(
         recalibrator=next(_fitted())[0],
         statistics={s: ScoreStatistics(mean=0.1, standard_deviation=0.2) for s in scores},
@@ -60,15 +67,7 @@ def _full(episodes=30, features=6, scores=SCORES):
             s: HorizonThresholds(quantile=0.1, thresholds=rng.random(100), episodes=episodes)
             for s in scores
         },
-        conformal=[
-            RiskThreshold(score=s, alpha=0.1, threshold=float(rng.random()), episodes=episodes)
-            for s in scores
-        ],
-        bands={
-            'stac': RiskBand(
-                alpha=band.alpha, upper=band.upper, fitted=band.fitted, calibrated=band.calibrated
-            )
-        },
+        guarantees=[_guarantee(s, rng, points) for s in scores for points in (1, 100)],
         expected_duration=8.0,
         longest_duration=12.5,
         features=FeatureReference(
@@ -177,14 +176,21 @@ def _with(content, path, value):
         (('recalibrator', 'alpha'), ..., "lacks 'alpha'"),
         (('recalibrator', 'alpha'), 'big', "'alpha'"),
         (('recalibrator', 'notes'), 7, 'notes'),
-        (('conformal', 0, 'alpha'), 1.5, 'alpha is 1.5; a rate'),
-        (('conformal', 0, 'threshold'), ..., r'conformal\[0\].threshold is missing'),
-        (('conformal', 0, 'episodes'), True, r'conformal\[0\].episodes must be a int'),
+        (('guarantees', 0, 'rate', 'value'), 1.5, 'alpha is 1.5; a rate'),
+        (('guarantees', 0, 'rate', 'per'), 'day', "per episode or hour: 'day'"),
+        (('guarantees', 0, 'form'), 'curve', "form is 'curve'"),
+        (('guarantees', 0, 'refused'), ['a'], 'refused must be a map'),
+        (THRESHOLD, 4, 'score_0 must be a map'),
+        ((*THRESHOLD, 'upper'), ..., r'score_0.upper is missing'),
+        ((*THRESHOLD, 'upper'), [], "'upper' of a threshold is no list"),
+        ((*THRESHOLD, 'upper'), 'x', 'upper must be a list'),
+        ((*THRESHOLD, 'episodes'), True, 'episodes must be a int'),
+        ((*THRESHOLD, 'span'), 0.0, r'span is 0.0 s'),
+        ((*THRESHOLD, 'share'), 2.0, r'share 2.0'),
         (('horizon_thresholds', 'score_1', 'thresholds'), [], 'thresholds must be numbers'),
         (('horizon_thresholds', 'score_1', 'thresholds'), ['x'], 'thresholds must be numbers'),
         (('horizon_thresholds', 'score_1', 'quantile'), 0, 'quantile is 0.0'),
         (('statistics', 'score_1', 'standard_deviation'), -1.0, 'standard_deviation is -1.0'),
-        (('bands', 'stac'), 4, 'bands.stac must be a map'),
         (('features', 'rows'), [[1.0], [1.0, 2.0]], 'rows must be numbers'),
         (('features', 'mean'), [1.0], 'shape of mean'),
         (('features', 'neighbours'), 31, 'neighbours is 31; 1 to 30'),

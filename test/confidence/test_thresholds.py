@@ -9,11 +9,12 @@ import pytest
 
 from frame_ros.confidence import (
     conformal_threshold,
-    functional_band,
     horizon_thresholds,
+    rate_bound,
     required_episodes,
 )
-from frame_ros.confidence.thresholds import at_completion, threshold_at
+from frame_ros.confidence.conformal import conformal_rank
+from frame_ros.confidence.thresholds import at_completion, points_at, threshold_at
 from frame_ros.core.errors import CalibrationError, ShapeError, ValueRangeError
 
 
@@ -59,6 +60,35 @@ def test_the_episodes_that_a_rate_needs(alpha, needed):
             conformal_threshold(np.arange(needed - 1), alpha)
 
 
+def test_the_rate_of_one_set_of_episodes_is_bounded():
+    # Of uniform scores the rate above a threshold is 1 less the threshold.
+    rng = np.random.default_rng(0)
+    rates = [1.0 - np.sort(rng.random(50))[44] for _ in range(4000)]
+    assert np.mean(np.array(rates) <= rate_bound(50, 45, 0.9)) == pytest.approx(0.9, abs=0.02)
+    with pytest.raises(ValueRangeError, match='rank 51 of 50'):
+        rate_bound(50, 51)
+
+
+@pytest.mark.parametrize('alpha, confidence, needed', [(0.05, 0.95, 59), (0.1, 0.9, 22)])
+def test_a_rate_kept_with_confidence_needs_more_episodes(alpha, confidence, needed):
+    assert required_episodes(alpha, confidence) == needed
+    assert conformal_rank(needed, alpha, confidence) == needed
+    with pytest.raises(CalibrationError, match=f'confidence {confidence}; it needs {needed}'):
+        conformal_rank(needed - 1, alpha, confidence)
+    for count in (needed, 100, 321):
+        rank = conformal_rank(count, alpha, confidence)
+        assert rate_bound(count, rank, confidence) <= alpha
+        assert rate_bound(count, rank - 1, confidence) > alpha
+    with pytest.raises(ValueRangeError, match='confidence is 1'):
+        required_episodes(alpha, 1.0)
+
+
+def test_points_are_those_of_the_threshold_at_a_completion():
+    completions = np.concatenate([np.arange(-5, 111) / 100.0, np.random.default_rng(0).random(99)])
+    points = [threshold_at(range(100), float(each)) for each in completions]
+    assert points_at(completions, 100).tolist() == points
+
+
 def test_the_conformal_threshold_has_its_rank():
     scores = np.random.default_rng(1).permutation(100) + 1.0
     assert conformal_threshold(scores, 0.1) == ceil(101 * 0.9)
@@ -67,46 +97,3 @@ def test_the_conformal_threshold_has_its_rank():
         conformal_threshold(scores, 0.0)
     with pytest.raises(ValueRangeError, match='not finite'):
         conformal_threshold([1.0, float('nan')], 0.5)
-
-
-def deployments(count, episodes, points, alpha, band, seed):
-    """Share of deployments, each with calibration episodes of its own, with a false alarm."""
-    rng = np.random.default_rng(seed)
-    alarms = 0
-    for _ in range(count):
-        walks = rng.normal(size=(episodes + 1, points)).cumsum(axis=1)
-        new = walks[-1]
-        if band:
-            alarms += bool((new > functional_band(walks[:-1], alpha).upper).any())
-        else:
-            alarms += bool(new.max() > conformal_threshold(walks[:-1].max(axis=1), alpha))
-    return alarms / count
-
-
-@pytest.mark.parametrize('band', [False, True])
-def test_false_alarms_come_at_the_rate_that_was_asked_for(band):
-    alpha, count = 0.1, 1000
-    found = deployments(count, 39 if not band else 58, 50, alpha, band, seed=7)
-    # 39, and of 58 the 29 for the width, make the rate exactly 0.1. 99.9 % interval: 3.29 sigma.
-    assert abs(found - alpha) < 3.29 * np.sqrt(alpha * (1 - alpha) / count)
-
-
-def test_a_band_needs_episodes_for_shape_and_width():
-    walks = np.random.default_rng(0).normal(size=(20, 30))
-    with pytest.raises(CalibrationError, match='it needs 21: 2 for its shape and 19'):
-        functional_band(walks, 0.05)
-    band = functional_band(np.vstack([walks, walks[:1]]), 0.05)
-    assert (band.fitted, band.calibrated) == (2, 19)
-    assert band.upper == pytest.approx(band.centre + band.width * band.scale)
-    with pytest.raises(ShapeError):
-        functional_band(walks[0], 0.05)
-    with pytest.raises(ValueRangeError, match='share_for_shape'):
-        functional_band(walks, 0.2, 1.0)
-
-
-def test_a_band_follows_the_horizon():
-    rng = np.random.default_rng(3)
-    rising = np.linspace(0.0, 5.0, 40) + rng.normal(0.0, 0.1, (60, 40))
-    band = functional_band(rising, 0.1)
-    assert np.corrcoef(band.upper, np.arange(40))[0, 1] > 0.99
-    assert band.upper[0] < 1.0 < 4.0 < band.upper[-1]

@@ -8,30 +8,59 @@ A false alarm is the first alarm of an episode that succeeds without it.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Sequence
 
+import attrs
 import numpy as np
 
 from frame_ros.confidence.conformal import conformal_threshold, required_episodes
 from frame_ros.confidence.guarantees.risk_episode import RiskCurve, worst_of
 from frame_ros.core.errors import CalibrationError, ValueRangeError
 
-HOUR = 3600.0  # s
+HOUR_SECONDS = 3600.0
+# Units of a rate.
+EPISODE, HOUR = 'episode', 'hour'
+UNITS = (EPISODE, HOUR)
 
 
-class FalseAlarmRate(ABC):
+@attrs.frozen
+class FalseAlarmRate:
     """A rate of false alarms.
 
     Attributes:
-        per: its unit in files and options, 'episode' or 'hour'.
+        value: of EPISODE the probability of a false alarm, in (0, 1); of HOUR false alarms per
+            hour of episodes, each counted to its end or first alarm, above 0.
+        per: EPISODE or HOUR.
+        confidence: of EPISODE. None: the rate is the mean over sets of calibration episodes;
+            otherwise the probability, in (0, 1), that the set at hand keeps it (a tolerance limit
+            of Wilks 1941), which needs more episodes.
+
+    Raises:
+        ValueRangeError: a value is out of its range.
     """
 
-    per: ClassVar[str]
+    value: float
+    per: str = EPISODE
+    confidence: float | None = None
 
-    @abstractmethod
+    def __attrs_post_init__(self) -> None:
+        if self.per not in UNITS:
+            raise ValueRangeError(f'a false-alarm rate is per {" or ".join(UNITS)}: {self.per!r}')
+        if self.per == EPISODE:
+            required_episodes(self.value, self.confidence)
+        elif not 0.0 < self.value < math.inf or self.confidence is not None:
+            raise ValueRangeError(
+                f'{self.value} false alarms per hour with confidence {self.confidence}; a rate '
+                'above 0 and no confidence are expected'
+            )
+
+    @property
+    def least_episodes(self) -> int:
+        """The number of calibration episodes below which there is no threshold. A rate per hour
+        needs hours, whatever the number of episodes that they lie in.
+        """
+        return required_episodes(self.value, self.confidence) if self.per == EPISODE else 1
+
     def threshold(self, curves: Sequence[RiskCurve]) -> float:
         """Returns the risk that a new successful episode exceeds at no more than this rate.
 
@@ -41,131 +70,30 @@ class FalseAlarmRate(ABC):
         Raises:
             CalibrationError: they are too few; the message says how many are needed.
         """
+        if self.per == HOUR:
+            return hourly_threshold(curves, self.value)
+        return conformal_threshold(worst_of(curves), self.value, self.confidence)
 
-    @property
-    @abstractmethod
-    def least_episodes(self) -> int:
-        """The number of calibration episodes below which there is no threshold."""
-
-    @abstractmethod
     def shared(self, share: float) -> FalseAlarmRate:
-        """Returns a share, in (0, 1], of the rate.
+        """Returns a share, in (0, 1], of the rate, as Bonferroni's inequality allows.
 
         Raises:
-            ValueRangeError: shares of this rate do not add up to it.
+            ValueRangeError: shares of a rate per hour, which do not add up to it.
         """
-
-    @abstractmethod
-    def __str__(self) -> str:
-        """Returns it in words."""
-
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Returns it as plain JSON values."""
-
-    @staticmethod
-    def from_dict(values: Mapping[str, Any]) -> FalseAlarmRate:
-        """Makes the rate that `to_dict` wrote.
-
-        Raises:
-            CalibrationError: it is none.
-        """
-        known = {each.per: each for each in (PerEpisode, PerHour)}
-        rest = dict(values)
-        kind = known.get(rest.pop('per', ''))
-        if kind is None:
-            raise CalibrationError(f'a false-alarm rate is per {" or ".join(known)}: {values}')
-        try:
-            return kind(**{name: each and float(each) for name, each in rest.items()})
-        except (TypeError, ValueError) as error:
-            raise CalibrationError(f'{values} is no false-alarm rate: {error}') from None
-
-
-@dataclass(frozen=True)
-class PerEpisode(FalseAlarmRate):
-    """The probability of a false alarm in an episode, by split conformal prediction.
-
-    Attributes:
-        alpha: in (0, 1).
-        confidence: None: alpha is the mean over sets of calibration episodes; otherwise the
-            probability, in (0, 1), that the set at hand keeps alpha (a tolerance limit of Wilks
-            1941), which needs more episodes.
-
-    Raises:
-        ValueRangeError: a value is out of its range.
-    """
-
-    alpha: float
-    confidence: float | None = None
-    per: ClassVar[str] = 'episode'
-
-    def __post_init__(self) -> None:
-        required_episodes(self.alpha, self.confidence)
-
-    def threshold(self, curves: Sequence[RiskCurve]) -> float:
-        """Returns the conformal threshold on the episodes' worst risks."""
-        return conformal_threshold(worst_of(curves), self.alpha, self.confidence)
-
-    @property
-    def least_episodes(self) -> int:
-        """As `required_episodes`."""
-        return required_episodes(self.alpha, self.confidence)
-
-    def shared(self, share: float) -> PerEpisode:
-        """Returns a share of alpha, as Bonferroni's inequality allows."""
-        return self if share == 1.0 else PerEpisode(share * self.alpha, self.confidence)
-
-    def __str__(self) -> str:
-        kept = '' if self.confidence is None else f', kept with confidence {self.confidence:g},'
-        return f'a false-alarm rate of {self.alpha:g} per episode{kept}'
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns its unit and values."""
-        return {'per': self.per, 'alpha': self.alpha, 'confidence': self.confidence}
-
-
-@dataclass(frozen=True)
-class PerHour(FalseAlarmRate):
-    """False alarms per hour of episodes, each counted to its end or first alarm.
-
-    Attributes:
-        rate: 1/h, above 0.
-
-    Raises:
-        ValueRangeError: the rate is not above 0.
-    """
-
-    rate: float
-    per: ClassVar[str] = 'hour'
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.rate < math.inf:
-            raise ValueRangeError(f'{self.rate} false alarms per hour; above 0 is expected')
-
-    def threshold(self, curves: Sequence[RiskCurve]) -> float:
-        """Returns the threshold by conformal risk control; see `hourly_threshold`."""
-        return hourly_threshold(curves, self.rate)
-
-    @property
-    def least_episodes(self) -> int:
-        """One: hours count, whatever the episodes that they lie in."""
-        return 1
-
-    def shared(self, share: float) -> PerHour:
-        """Returns itself for the whole rate, and refuses less."""
         if share == 1.0:
             return self
-        raise ValueRangeError(
-            'scores cannot share a rate per hour by Bonferroni, because an alarm of one cuts the '
-            "hours of the others; use the sharing 'worst'"
-        )
+        if self.per == HOUR:
+            raise ValueRangeError(
+                'scores cannot share a rate per hour by Bonferroni, because an alarm of one cuts '
+                "the hours of the others; use the sharing 'worst'"
+            )
+        return attrs.evolve(self, value=share * self.value)
 
     def __str__(self) -> str:
-        return f'a rate of {self.rate:g} false alarms per hour'
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns its unit and value."""
-        return {'per': self.per, 'rate': self.rate}
+        if self.per == HOUR:
+            return f'a rate of {self.value:g} false alarms per hour'
+        kept = '' if self.confidence is None else f' kept with confidence {self.confidence:g}'
+        return f'a false-alarm rate of {self.value:g} per episode{kept}'
 
 
 def hourly_threshold(curves: Sequence[RiskCurve], rate: float) -> float:
@@ -183,8 +111,8 @@ def hourly_threshold(curves: Sequence[RiskCurve], rate: float) -> float:
     Raises:
         CalibrationError: the episodes have fewer than 1 / rate hours.
     """
-    per_second = rate / HOUR
-    hours, needed = math.fsum(each.duration for each in curves) / HOUR, 1.0 / rate
+    per_second = rate / HOUR_SECONDS
+    hours, needed = math.fsum(each.duration for each in curves) / HOUR_SECONDS, 1.0 / rate
     if hours < needed:
         raise CalibrationError(
             f'{len(curves)} episodes of together {hours:.3g} h allow no {rate:g} false alarms per '

@@ -31,6 +31,7 @@ from frame_ros.confidence.guarantees.risk_episode import (
     worst_of,
 )
 from frame_ros.confidence.samples import Array
+from frame_ros.confidence.thresholds import points_at
 from frame_ros.core.errors import CalibrationError, ValueRangeError
 
 POINTS = 100
@@ -59,9 +60,7 @@ class Shape:
 
     def excess(self, curve: RiskCurve) -> Array:
         """Returns the (T,) risks of a curve in spreads above the centre."""
-        count = len(self.centre)
-        places = np.ceil(curve.times * count / self.span).astype(np.intp) - 1
-        chosen = np.clip(places, 0, count - 1)
+        chosen = points_at(curve.times / self.span, len(self.centre))
         return (curve.risks - self.centre[chosen]) / self.scale[chosen]
 
     def upper(self, width: float) -> tuple[float, ...]:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from math import ceil
-from typing import Any
+
+import attrs
 
 from frame_ros.confidence.guarantees.alarm_rate import FalseAlarmRate
-from frame_ros.core.errors import CalibrationError
+from frame_ros.confidence.thresholds import threshold_at
+from frame_ros.core.errors import CalibrationError, ValueRangeError
 
 # Forms of a threshold: one level, or one that follows the time since the episode's start.
 CONSTANT, BAND = 'constant', 'band'
@@ -21,7 +21,7 @@ BONFERRONI, WORST = 'bonferroni', 'worst'
 SHARINGS = (BONFERRONI, WORST)
 
 
-@dataclass(frozen=True)
+@attrs.frozen
 class AlarmThreshold:
     """A threshold of a score's risk: alarm where the risk exceeds it.
 
@@ -33,6 +33,9 @@ class AlarmThreshold:
             share one statistic.
         shape_episodes: that gave the form of it.
         episodes: that gave its level.
+
+    Raises:
+        ValueRangeError: a value is out of its range.
     """
 
     upper: tuple[float, ...]
@@ -41,13 +44,21 @@ class AlarmThreshold:
     shape_episodes: int
     episodes: int
 
+    def __attrs_post_init__(self) -> None:
+        if not self.upper or not all(map(math.isfinite, self.upper)):
+            raise ValueRangeError("'upper' of a threshold is no list of finite numbers")
+        if not 0.0 < self.span < math.inf or not 0.0 < self.share <= 1.0:
+            raise ValueRangeError(
+                f'span is {self.span} s and share {self.share}; above 0, and above 0 and at most '
+                '1, are expected'
+            )
+
     def at(self, elapsed: float) -> float:
         """Returns the threshold at a time since the episode's start, s."""
-        count = len(self.upper)
-        return self.upper[min(max(ceil(elapsed * count / self.span) - 1, 0), count - 1)]
+        return threshold_at(self.upper, elapsed / self.span)
 
 
-@dataclass(frozen=True)
+@attrs.frozen
 class Guarantee:
     """A rate of false alarms, and the thresholds that keep it while all of them are watched.
 
@@ -57,6 +68,9 @@ class Guarantee:
         sharing: BONFERRONI or WORST.
         thresholds: score -> its threshold.
         refused: score -> why it has none, and what it would need.
+
+    Raises:
+        ValueRangeError: another form or sharing.
     """
 
     rate: FalseAlarmRate
@@ -64,6 +78,13 @@ class Guarantee:
     sharing: str
     thresholds: Mapping[str, AlarmThreshold]
     refused: Mapping[str, str]
+
+    def __attrs_post_init__(self) -> None:
+        if self.form not in FORMS or self.sharing not in SHARINGS:
+            raise ValueRangeError(
+                f'form is {self.form!r} and sharing {self.sharing!r}; one of {", ".join(FORMS)} '
+                f'and one of {", ".join(SHARINGS)} are expected'
+            )
 
     def threshold(self, score: str) -> AlarmThreshold:
         """Returns the threshold of a score.
@@ -89,50 +110,3 @@ class Guarantee:
             for score, threshold in self.thresholds.items()
             if risks.get(score, nan) > threshold.at(elapsed)
         ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns it as plain JSON values."""
-        thresholds = {name: asdict(each) for name, each in self.thresholds.items()}
-        for each in thresholds.values():
-            each['upper'] = list(each['upper'])
-        return {
-            'rate': self.rate.to_dict(),
-            'form': self.form,
-            'sharing': self.sharing,
-            'thresholds': thresholds,
-            'refused': dict(self.refused),
-        }
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Guarantee:
-        """Makes the guarantee that `to_dict` wrote.
-
-        Raises:
-            CalibrationError: an entry is missing or cannot be.
-        """
-        try:
-            form, sharing = values['form'], values['sharing']
-            if form not in FORMS or sharing not in SHARINGS:
-                raise ValueError(f'form {form!r}, sharing {sharing!r}')
-            return cls(
-                FalseAlarmRate.from_dict(values['rate']),
-                form,
-                sharing,
-                {str(name): _threshold(each) for name, each in values['thresholds'].items()},
-                {str(name): str(why) for name, why in values['refused'].items()},
-            )
-        except CalibrationError:
-            raise
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise CalibrationError(f'a guarantee of the file cannot be read: {error!r}') from None
-
-
-def _threshold(values: Mapping[str, Any]) -> AlarmThreshold:
-    upper = tuple(float(each) for each in values['upper'])
-    span, share = float(values['span']), float(values['share'])
-    counts = int(values['shape_episodes']), int(values['episodes'])
-    if not upper or not all(map(math.isfinite, upper)):
-        raise ValueError("'upper' is no list of finite numbers")
-    if not 0.0 < span < math.inf or not 0.0 < share <= 1.0:
-        raise ValueError(f'span {span}, share {share}')
-    return AlarmThreshold(upper, span, share, *counts)

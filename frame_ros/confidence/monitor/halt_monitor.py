@@ -21,7 +21,7 @@ from frame_ros.confidence.monitor.records import (
     MonitorVerdict,
     Reason,
 )
-from frame_ros.confidence.monitor.score_limits import score_limits
+from frame_ros.confidence.monitor.score_limits import ScoreLimit, score_limits
 from frame_ros.confidence.monitor.score_watch import ScoreWatch
 from frame_ros.core.errors import CalibrationError
 from frame_ros.core.time import SECOND
@@ -110,10 +110,12 @@ class HaltMonitor:
         if self._start is not None and stamp < self._start:
             return
         assert sample.scores is not None
+        elapsed = NAN if self._start is None else (stamp - self._start) / SECOND
         completion = self._completion(stamp)
         for watch in self._watches:
             if watch.stamp is None or stamp > watch.stamp:
-                watch.update(stamp, sample.scores.get(watch.limit.score, NAN), completion)
+                value = sample.scores.get(watch.limit.score, NAN)
+                watch.update(stamp, value, watch.limit.threshold(elapsed, completion))
 
     def _completion(self, stamp: int) -> float:
         """Completion of the task at `stamp`, in [0, 1]; NaN: not known."""
@@ -174,7 +176,7 @@ class HaltMonitor:
     def _score_problem(self, watch: ScoreWatch) -> Reason | None:
         name = watch.limit.score
         if watch.lacks_completion:
-            return Reason(Cause.NO_COMPLETION, self._completion_problem(name))
+            return Reason(Cause.NO_COMPLETION, self._completion_problem(watch.limit))
         if watch.stamp is None:
             return Reason(Cause.NO_SCORE, f'no {name} yet')
         age = (self._now - watch.stamp) / SECOND
@@ -182,14 +184,15 @@ class HaltMonitor:
             return None
         return Reason(Cause.NO_SCORE, f'the last {name} is {age:.2f} s old')
 
-    def _completion_problem(self, name: str) -> str:
-        if self.options.completion_from == PROGRESS:
+    def _completion_problem(self, limit: ScoreLimit) -> str:
+        if limit.needs_completion and self.options.completion_from == PROGRESS:
             lack = 'no progress has come'
         elif self._start is None:
             lack = 'no episode is under way'
         else:
             lack = 'no expected duration has come'
-        return f'the threshold of {name} follows the completion of the task, and {lack}'
+        horizon = 'completion of the task' if limit.needs_completion else 'time since START'
+        return f'the threshold of {limit.score} follows the {horizon}, and {lack}'
 
     def _made(self, level: Level, reasons: list[Reason]) -> MonitorVerdict:
         shown = self._watches[0]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 
+from frame_ros.confidence.guarantees.alarm_rate import HOUR, FalseAlarmRate
 from frame_ros.core.options import UNCONFIGURED, option, options, rule
 
 HORIZON, CONFORMAL, BAND, FIXED = THRESHOLD_SOURCES = ('horizon', 'conformal', 'band', 'fixed')
@@ -39,9 +40,16 @@ class MonitorOptions:
     )
     alpha: float = option(
         0.1,
-        'false alarms per episode of the conformal threshold, or band, to take from the file',
+        'false alarms per episode that the conformal thresholds, or bands, of all scores keep',
         above=0.0,
         below=1.0,
+        live=UNCONFIGURED,
+    )
+    alarms_per_hour: float = option(
+        0.0,
+        'false alarms per hour of episodes that they keep; 0: alpha counts',
+        unit='1/h',
+        at_least=0.0,
         live=UNCONFIGURED,
     )
     thresholds: tuple[float, ...] = option(
@@ -129,6 +137,13 @@ class MonitorOptions:
     @rule('score_hysteresis', 'one for all scores, or one for each of the {self.score_count}')
     def _has_hysteresis(self) -> bool:
         return len(self.score_hysteresis) in (1, self.score_count)
+
+    @property
+    def false_alarm_rate(self) -> FalseAlarmRate:
+        """The rate that the thresholds of all scores keep together."""
+        if self.alarms_per_hour > 0.0:
+            return FalseAlarmRate(self.alarms_per_hour, HOUR)
+        return FalseAlarmRate(self.alpha)
 
     @property
     def score_count(self) -> int:

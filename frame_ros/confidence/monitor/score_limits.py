@@ -4,44 +4,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from frame_ros.confidence.calibration_file import CalibrationFile
-from frame_ros.confidence.monitor.options import BAND, CONFORMAL, FIXED, HORIZON, MonitorOptions
+from frame_ros.confidence.guarantees.choice import choose_thresholds
+from frame_ros.confidence.guarantees.guarantee import CONSTANT
+from frame_ros.confidence.monitor.options import BAND, FIXED, HORIZON, MonitorOptions
 from frame_ros.confidence.thresholds import threshold_at
 from frame_ros.core.errors import CalibrationError, ValueRangeError
 from frame_ros.metrics import metric_of_field
 
 NAN = float('nan')
-# Rounding of a division must not hide a threshold of that very rate.
-_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
 class ScoreLimit:
-    """A threshold of a score, at equal steps of completion, or one for all of it.
+    """A threshold of a score, at equal steps of completion or of time, or one for all of it.
 
     Attributes:
         score: field of ConfidenceMetrics.
         is_higher_better: whether the bad side of the threshold is below it.
         thresholds: as the score stands, (points,) or (1,).
+        span: s since START that the steps cover; 0: they are steps of completion.
     """
 
     score: str
     is_higher_better: bool
     thresholds: tuple[float, ...]
+    span: float = 0.0
 
     @property
     def needs_completion(self) -> bool:
-        """True if the threshold depends on the point of the task."""
-        return len(self.thresholds) > 1
+        """True if the threshold depends on the completion of the task."""
+        return len(self.thresholds) > 1 and not self.span
 
-    def threshold(self, completion: float) -> float:
-        """Returns the threshold at a completion; NaN if that must be known and is not."""
+    def threshold(self, elapsed: float, completion: float) -> float:
+        """Returns the threshold; NaN if it follows what is not known.
+
+        Args:
+            elapsed: s since START; NaN: not known.
+            completion: of the task; NaN: not known.
+        """
         if len(self.thresholds) == 1:
             return self.thresholds[0]
-        return threshold_at(self.thresholds, completion) if completion == completion else NAN
+        place = elapsed / self.span if self.span else completion
+        return threshold_at(self.thresholds, place) if place == place else NAN
 
     def excess(self, value: float, threshold: float) -> float:
         """Returns how far a value is beyond a threshold; negative on the good side."""
@@ -60,19 +68,15 @@ def score_limits(
     """
     directions = {score: _is_higher_better(score) for score in options.scores}
     if options.threshold_from == FIXED:
-        found: list[tuple[float, ...]] = [(threshold,) for threshold in options.thresholds]
-    elif calibration is None:
+        fixed = zip(directions.items(), options.thresholds)
+        return tuple(ScoreLimit(*score, (threshold,)) for score, threshold in fixed)
+    if calibration is None:
         raise CalibrationError(
             f'no threshold: threshold_from {options.threshold_from} needs a calibration file, as '
             '`frame-ros calibrate` writes it; or set threshold_from to fixed, and thresholds'
         )
-    else:
-        find = {HORIZON: _horizon, CONFORMAL: _conformal, BAND: _band}[options.threshold_from]
-        found = [find(score, options, calibration) for score in options.scores]
-    return tuple(
-        ScoreLimit(score, directions[score], thresholds)
-        for score, thresholds in zip(options.scores, found)
-    )
+    find = _horizon if options.threshold_from == HORIZON else _guaranteed
+    return tuple(find(options, calibration))
 
 
 def _is_higher_better(score: str) -> bool:
@@ -82,41 +86,24 @@ def _is_higher_better(score: str) -> bool:
     return metric.higher_is_better
 
 
-def _horizon(score: str, options: MonitorOptions, fitted: CalibrationFile) -> tuple[float, ...]:
+def _horizon(options: MonitorOptions, fitted: CalibrationFile) -> Iterator[ScoreLimit]:
     found = fitted.horizon_thresholds
-    if score not in found:
-        raise CalibrationError(
-            f'the calibration has no horizon thresholds of {score}; {_those_of(found)}'
-        )
-    return tuple(found[score].thresholds.tolist())
+    for score in options.scores:
+        if score not in found:
+            raise CalibrationError(
+                f'the calibration has no horizon thresholds of {score}; {_those_of(found)}'
+            )
+        thresholds = tuple(found[score].thresholds.tolist())
+        yield ScoreLimit(score, _is_higher_better(score), thresholds)
 
 
-def _conformal(score: str, options: MonitorOptions, fitted: CalibrationFile) -> tuple[float, ...]:
-    """The threshold with the largest rate that the score's part of alpha allows."""
-    own = {each.alpha: each.threshold for each in fitted.conformal if each.score == score}
-    alpha = _allowed(score, own, options, 'conformal threshold')
-    return (_as_it_stands(score, own[alpha]),)
-
-
-def _band(score: str, options: MonitorOptions, fitted: CalibrationFile) -> tuple[float, ...]:
-    band = fitted.bands.get(score)
-    _allowed(score, () if band is None else (band.alpha,), options, 'band')
-    assert band is not None
-    return tuple(_as_it_stands(score, upper) for upper in band.upper.tolist())
-
-
-def _allowed(score: str, rates: Collection[float], options: MonitorOptions, kind: str) -> float:
-    """The largest of the rates that is not above the score's part of alpha."""
-    # By Boole's inequality: of several scores the false alarms add up at most.
-    part = options.alpha / options.score_count
-    if fitting := [rate for rate in rates if rate <= part + _TOLERANCE]:
-        return max(fitting)
-    shared = f', its part of {options.alpha:g}' if options.score_count > 1 else ''
-    there = ', '.join(f'{rate:g}' for rate in sorted(rates))
-    raise CalibrationError(
-        f'the calibration has no {kind} of {score} with a false-alarm rate of at most {part:g}'
-        f'{shared}; ' + (f'it has one of {there}' if there else 'it has none of this score')
-    )
+def _guaranteed(options: MonitorOptions, fitted: CalibrationFile) -> Iterator[ScoreLimit]:
+    """The limits that together keep the rate of false alarms of the options."""
+    form = BAND if options.threshold_from == BAND else CONSTANT
+    found = choose_thresholds(fitted.guarantees, options.scores, form, options.false_alarm_rate)
+    for score in options.scores:
+        upper = tuple(_as_it_stands(score, risk) for risk in found[score].upper)
+        yield ScoreLimit(score, _is_higher_better(score), upper, found[score].span)
 
 
 def _as_it_stands(score: str, risk: float) -> float:

@@ -27,7 +27,7 @@ class ScoreWatch:
         threshold: for it, aggregated likewise.
         excess: how far the value is beyond it, aggregated likewise; negative on the good side.
         is_beyond: the comparison, with its hysteresis.
-        lacks_completion: the newest value had no threshold, for want of the completion.
+        lacks_completion: the newest value had no threshold, for want of the completion or time.
     """
 
     def __init__(self, limit: ScoreLimit, options: MonitorOptions, hysteresis: float) -> None:
@@ -50,11 +50,12 @@ class ScoreWatch:
         self._count = 0
         self._sums: tuple[float, ...] = (0.0, 0.0, 0.0)
 
-    def update(self, stamp: int, value: float, completion: float) -> None:
-        """Takes the value of an inference; NaN: it had none, and nothing changes."""
+    def update(self, stamp: int, value: float, threshold: float) -> None:
+        """Takes the value of an inference and the threshold for it; NaN: it had none. Without a
+        value nothing changes.
+        """
         if value != value:
             return
-        threshold = self.limit.threshold(completion)
         self.lacks_completion = threshold != threshold
         if self.lacks_completion:
             return

@@ -11,9 +11,15 @@ from hypothesis import strategies as st
 from plain_monitor import levels
 from test_halt_monitor import OPTIONS, START, causes, episodes, monitor_of, sample
 
-from frame_ros.confidence import conformal_threshold, horizon_thresholds
+from frame_ros.confidence import (
+    AlarmThreshold,
+    FalseAlarmRate,
+    Guarantee,
+    conformal_threshold,
+    horizon_thresholds,
+)
 from frame_ros.confidence.calibration_file import CalibrationFile
-from frame_ros.confidence.calibration_parts import HorizonThresholds, RiskBand, RiskThreshold
+from frame_ros.confidence.calibration_parts import HorizonThresholds
 from frame_ros.confidence.monitor import Cause, HaltMonitor, Level, MonitorOptions, MonitorSample
 from frame_ros.core.errors import CalibrationError
 
@@ -29,10 +35,18 @@ def with_horizon(curves, duration=10.0):
     return CalibrationFile(horizon_thresholds=thresholds, expected_duration=duration)
 
 
+def guarantee(upper, rate, form='constant', sharing='bonferroni', share=1.0, refused=None):
+    """A guarantee of thresholds, each over 10 s."""
+    thresholds = {
+        score: AlarmThreshold(risks, 10.0, share, 0, 50) for score, risks in upper.items()
+    }
+    return Guarantee(rate, form, sharing, thresholds, refused or {})
+
+
 def with_conformal(*rows):
     return CalibrationFile(
-        conformal=[
-            RiskThreshold(score=score, alpha=alpha, threshold=threshold, episodes=50)
+        guarantees=[
+            guarantee({score: (threshold,)}, FalseAlarmRate(alpha))
             for score, alpha, threshold in rows
         ]
     )
@@ -113,22 +127,49 @@ def test_several_scores_share_the_false_alarm_rate():
     assert threshold('confidence', 'tb_e_step', alpha=0.1) == 0.05
     with pytest.raises(
         CalibrationError,
-        match=r'conformal threshold of tb_e_step .* at most 0.04, its part of 0.08; it has one of '
-        '0.05',
+        match=r'no constant threshold of confidence, tb_e_step together for a .* of 0.08 .* has: .*'
+        'tb_e_step for a false-alarm rate of 0.05 per episode',
     ):
         threshold('confidence', 'tb_e_step', alpha=0.08)
 
 
-def test_a_band_is_of_the_risk_over_the_horizon():
-    band = RiskBand(alpha=0.1, upper=np.array([-0.5, -0.25]), fitted=10, calibrated=20)
-    calibration = CalibrationFile(bands={'confidence': band}, expected_duration=10.0)
+def test_a_band_is_of_the_risk_over_the_time_since_start():
+    band = guarantee({'confidence': (-0.5, -0.25)}, FalseAlarmRate(0.1), 'band')
+    calibration = CalibrationFile(guarantees=[band], expected_duration=2.0)
     monitor = monitor_of(MonitorOptions(threshold_from='band'), calibration)
     assert monitor.update(sample(1, 0.4)).threshold == 0.5
+    assert monitor.update(sample(5, 0.4)).threshold == 0.5
     assert monitor.update(sample(6, 0.4)).threshold == 0.25
-    with pytest.raises(CalibrationError, match='no band of confidence .* at most 0.05; it has one'):
+    monitor.end()
+    unknown = monitor.update(sample(7, 0.4))
+    assert (unknown.level, causes(unknown)) == (Level.STALE, [Cause.NO_COMPLETION])
+    assert 'follows the time since START, and no episode is under way' in unknown.reasons[0].text
+    with pytest.raises(CalibrationError, match=r'no band threshold .* 0.05 .* has: .* rate of 0.1'):
         HaltMonitor(MonitorOptions(threshold_from='band', alpha=0.05), calibration)
-    with pytest.raises(CalibrationError, match='no band .* it has none of this score'):
+    with pytest.raises(CalibrationError, match='no band .* none of them'):
         HaltMonitor(MonitorOptions(threshold_from='band'), CalibrationFile())
+
+
+def test_a_rate_per_hour_is_one_of_the_options():
+    calibration = CalibrationFile(
+        guarantees=[
+            guarantee({'confidence': (-0.3,)}, FalseAlarmRate(0.1)),
+            guarantee({'confidence': (-0.2,)}, FalseAlarmRate(0.5, 'hour')),
+            guarantee({'confidence': (-0.1,)}, FalseAlarmRate(0.1, 'hour')),
+        ]
+    )
+    options = MonitorOptions(threshold_from='conformal', alarms_per_hour=1.0)
+    assert monitor_of(options, calibration).update(sample(1, 0.4)).threshold == 0.2
+
+
+def test_a_score_without_a_threshold_refuses_with_the_reason_of_the_calibration():
+    why = '12 episodes allow no false-alarm rate of 0.05 per episode; it needs 19'
+    made = guarantee(
+        {'confidence': (-0.3,)}, FalseAlarmRate(0.1), share=0.5, refused={'tb_e_step': why}
+    )
+    options = MonitorOptions(threshold_from='conformal', scores=('confidence', 'tb_e_step'))
+    with pytest.raises(CalibrationError, match='tb_e_step has none, because 12 .* needs 19'):
+        HaltMonitor(options, CalibrationFile(guarantees=[made]))
 
 
 def test_a_calibration_without_what_the_options_want_is_refused():
