@@ -93,7 +93,7 @@ class CalibrationFile:
     @property
     def of_metrics(self) -> CalibrationFile:
         """The part that the metrics of an inference depend on, without thresholds and episodes."""
-        rest = ('horizon_thresholds', 'conformal', 'bands', 'drift')
+        rest = ('horizon_thresholds', 'guarantees', 'drift')
         empty = {name: getattr(_NOTHING, name) for name in rest}
         return attrs.evolve(self, **empty, provenance=attrs.evolve(self.provenance, episodes=()))
 
