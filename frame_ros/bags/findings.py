@@ -28,6 +28,7 @@ MEANINGS = {
     'wrong_frame': 'samples in another frame, not used',
     'repeated': 'steps that share their sample with the step before',
     'vocabulary_changed': 'times the number of classes changed',
+    'calibration_refused': 'inferences of a setup that the calibration file does not hold for',
     'waiting': 'messages with some of the joints, used once the others had come',
     'unknown_joints_only': 'messages of other joints only',
     'incomplete': 'messages that came before every joint had been seen',

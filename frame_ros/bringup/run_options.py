@@ -95,6 +95,7 @@ class RunOptions(NamespaceOptions):
     references: tuple[str, ...] = passed('references', 'metrics', convert=path_parameter)
     reference_mean: bool = passed('reference_mean', 'metrics')
     reference_match: str = passed('reference_match', 'metrics')
+    calibration_file: str = passed('calibration_file', 'metrics', convert=path_parameter)
     low_pass_cutoff: float = passed('low_pass_cutoff', 'metrics')
     log_level: str = option('info', 'least severity that the nodes log', choices=LOG_LEVELS)
     given: frozenset[str] = attrs.field(default=frozenset(), eq=False)

@@ -14,10 +14,9 @@ from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.fingerprint import Fingerprint
 from frame_ros.confidence.recalibration.inputs import LACKS, RecalibrationInputs
 from frame_ros.core.errors import FrameRosError
+from frame_ros.core.health import Level, Status
 
 NAN = float('nan')
-# Of an inference: what its setup is known by.
-SETUP_VALUES = ('policy_fingerprint', 'instruction', 'action_names')
 NOT_FITTED = 'the calibration file holds no {}'
 
 
@@ -45,13 +44,32 @@ class AppliedCalibration:
             return ''
         return f'the calibration file does not fit: {"; ".join(self.mismatches)}'
 
+    @property
+    def status(self) -> Status:
+        """The diagnostics of the calibration: whether it holds for the newest inference."""
+        origin = self.calibration.provenance
+        facts = {
+            'policy': origin.policy,
+            'successes': str(origin.successes),
+            'failures': str(origin.failures),
+            'newest': origin.newest,
+        }
+        if self.mismatches:
+            return Status('calibration', Level.ERROR, self.problem, facts)
+        if self._setup is None:
+            return Status('calibration', Level.OK, 'no inference yet', facts)
+        if self.unverified:
+            text = f'applied, but cannot be verified: {"; ".join(self.unverified)}'
+            return Status('calibration', Level.WARN, text, facts)
+        return Status('calibration', Level.OK, 'applied', facts)
+
     def check(self, values: Mapping[str, Any]) -> str:
         """Compares the setup of an inference with that of the calibration, and returns `problem`.
 
         Args:
-            values: SETUP_VALUES of the inference; what they lack is not known.
+            values: SETUP_FIELDS of the inference; what they lack is not known.
         """
-        names = values.get('action_names', ())
+        names = [str(name) for name in values.get('action_names', ())]
         setup = (values.get('policy_fingerprint', ''), values.get('instruction', ''), *names)
         if setup != self._setup:
             self._setup = setup
@@ -65,7 +83,8 @@ class AppliedCalibration:
         return self.problem
 
     def recalibrate(self, confidence: float, values: Mapping[str, Any]) -> tuple[float, str]:
-        """Returns the probability of success of an inference, and why it is NaN if it is.
+        """Returns the probability of success of an inference, and why it is NaN although there is a
+        confidence.
 
         Args:
             confidence: raw, NaN if there is none.
@@ -83,7 +102,8 @@ class AppliedCalibration:
             found = float(inputs.predict(recalibrator)[0])
         except FrameRosError as error:
             return NAN, f'the recalibrator cannot take the inference: {error}'
-        return found, '' if found == found else LACKS[recalibrator.inputs]
+        is_lacking = found != found and confidence == confidence
+        return found, LACKS[recalibrator.inputs] if is_lacking else ''
 
     def standardise(self, score: str, value: float) -> tuple[float, str]:
         """Returns a score in standard deviations from its mean in the calibration episodes, and why

@@ -14,6 +14,8 @@ from frame_ros.core.errors import CalibrationError, SetupError
 from frame_ros.core.input_files import load_json
 from frame_ros.core.structuring import structured, unstructured
 
+# Fields of PolicyInference that show the setup.
+SETUP_FIELDS = ('policy_fingerprint', 'instruction', 'action_names')
 # Control rates count as the same within this share: one is derived from the chunk's time step.
 RATE_TOLERANCE = 0.01
 # Characters of a checksum that a message shows.

@@ -19,6 +19,7 @@ from frame_ros.confidence.dimension_confidence import (
     TEMPERATURE_FIELDS,
     recalibration_values,
 )
+from frame_ros.confidence.fingerprint import SETUP_FIELDS
 from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,
     CHUNK_VALUES,
@@ -57,6 +58,7 @@ SPACE = 'action_space'
 PATHS = ('header.stamp', *INFERENCE_FIELDS, *TIMES, SPACE)
 # Fields that messages of older versions lack -> what stands for them.
 LATER_FIELDS = dict.fromkeys(CHUNK_VALUES, 0.0)
+FINGERPRINT, INSTRUCTION, ACTION_NAMES = SETUP_FIELDS
 BLOCK = 64
 SHAPE_FIELDS = ('sample_count', 'horizon', 'action_dimension')
 LARGE_FIELDS = (*TOKEN_FIELDS, *CHOSEN_FIELDS, *TEMPERATURE_FIELDS, ENSEMBLE_FIELD, 'samples')
@@ -68,7 +70,7 @@ def inference_values(message: Any) -> dict[str, Any]:
 
     observation_age: s, request_stamp - observation_stamp; NaN if either is zero (unset).
     UNCERTAINTY_VALUES: see `inference_uncertainty`. RECALIBRATION_VALUES: arrays, see
-    `dimension_confidence`.
+    `dimension_confidence`. SETUP_FIELDS: texts, and the names (D,); see `Fingerprint`.
     """
     values: dict[str, Any] = {name: float(getattr(message, name)) for name in INFERENCE_FIELDS}
     request, observation = stamp_ns(message.request_stamp), stamp_ns(message.observation_stamp)
@@ -79,6 +81,9 @@ def inference_values(message: Any) -> dict[str, Any]:
     later = (getattr(message, name, absent) for name, absent in LATER_FIELDS.items())
     values.update(chunk_values(*later))
     values['is_delta'] = is_delta(message.action_space)
+    values[FINGERPRINT] = getattr(message, FINGERPRINT, '')
+    values[INSTRUCTION] = getattr(message, INSTRUCTION, '')
+    values[ACTION_NAMES] = np.array(getattr(message, ACTION_NAMES, ()), dtype=np.str_)
     values['token_count'] = len(message.token_max_probability)
     tokens = {name: getattr(message, name) for name in TOKEN_FIELDS}
     values.update(token_uncertainty(tokens, values['vocabulary_size']))
@@ -121,7 +126,7 @@ def inference_columns(bag: Bag, topic: str) -> tuple[NDArray[np.int64], dict[str
         raise BagError(f'{topic} cannot be read: {found.reason}')
     wanted = {*PATHS, *SHAPE_FIELDS, *LARGE_FIELDS}
     _check_fields(topic, found.types[found.message_type], wanted)
-    wanted.update(LATER_FIELDS)
+    wanted.update(LATER_FIELDS, SETUP_FIELDS)
     received: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     parts, bad = [], []
     for table in found.tables:
@@ -160,6 +165,8 @@ def _reduced(columns: dict[str, NDArray], count: int) -> dict[str, NDArray]:
     kept['observation_age'] = np.where(is_known, (request - observation) / SECOND, np.nan)
     kept['token_count'] = columns[f'{TOKEN_FIELDS[0]}.count'].astype(np.float64)
     kept['is_delta'] = np.array([is_delta(str(space)) for space in columns[SPACE]])
+    for name in (FINGERPRINT, INSTRUCTION):
+        kept[name] = columns.get(name, np.zeros(count, np.str_))
     rows = []
     for row in range(count):
         large = {n: columns[n][row, : columns[f'{n}.count'][row]] for n in LARGE_FIELDS}
@@ -175,8 +182,15 @@ def _reduced(columns: dict[str, NDArray], count: int) -> dict[str, NDArray]:
             | ensemble_values(large[ENSEMBLE_FIELD])
             | sample_values(large['samples'], *shape)
             | chunk_values(*later)
+            | {ACTION_NAMES: _names(columns, row)}
         )
     return kept | {name: column_of([row[name] for row in rows]) for name in rows[0]}
+
+
+def _names(columns: dict[str, NDArray], row: int) -> NDArray[np.str_]:
+    if ACTION_NAMES not in columns:
+        return np.zeros(0, np.str_)
+    return columns[ACTION_NAMES][row, : columns[f'{ACTION_NAMES}.count'][row]]
 
 
 def usable_inference(value: dict[str, float]) -> dict[str, float] | None:
@@ -191,7 +205,7 @@ def inference_samples(values: Values) -> list[dict[str, Any]]:
 
 
 VALUES = (
-    *INFERENCE_FIELDS, 'observation_age', 'token_count', 'is_delta', *CHUNK_VALUES,
+    *INFERENCE_FIELDS, 'observation_age', 'token_count', 'is_delta', *CHUNK_VALUES, *SETUP_FIELDS,
     *UNCERTAINTY_VALUES, *RECALIBRATION_VALUES,
 )  # fmt: skip
 INFERENCE = RecordedStream(

@@ -11,6 +11,7 @@ from typing import Any
 from frame_ros.confidence.inference_uncertainty import ENSEMBLE_METRICS, TOKEN_METRICS
 from frame_ros.confidence.scores import SCORES, missing_scores
 from frame_ros.core.errors import ShapeError
+from frame_ros.episodes.metric_pipeline.calibrated_scores import CalibratedScores
 from frame_ros.episodes.metric_pipeline.live_metrics import LiveMetrics
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.metrics import (
@@ -28,7 +29,7 @@ NAN = float('nan')
 METRICS = (*TOKEN_METRICS, 'ev')
 CONFIDENCE_METRICS = (
     'confidence', 'confidence_episode', 'confidence_token_mean', 'confidence_geometric',
-    'confidence_min', 'confidence_max',
+    'confidence_min', 'confidence_max', 'confidence_calibrated',
 )  # fmt: skip
 # Field -> value of the inference that it holds.
 COPIED = {
@@ -56,11 +57,6 @@ OF_ACTIONS = tuple(
 )
 ACTION_VALUES = attrgetter(*OF_ACTIONS)
 NO_ACTIONS = dict.fromkeys(OF_ACTIONS, NAN)
-# Fields that nothing computes without a calibration file.
-OF_CALIBRATION = (
-    'confidence_calibrated', 'chunk_consistency_z', 'feature_mahalanobis', 'feature_knn',
-    'combined_risk',
-)  # fmt: skip
 # Lack -> the field that is NaN then.
 SHOWN_BY = {
     Lack.CHOSEN_TOKENS: 'confidence',
@@ -68,7 +64,6 @@ SHOWN_BY = {
     Lack.SAMPLED_CHUNKS: 'ev_step',
     Lack.OVERLAP: 'chunk_consistency',
     Lack.ACTIONS: 'reversals',
-    Lack.CALIBRATION: 'combined_risk',
 }
 
 
@@ -90,6 +85,7 @@ class ConfidenceState:
         self._confidence = f'confidence_{config.confidence_aggregate}'
         self._episode = EpisodeConfidence(config.confidence_episode)
         self._live = LiveMetrics('confidence', config)
+        self.calibrated = CalibratedScores(config)
         self._stagnation = Stagnation(config.static_threshold)
         self._consistency = StatisticalConsistency()
         self._windows = {name: WindowMean() for name in METRICS}
@@ -138,10 +134,11 @@ class ConfidenceState:
                 none.
         """
         self._note_problems(values)
+        self._check_setup(values)
         steps = {name: float(values.get(name, NAN)) for name in METRICS}
         if steps[METRICS[0]] == steps[METRICS[0]]:
             self._follow_vocabulary(int(values.get('vocabulary_size', 0)))
-        found: dict[str, Any] = {'time': time, **dict.fromkeys(OF_CALIBRATION, NAN)}
+        found: dict[str, Any] = {'time': time}
         found.update((name, int(values.get(name, 0))) for name in COUNTS)
         found.update((field, float(values.get(name, NAN))) for field, name in COPIED.items())
         found.update(self._confidences(values))
@@ -157,7 +154,8 @@ class ConfidenceState:
             found[f'{name}_step'], found[f'{name}_mean'] = step, self._means[name].value
         self._live.update('inference', values)
         found.update(zip(self._live.fields, self._live.values()))
-        self._missing = missing_scores(found, _lacks(found), self.problems)
+        found.update(self._calibrate(values, found))
+        self._missing = missing_scores(found, self._lacks(found), self.problems)
         found['unavailable'] = tuple(f'{name}: {why}' for name, why in self._missing.items())
         return found
 
@@ -175,6 +173,21 @@ class ConfidenceState:
                 self.problem = problem
                 self._count(counter)
                 self.problems.update(dict.fromkeys(metrics, problem))
+
+    def _check_setup(self, values: Mapping[str, Any]) -> None:
+        problem = self.calibrated.check(values)
+        if problem:
+            self.problem = problem
+            self._count('inference.calibration_refused')
+        self._consistency.bandwidth = self.calibrated.stac_bandwidth
+
+    def _calibrate(self, values: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, float]:
+        """The scores of the calibration. What is wrong with what they are made of is their reason
+        too, and takes precedence.
+        """
+        scores = self.calibrated.update(values, found)
+        self.problems = self.calibrated.problems | self.problems
+        return scores
 
     def _confidences(self, values: Mapping[str, Any]) -> dict[str, float]:
         """Those of the inference; confidence_episode is over the inferences that had one."""
@@ -207,10 +220,11 @@ class ConfidenceState:
             self._forget(TOKEN_METRICS)
         self._vocabulary_size = size
 
-
-def _lacks(found: Mapping[str, Any]) -> set[str]:
-    """Returns what an inference lacks, by its values."""
-    lacks = {lack for lack, field in SHOWN_BY.items() if found[field] != found[field]}
-    if not found['token_count']:
-        lacks.add(Lack.TOKENS)
-    return lacks
+    def _lacks(self, found: Mapping[str, Any]) -> set[str]:
+        """Returns what an inference lacks, by its values."""
+        lacks = {lack for lack, field in SHOWN_BY.items() if found[field] != found[field]}
+        if not found['token_count']:
+            lacks.add(Lack.TOKENS)
+        if self.calibrated.applied is None:
+            lacks.add(Lack.CALIBRATION)
+        return lacks

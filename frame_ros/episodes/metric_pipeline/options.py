@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.inference_uncertainty import CONFIDENCE_AGGREGATES, EPISODE_AGGREGATES
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.input_files import load_json
@@ -180,6 +181,7 @@ class PipelineOptions(MetricParameters):
             empty: raw actions.
         pose_frame: frame of the TCP poses, where they do not name it; empty: not known.
         references: trajectories for ATE and RTE.
+        calibration: what is applied to confidences and scores; None: nothing.
     """
 
     action_names: tuple[str, ...] = ()
@@ -187,6 +189,7 @@ class PipelineOptions(MetricParameters):
     action_upper: tuple[float, ...] = ()
     pose_frame: str = ''
     references: tuple[Reference, ...] = ()
+    calibration: CalibrationFile | None = None
 
     @rule('action_lower', 'as many bounds as action_names, or none, each finite and below upper')
     def _has_bounds(self) -> bool:
@@ -218,7 +221,10 @@ class PipelineOptions(MetricParameters):
         references = [asdict(each) for each in self.references]
         for reference in references:
             del reference['orientations']  # nothing that is computed live needs them
-        return json.dumps({**values, 'references': references, DEFINITIONS: VERSION})
+        values |= {'references': references, DEFINITIONS: VERSION}
+        if self.calibration is not None:
+            values['calibration'] = self.calibration.to_dict()
+        return json.dumps(values)
 
     @classmethod
     def from_json(cls, text: str) -> PipelineOptions:
@@ -226,6 +232,7 @@ class PipelineOptions(MetricParameters):
 
         Raises:
             ValueRangeError: not a JSON object, or a value that cannot be.
+            CalibrationError: the calibration cannot be.
         """
         try:
             given = load_json(text)
@@ -247,6 +254,7 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         ValueRangeError: a value is of another type.
+        CalibrationError: the calibration cannot be.
     """
     found = {name: values[name] for name in (*GIVEN, 'references') if name in values}
     for name, value in found.items():
@@ -259,6 +267,8 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueRangeError(f'{name} of the pipeline settings cannot be {value!r}')
     if 'references' in found:
         found['references'] = tuple(map(Reference.from_mapping, found['references']))
+    if 'calibration' in values:
+        found['calibration'] = CalibrationFile.from_dict(values['calibration'])
     return found
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frame_ros.bags.streams.table import STREAMS
+from frame_ros.confidence.applied_calibration import AppliedCalibration
 from frame_ros.core.events import Event
 from frame_ros.core.stamps import StampGuard, Verdict
 from frame_ros.core.time import SECOND
@@ -73,6 +74,11 @@ class MetricPipeline:
         steps = self._steps
         found = (steps.actions.problem, steps.target.problem, steps.confidence.problem)
         return [problem for problem in found if problem]
+
+    @property
+    def calibration(self) -> AppliedCalibration | None:
+        """The calibration as it is applied; None without one."""
+        return self._steps.confidence.calibrated.applied
 
     @property
     def is_in_episode(self) -> bool:

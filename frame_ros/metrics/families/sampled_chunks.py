@@ -145,13 +145,13 @@ class StatisticalConsistency:
     """STAC of the newest two inferences, `value`; NaN if nothing can be compared.
 
     Batch form: `statistical_consistency`. gaps: how often there was no inference before but the
-    first.
+    first. bandwidth: as of the batch form, from the next inference on.
     """
 
     def __init__(self, bandwidth: float | None = None) -> None:
         """bandwidth: as of the batch form."""
         _check_bandwidth(bandwidth)
-        self._bandwidth = bandwidth
+        self.bandwidth = bandwidth
         self._last: NDArray[np.float64] | None = None
         self.reset()
 
@@ -176,7 +176,7 @@ class StatisticalConsistency:
         new = np.array(_chunks(samples, 'samples')[1], dtype=np.float64)
         value = float('nan')
         if self._last is not None:
-            value = float(statistical_consistency(self._last, new, shift, self._bandwidth))
+            value = float(statistical_consistency(self._last, new, shift, self.bandwidth))
         self._last, self.value = new, value
 
 

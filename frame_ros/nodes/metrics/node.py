@@ -22,10 +22,11 @@ from frame_ros.bags.streams.events import event_of
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.events import Event, EventType
+from frame_ros.core.health import Status
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
-from frame_ros.episodes.metric_pipeline.options import sporadic_streams
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions, sporadic_streams
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.metrics.messages import (
     fill,
@@ -75,6 +76,8 @@ class MetricsNode(Node):
                 f'reference {index}: {reference.origin}, {len(reference.stamps)} poses, '
                 f'{reference.stamps[-1]:.1f} s'
             )
+        if self._config.calibration is not None:
+            self.get_logger().info(calibration_text(options.calibration_file, self._config))
         self._config_text = self._config.to_json()
         self._pipeline = MetricPipeline(self._config)
         self._pose_frame = ''
@@ -96,7 +99,12 @@ class MetricsNode(Node):
         self._counted: dict[str, int] = {}
         self._sampled: dict[str, int] = {}
         self._next_warning = 0.0
-        self._readiness = Readiness(self, self.get_parameter('robot').value)
+        robot = self.get_parameter('robot').value
+        self._readiness = Readiness(self, robot, parts=self._statuses)
+
+    def _statuses(self) -> list[Status]:
+        calibration = self._pipeline.calibration
+        return [calibration.status] if calibration is not None else []
 
     def _subscribe(self) -> list[FittingSubscription]:
         handlers: dict[str, Callable[[Any], None]] = {
@@ -240,6 +248,18 @@ class MetricsNode(Node):
         poll_with_services(
             self, stop, self.poll, lambda: stop.wait(POLL_PERIOD), self.warn_of_bad_input
         )
+
+
+def calibration_text(path: str, config: PipelineOptions) -> str:
+    """Returns the calibration of the options in one line."""
+    assert config.calibration is not None
+    origin = config.calibration.provenance
+    unknown = config.calibration.fingerprint.unknown
+    blind = f'; it does not say for which {", ".join(unknown)} it holds' if unknown else ''
+    return (
+        f'calibration {path}, of {origin.policy or "an unnamed policy"}: {origin.successes} '
+        f'episodes that succeeded, {origin.failures} that failed{blind}'
+    )
 
 
 def since(counts: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:

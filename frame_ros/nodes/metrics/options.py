@@ -10,6 +10,9 @@ from typing import Any
 
 import attrs
 
+from frame_ros.confidence.calibration_file import CalibrationFile
+from frame_ros.confidence.fingerprint import Fingerprint
+from frame_ros.core.errors import CalibrationError
 from frame_ros.core.options import option, options
 from frame_ros.episodes.metric_pipeline.options import MetricParameters, PipelineOptions
 from frame_ros.episodes.reference import Reference
@@ -48,12 +51,16 @@ class MetricsOptions(MetricParameters, FrameOptions, RobotOptions):
     reference_only_successful: bool = option(
         True, 'leave out demonstrations that did not end in success'
     )
+    calibration_file: str = option(
+        '', "calibration of the policy, as written by `frame-ros calibrate`; '': none"
+    )
 
     def pipeline(self) -> PipelineOptions:
         """The options of the pipeline.
 
         Raises:
-            FrameRosError: a robot that is not known, or a reference that cannot be read.
+            FrameRosError: a robot that is not known, a reference that cannot be read, or a
+                calibration that cannot be read or holds for something else.
         """
         robot = load_robot(self.robot)
         names = [field.name for field in attrs.fields(MetricParameters)]  # type: ignore[arg-type]
@@ -61,7 +68,11 @@ class MetricsOptions(MetricParameters, FrameOptions, RobotOptions):
         values['pose_frame'] = self.frame_id or self.frames.of(robot.base_link)
         if self.normalise_actions:
             values |= action_bounds(robot)
-        return PipelineOptions(**values, references=tuple(self._load_references()))
+        return PipelineOptions(
+            **values,
+            references=tuple(self._load_references()),
+            calibration=self._load_calibration(robot),
+        )
 
     def _load_references(self) -> list[Reference]:
         if not self.references:
@@ -71,6 +82,18 @@ class MetricsOptions(MetricParameters, FrameOptions, RobotOptions):
             folders, self.reference_only_successful, self.reference_mean, robot=self.robot,
             match=self.reference_match,
         )  # fmt: skip
+
+    def _load_calibration(self, robot: Robot) -> CalibrationFile | None:
+        """Returns the part of the calibration that the metrics need."""
+        if not self.calibration_file:
+            return None
+        found = CalibrationFile.load(self.calibration_file)
+        known = Fingerprint(robot=robot.name, confidence_aggregate=self.confidence_aggregate)
+        if mismatches := found.fingerprint.mismatches(known):
+            raise CalibrationError(
+                f'calibration file {self.calibration_file} does not fit: {"; ".join(mismatches)}'
+            )
+        return found.of_metrics
 
 
 def action_bounds(robot: Robot) -> dict[str, tuple]:
