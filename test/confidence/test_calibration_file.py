@@ -142,7 +142,7 @@ def test_the_part_that_metrics_depend_on():
         **_full().to_dict(), **part.to_dict(), 'provenance': 0,
     }  # fmt: skip
     assert set(_full().to_dict()) - set(part.to_dict()) == {
-        'horizon_thresholds', 'conformal', 'bands', 'drift',
+        'horizon_thresholds', 'guarantees', 'drift',
     }  # fmt: skip
     assert part.provenance.successes == 26 and part.provenance.episodes == ()
 
