@@ -7,8 +7,9 @@
 ACT with two 640x480 cameras, in turns by LeRobot's own calls and by ours, our images read-only as
 they come from ROS messages; first with the network left out of both, whose noise hides the rest.
 `overhead` is the median difference of neighbours, with the interval of 95 % of the medians of
-resampled pairs; `own time`, which the bar is for, is what our code takes between LeRobot's calls.
-Then one family after the other, small, with one chunk and with N samples.
+resampled pairs; `own time`, which the bar is for, is what our code takes between LeRobot's calls;
+it holds `features`, what it takes to read them off the encoder within these calls and to reduce
+them. Then one family after the other, small, with one chunk and with N samples.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from checkpoints import (
 )
 from direct_lerobot import DirectLeRobot
 
+from frame_ros.policies.features import with_reduced_features
 from frame_ros.policies.lerobot import load_lerobot_policy
 from frame_ros.policies.protocol import Observation
 
@@ -103,23 +105,31 @@ def milliseconds(call: Any) -> float:
     return 1e3 * (time.perf_counter() - begun)
 
 
-def own_times(policy: Any, seen: Observation, runs: int) -> list[float]:
-    """ms of each inference that are spent outside LeRobot's calls."""
+def own_times(policy: Any, seen: Observation, runs: int) -> tuple[list[float], list[float]]:
+    """ms of each inference that are spent outside LeRobot's calls, and those of features in it."""
     from lerobot.policies import utils
 
-    watch = Stopwatch()
+    watch, reading = Stopwatch(), Stopwatch()
+    reduce = reading.wrap(with_reduced_features)
+    for module in policy.family.model.modules():
+        for key, hook in module._forward_hooks.items():
+            module._forward_hooks[key] = reading.wrap(hook)
     policy.preprocessor = Timed(policy.preprocessor, watch)
     policy.postprocessor = Timed(policy.postprocessor, watch)
     model = policy.family.model
     model.predict_action_chunk = watch.wrap(model.predict_action_chunk)
     prepare = utils.prepare_observation_for_inference
     utils.prepare_observation_for_inference = watch.wrap(prepare)
-    times = []
+    times, of_features = [], []
     for _ in range(runs):
-        watch.total = 0.0
-        times.append(milliseconds(lambda: policy.infer(seen)) - 1e3 * watch.total)
+        watch.total = reading.total = 0.0
+        found: list[Any] = []
+        taken = milliseconds(lambda: found.append(policy.infer(seen))) - 1e3 * watch.total
+        reduce(found[0])
+        of_features.append(1e3 * reading.total)
+        times.append(taken + of_features[-1])
     utils.prepare_observation_for_inference = prepare
-    return times
+    return times, of_features
 
 
 def measure_overhead(label: str, runs: int, has_network: bool = True, **settings: Any) -> float:
@@ -153,14 +163,15 @@ def measure_overhead(label: str, runs: int, has_network: bool = True, **settings
     resampled = np.median(random.choice(differences, (2000, runs)), axis=1)
     low, high = np.percentile(resampled, [2.5, 97.5])
     medians = {name: float(np.median(values)) for name, values in times.items()}
-    own = float(np.median(own_times(policy, seen, max(5, runs // 2))))
+    own, features = map(np.median, own_times(policy, seen, max(5, runs // 2)))
     print(
         f'{label:10} LeRobot {medians["lerobot"]:8.2f} ms   ours {medians["ours"]:8.2f} ms   '
         f'ratio {medians["ours"] / medians["lerobot"]:6.3f}   overhead '
-        f'{np.median(differences):6.2f} ms ({low:.2f} to {high:.2f})   own time {own:5.2f} ms',
+        f'{np.median(differences):6.2f} ms ({low:.2f} to {high:.2f})   own time {own:5.2f} ms, '
+        f'of it features {features:5.3f} ms',
         flush=True,
     )
-    return own
+    return float(own)
 
 
 def measure_samples(runs: int, count: int) -> None:

@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from frame_ros.confidence.calibration_file import CalibrationFile
+from frame_ros.confidence.feature_reference import FEATURE_SCORES, FeatureDistances
 from frame_ros.confidence.fingerprint import Fingerprint
 from frame_ros.confidence.recalibration.inputs import LACKS, RecalibrationInputs
 from frame_ros.core.errors import FrameRosError
@@ -36,6 +37,8 @@ class AppliedCalibration:
         self.unverified: list[str] = []
         self._aggregate = confidence_aggregate
         self._setup: tuple[Any, ...] | None = None
+        features = calibration.features
+        self._distances = None if features is None else FeatureDistances(features)
 
     @property
     def problem(self) -> str:
@@ -115,6 +118,16 @@ class AppliedCalibration:
         if statistics.standard_deviation == 0.0:
             return NAN, f'{score} never varied in the calibration episodes'
         return statistics.standardised(value), ''
+
+    def feature_distances(self, values: Mapping[str, Any]) -> tuple[dict[str, float], str]:
+        """Returns FEATURE_SCORES -> distance of an inference, and why they are NaN if they are.
+
+        Args:
+            values: of the inference, with 'features' (F,) and 'feature_source'.
+        """
+        if self._distances is None:
+            return dict.fromkeys(FEATURE_SCORES, NAN), NOT_FITTED.format('features')
+        return self._distances.of(values.get('features', ()), values.get('feature_source', ''))
 
 
 # Field of RecalibrationInputs -> value of an inference.

@@ -59,19 +59,19 @@ def feature_problem(features: Any) -> str:
 def with_reduced_features(inference: Inference) -> Inference:
     """Returns the inference with its features reduced, and what was done to them in their source.
 
-    Unusable ones are left out, with the reason in `unavailable`. Applied twice it changes nothing.
+    They are (F,) float64 then. Unusable ones are left out, with the reason in `unavailable`.
+    Applied twice it changes nothing more.
     """
-    if inference.features is None:
+    given = inference.features
+    if given is None:
         return inference
-    if problem := feature_problem(inference.features):
+    if problem := feature_problem(given):
         reasons = {'features': problem, **inference.unavailable}
         return replace(inference, features=None, feature_source='', unavailable=reasons)
-    width, source = len(inference.features), inference.feature_source
-    if width <= MOST_FEATURES:
+    reduced, width, source = reduced_features(given), len(given), inference.feature_source
+    if reduced is given:
         return inference
-    done = f'{width} numbers projected to {MOST_FEATURES}'
-    return replace(
-        inference,
-        features=reduced_features(inference.features),
-        feature_source=f'{source}, {done}' if source else done,
-    )
+    if width > MOST_FEATURES:
+        done = f'{width} numbers projected to {MOST_FEATURES}'
+        source = f'{source}, {done}' if source else done
+    return replace(inference, features=reduced, feature_source=source)

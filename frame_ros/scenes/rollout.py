@@ -27,6 +27,7 @@ from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.action_check import check_chunk
 from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.execution.options import ExecutionOptions
+from frame_ros.policies.fingerprint import FingerprintText
 from frame_ros.policies.protocol import Observation
 from frame_ros.robots import Robot, load_robot
 from frame_ros.scenes.rollout_record import RolloutRecord
@@ -116,7 +117,7 @@ class Rollouts:
         """
         self.simulation.reset(seed)
         policy.reset(seed)
-        record = RolloutRecord(self._names)
+        record = RolloutRecord(self._names, FingerprintText(policy, self.rate))
         queue = ActionQueue(
             1.0 / self.rate,
             ExecutionOptions(alignment='first', n_action_steps=policy.n_action_steps, prefetch=0),
@@ -180,7 +181,7 @@ class Rollouts:
         order = [inference.action_names.index(name) for name in self._names]
         arrival = queue.push(request, actions[:, order], inference.dt)
         latency, cpu = time.perf_counter() - begun, time.process_time() - cpu
-        record.add_inference(observation.stamp, inference, arrival, latency, cpu)
+        record.add_inference(observation, inference, arrival, latency, cpu)
 
     def _record(
         self,

@@ -25,7 +25,9 @@ from frame_ros.confidence.inference_uncertainty import (
     token_uncertainty,
 )
 from frame_ros.policies.execution.action_queue import Arrival
-from frame_ros.policies.protocol import Inference, TokenStatistics
+from frame_ros.policies.features import with_reduced_features
+from frame_ros.policies.fingerprint import FingerprintText
+from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 from frame_ros.scenes.simulation.contacts import Contact
 from frame_ros.sensing.contact.grasp import GraspOptions
 
@@ -40,8 +42,8 @@ class RolloutRecord:
     distance m, object and goal (7,).
     """
 
-    def __init__(self, joint_names: Sequence[str]) -> None:
-        self._names = tuple(joint_names)
+    def __init__(self, joint_names: Sequence[str], fingerprint: FingerprintText) -> None:
+        self._names, self._fingerprint = tuple(joint_names), fingerprint
         self._stamps: list[int] = []
         self._rows: dict[str, list[Any]] = {name: [] for name in COLUMNS}
         self._contacts: list[list[Contact]] = []
@@ -55,9 +57,15 @@ class RolloutRecord:
             self._rows[name].append(rows[name])
 
     def add_inference(
-        self, stamp: int, inference: Inference, arrival: Arrival, latency: float, cpu_time: float
+        self,
+        observation: Observation,
+        inference: Inference,
+        arrival: Arrival,
+        latency: float,
+        cpu_time: float,
     ) -> None:
         """Adds one call of the policy, without the training machine's memory; durations in s."""
+        inference = with_reduced_features(inference)
         samples, tokens = inference.samples, inference.tokens
         values: dict[str, Any] = {
             'sequence': len(self._inferences),
@@ -75,6 +83,11 @@ class RolloutRecord:
             'chunk_overlap': arrival.compared.overlap,
             **chunk_values(arrival.compared.consistency, arrival.compared.shift),
             'is_delta': is_delta(inference.action_space),
+            'features': np.zeros(0) if inference.features is None else inference.features,
+            'feature_source': inference.feature_source,
+            'policy_fingerprint': self._fingerprint.of(observation),
+            'instruction': observation.instruction,
+            'action_names': np.array(inference.action_names),
             'sample_count': 0 if samples is None else len(samples),
             'token_count': 0 if tokens is None else len(tokens.step),
             'vocabulary_size': 0 if tokens is None else tokens.vocabulary_size,
@@ -86,7 +99,7 @@ class RolloutRecord:
         values.update(ensemble_values(() if confidences is None else confidences))
         flat = np.zeros(0) if samples is None else np.ravel(samples)
         values.update(sample_values(flat, values['sample_count'], *inference.actions.shape))
-        self._inferences.append((stamp, values))
+        self._inferences.append((observation.stamp, values))
 
     def streams(self) -> dict[str, Stream]:
         """Role -> Stream."""

@@ -16,6 +16,7 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.contacts import GRASP_CONTACT, grasp_contact_samples
 from frame_ros.bags.streams.events import event_of
 from frame_ros.bags.streams.grasp import IS_HELD, decided_grasp, gripper_samples, state_of
+from frame_ros.bags.streams.inference import inference_samples
 from frame_ros.bags.streams.table import FED_ROLES, STREAMS, pipeline_values, read_stream
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.events import EventType, Outcome
@@ -170,6 +171,19 @@ def test_observation_age_is_the_time_since_the_oldest_input():
     assert STREAMS['inference'].from_message(content)['observation_age'] == 0.25
     object.__setattr__(content, 'observation_stamp', stamp(0))
     assert math.isnan(STREAMS['inference'].from_message(content)['observation_age'])
+
+
+def test_features_are_the_same_live_and_from_a_bag(tmp_path):
+    kind = 'frame_ros/msg/PolicyInference'
+    rows = [np.arange(3.0), np.zeros(0), np.array([1.0, np.nan])]
+    sent = [message(kind, features=row, feature_source=f'source {len(row)}') for row in rows]
+    bag = Bag(write_bag(tmp_path / 'bag', [('/t', T0 + i, m) for i, m in enumerate(sent)]))
+    live = [STREAMS['inference'].from_message(each) for each in sent]
+    read = inference_samples(read_stream(bag, 'inference', '/t').values)
+    for found in (live, read):
+        for values, row in zip(found, rows, strict=True):
+            np.testing.assert_array_equal(values['features'], row)
+            assert values['feature_source'] == f'source {len(row)}'
 
 
 def test_event_keeps_its_texts_as_attributes():

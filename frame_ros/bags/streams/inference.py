@@ -58,7 +58,11 @@ SPACE = 'action_space'
 PATHS = ('header.stamp', *INFERENCE_FIELDS, *TIMES, SPACE)
 # Fields that messages of older versions lack -> what stands for them.
 LATER_FIELDS = dict.fromkeys(CHUNK_VALUES, 0.0)
-FINGERPRINT, INSTRUCTION, ACTION_NAMES = SETUP_FIELDS
+# What acts, and what it saw: the same, whose values are taken as they stand.
+CONTEXT: dict[str, Any] = {
+    **dict(zip(SETUP_FIELDS, ('', '', np.zeros(0, np.str_)))),
+    'features': np.zeros(0), 'feature_source': '',
+}  # fmt: skip
 BLOCK = 64
 SHAPE_FIELDS = ('sample_count', 'horizon', 'action_dimension')
 LARGE_FIELDS = (*TOKEN_FIELDS, *CHOSEN_FIELDS, *TEMPERATURE_FIELDS, ENSEMBLE_FIELD, 'samples')
@@ -70,7 +74,7 @@ def inference_values(message: Any) -> dict[str, Any]:
 
     observation_age: s, request_stamp - observation_stamp; NaN if either is zero (unset).
     UNCERTAINTY_VALUES: see `inference_uncertainty`. RECALIBRATION_VALUES: arrays, see
-    `dimension_confidence`. SETUP_FIELDS: texts, and the names (D,); see `Fingerprint`.
+    `dimension_confidence`. CONTEXT: texts, and arrays (D,), (F,).
     """
     values: dict[str, Any] = {name: float(getattr(message, name)) for name in INFERENCE_FIELDS}
     request, observation = stamp_ns(message.request_stamp), stamp_ns(message.observation_stamp)
@@ -81,9 +85,9 @@ def inference_values(message: Any) -> dict[str, Any]:
     later = (getattr(message, name, absent) for name, absent in LATER_FIELDS.items())
     values.update(chunk_values(*later))
     values['is_delta'] = is_delta(message.action_space)
-    values[FINGERPRINT] = getattr(message, FINGERPRINT, '')
-    values[INSTRUCTION] = getattr(message, INSTRUCTION, '')
-    values[ACTION_NAMES] = np.array(getattr(message, ACTION_NAMES, ()), dtype=np.str_)
+    for name, absent in CONTEXT.items():
+        found = getattr(message, name, absent)
+        values[name] = found if isinstance(absent, str) else np.array(found, absent.dtype.type)
     values['token_count'] = len(message.token_max_probability)
     tokens = {name: getattr(message, name) for name in TOKEN_FIELDS}
     values.update(token_uncertainty(tokens, values['vocabulary_size']))
@@ -126,7 +130,7 @@ def inference_columns(bag: Bag, topic: str) -> tuple[NDArray[np.int64], dict[str
         raise BagError(f'{topic} cannot be read: {found.reason}')
     wanted = {*PATHS, *SHAPE_FIELDS, *LARGE_FIELDS}
     _check_fields(topic, found.types[found.message_type], wanted)
-    wanted.update(LATER_FIELDS, SETUP_FIELDS)
+    wanted.update(LATER_FIELDS, CONTEXT)
     received: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     parts, bad = [], []
     for table in found.tables:
@@ -165,8 +169,7 @@ def _reduced(columns: dict[str, NDArray], count: int) -> dict[str, NDArray]:
     kept['observation_age'] = np.where(is_known, (request - observation) / SECOND, np.nan)
     kept['token_count'] = columns[f'{TOKEN_FIELDS[0]}.count'].astype(np.float64)
     kept['is_delta'] = np.array([is_delta(str(space)) for space in columns[SPACE]])
-    for name in (FINGERPRINT, INSTRUCTION):
-        kept[name] = columns.get(name, np.zeros(count, np.str_))
+    kept |= _as_they_stand(columns, count)
     rows = []
     for row in range(count):
         large = {n: columns[n][row, : columns[f'{n}.count'][row]] for n in LARGE_FIELDS}
@@ -187,10 +190,18 @@ def _reduced(columns: dict[str, NDArray], count: int) -> dict[str, NDArray]:
     return kept | {name: column_of([row[name] for row in rows]) for name in rows[0]}
 
 
-def _names(columns: dict[str, NDArray], row: int) -> NDArray[np.str_]:
-    if ACTION_NAMES not in columns:
-        return np.zeros(0, np.str_)
-    return columns[ACTION_NAMES][row, : columns[f'{ACTION_NAMES}.count'][row]]
+def _as_they_stand(columns: dict[str, NDArray], count: int) -> dict[str, NDArray]:
+    """The values CONTEXT of `count` inferences."""
+    found = {}
+    for name, absent in CONTEXT.items():
+        if name not in columns:
+            found[name] = column_of([absent] * count)
+        elif isinstance(absent, str):
+            found[name] = columns[name]
+        else:
+            rows = zip(columns[name], columns[f'{name}.count'], strict=True)
+            found[name] = column_of([row[:length] for row, length in rows])
+    return found
 
 
 def usable_inference(value: dict[str, float]) -> dict[str, float] | None:
@@ -205,8 +216,8 @@ def inference_samples(values: Values) -> list[dict[str, Any]]:
 
 
 VALUES = (
-    *INFERENCE_FIELDS, 'observation_age', 'token_count', 'is_delta', *CHUNK_VALUES, *SETUP_FIELDS,
-    *UNCERTAINTY_VALUES, *RECALIBRATION_VALUES,
+    *INFERENCE_FIELDS, 'observation_age', 'token_count', 'is_delta', *CHUNK_VALUES,
+    *UNCERTAINTY_VALUES, *RECALIBRATION_VALUES, *CONTEXT,
 )  # fmt: skip
 INFERENCE = RecordedStream(
     'inference',

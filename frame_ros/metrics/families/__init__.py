@@ -24,5 +24,6 @@ from frame_ros.metrics.families.chunks import *
 from frame_ros.metrics.families.token_uncertainty import *
 from frame_ros.metrics.families.sampled_actions import *
 from frame_ros.metrics.families.sampled_chunks import *
+from frame_ros.metrics.families.feature_distances import *
 from frame_ros.metrics.families.calibrated_scores import *
 from frame_ros.metrics.families.confidence import *

@@ -7,6 +7,10 @@ from __future__ import annotations
 from functools import partial
 
 from frame_ros.metrics import record
+from frame_ros.metrics.families.feature_distances import (
+    mahalanobis_distance,
+    nearest_neighbour_distance,
+)
 
 __all__: list[str] = []
 
@@ -33,7 +37,7 @@ CHUNK_CONSISTENCY_Z = _calibrated(
 
 FEATURE_MAHALANOBIS = _calibrated(
     id='feature_mahalanobis', name='Mahalanobis distance of the features',
-    reasons=(_NO_FEATURES, record.NO_CALIBRATION),
+    reasons=(_NO_FEATURES, record.NO_CALIBRATION), batch=mahalanobis_distance,
     formula='√( (f − μ)ᵀ Σ⁻¹ (f − μ) )     μ, Σ: of the calibration episodes, Ledoit-Wolf',
     shows='How far the observation lies from what the policy saw in the calibration episodes.',
     misleads=f'{_OF_OTHERS}It assumes one cloud: several scenes far apart stretch it.',
@@ -41,8 +45,9 @@ FEATURE_MAHALANOBIS = _calibrated(
 
 FEATURE_KNN = _calibrated(
     id='feature_knn', name='distance of the features to the k nearest',
-    reasons=(_NO_FEATURES, record.NO_CALIBRATION),
-    formula='1/k Σ ‖f − fᵢ‖     over the k nearest features of the calibration episodes',
+    reasons=(_NO_FEATURES, record.NO_CALIBRATION), batch=nearest_neighbour_distance,
+    formula='1/k Σ ‖(f − fᵢ) / σ‖     over the k nearest features of the calibration episodes\n'
+        'σ: square roots of the diagonal of Σ, Ledoit-Wolf',
     shows='How far the observation lies from the nearest that the policy saw in calibration '
         'episodes, whatever the shape of their cloud.',
     misleads=f'{_OF_OTHERS}It depends on how densely the calibration episodes were sampled.',

@@ -37,6 +37,7 @@ from frame_ros.policies.execution.inference_check import (
     with_usable_extras,
 )
 from frame_ros.policies.execution.observation_buffer import ObservationBuffer
+from frame_ros.policies.fingerprint import FingerprintText
 from frame_ros.policies.making import Task
 from frame_ros.policies.own_policy import raised_text
 from frame_ros.policies.protocol import Inference, Observation
@@ -63,6 +64,7 @@ class InferenceLoop:
     of chunks in other action spaces. before_reset: called, in this thread, when an episode begins,
     before the policy is reset. on_names: gets the joint names of the chunks before the first chunk
     is used. retry: s to wait after an error, more where the policy itself raises again and again.
+    control_rate: Hz, of the commands.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class InferenceLoop:
         on_names: Callable[[tuple[str, ...]], None],
         problems: Problems,
         retry: float,
+        control_rate: float,
     ) -> None:
         self.counters: Counter[str] = Counter()
         self._policy, self._task, self._queue, self._buffer = policy, task, queue, buffer
@@ -87,6 +90,7 @@ class InferenceLoop:
         self._before_reset, self._on_names = before_reset, on_names
         self._problems, self._retry = problems, retry
         self._problem, self._raised = '', 0
+        self._fingerprint = FingerprintText(policy, control_rate)
         self.episode: PolicyEpisode | None = None
         self._names: tuple[str, ...] = ()
         self._sequence = 0
@@ -179,7 +183,9 @@ class InferenceLoop:
         )
         ready, mode = self._clock.now().nanoseconds, self._queue.mode
         call = Call(self.episode, observation, inference, arrival, ready, latency, cpu, mode)
-        self._publisher.publish(inference_message(self._policy, call, self._sequence))
+        fingerprint = self._fingerprint.of(observation)
+        message = inference_message(self._policy, fingerprint, call, self._sequence)
+        self._publisher.publish(message)
         self._sequence += 1
 
     def _begin(self, request: Request) -> Request | None:

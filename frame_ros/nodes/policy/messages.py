@@ -40,8 +40,10 @@ class Call:
     execution_mode: str = ''
 
 
-def inference_message(policy: Policy, call: Call, sequence: int) -> PolicyInference:
-    """PolicyInference.msg of one call."""
+def inference_message(
+    policy: Policy, fingerprint: str, call: Call, sequence: int
+) -> PolicyInference:
+    """PolicyInference.msg of one call. fingerprint: as `FingerprintText` gives it."""
     inference, arrival = call.inference, call.arrival
     message = PolicyInference(
         episode_id=call.episode.episode_id,
@@ -71,6 +73,7 @@ def inference_message(policy: Policy, call: Call, sequence: int) -> PolicyInfere
         chunk_overlap=arrival.compared.overlap,
         chunk_consistency=arrival.compared.consistency,
         chunk_shift=arrival.compared.shift,
+        policy_fingerprint=fingerprint,
     )
     fill_time(message.header.stamp, call.ready)
     fill_time(message.request_stamp, call.observation.stamp)
@@ -83,6 +86,9 @@ def inference_message(policy: Policy, call: Call, sequence: int) -> PolicyInfere
     if inference.rephrasings and inference.rephrasing_confidences is not None:
         message.rephrasings = list(inference.rephrasings)
         message.rephrasing_confidences = _doubles(inference.rephrasing_confidences)
+    if inference.features is not None:
+        message.features = _doubles(inference.features)
+        message.feature_source = inference.feature_source
     message.unavailable = [f'{what}: {why}' for what, why in inference.unavailable.items()]
     return message
 

@@ -201,6 +201,7 @@ class PolicyNode(ManagedNode):
             on_names=lambda found: setattr(self._control, 'names', found),
             problems=self._problems,
             retry=settings.period,
+            control_rate=settings.control_rate,
         )
 
     def _make_control(

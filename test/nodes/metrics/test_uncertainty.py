@@ -72,7 +72,7 @@ class Calls:
             metrics.token_entropy(p),
             inference.samples.std(axis=0).mean(),
         ]
-        return inference_message(self._policy, call, sequence), expected
+        return inference_message(self._policy, '', call, sequence), expected
 
 
 @pytest.fixture()

@@ -4,6 +4,7 @@
 noted in the episode, action spaces, prompt ensembles, histories.
 """
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from policy_runner import JOINTS, SIZE, CountingPolicy, Runner, ns  # noqa: E402
 from sensor_msgs.msg import Image  # noqa: E402
 
 from frame_ros.msg import EpisodeEvent  # noqa: E402
+from frame_ros.policies.features import reduced_features  # noqa: E402
 from frame_ros.policies.protocol import Inference  # noqa: E402
 
 OBSERVED = 0.1 * np.arange(6)  # what the robot's joints say
@@ -234,6 +236,31 @@ def test_what_a_policy_was_asked_for_and_did_not_give_is_unavailable(runner):
         'rephrasings: 1 were asked for, the policy gave none',
         'samples: 4 were asked for, the policy gave none',
     ]
+
+
+class Seeing(CountingPolicy):
+    """Has features, those of its second inference unusable."""
+
+    fingerprint = {'weights': 'ab' * 32, 'normaliser': 'cd' * 32}
+
+    def infer(self, observation) -> Inference:
+        inference = super().infer(observation)
+        is_second = len(self.observations) == 2
+        features = np.full(3, np.nan) if is_second else np.arange(100.0)
+        return replace(inference, features=features, feature_source='an encoder')
+
+
+def test_features_are_reduced_and_published_with_the_fingerprint(runner):
+    runner.start(Seeing(cameras=('front',)), run_on='always', control_rate=25.0)
+    runner.wait(lambda: len(runner.robot.inferences) >= 3)
+    first, second = runner.robot.inferences[:2]
+    np.testing.assert_array_equal(first.features, reduced_features(np.arange(100.0)))
+    assert first.feature_source == 'an encoder, 100 numbers projected to 64'
+    assert list(second.features) == [] and second.feature_source == ''
+    assert second.unavailable == ['features: they hold values that are not finite']
+    assert json.loads(first.policy_fingerprint) == {
+        **Seeing.fingerprint, 'control_rate': 25.0, 'cameras': {'front': [SIZE[1], SIZE[0]]},
+    }  # fmt: skip
 
 
 class Remembering(CountingPolicy):
