@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from frame_ros.confidence.calibration_file import CalibrationFile
-from frame_ros.confidence.feature_reference import FEATURE_SCORES, FeatureDistances
+from frame_ros.confidence.feature_reference import FEATURE_SCORES, NO_FEATURES, FeatureDistances
 from frame_ros.confidence.fingerprint import Fingerprint
 from frame_ros.confidence.recalibration.inputs import LACKS, RecalibrationInputs
 from frame_ros.core.errors import FrameRosError
@@ -125,9 +125,12 @@ class AppliedCalibration:
         Args:
             values: of the inference, with 'features' (F,) and 'feature_source'.
         """
+        features = values.get('features', ())
+        if not len(features):
+            return dict.fromkeys(FEATURE_SCORES, NAN), NO_FEATURES
         if self._distances is None:
             return dict.fromkeys(FEATURE_SCORES, NAN), NOT_FITTED.format('features')
-        return self._distances.of(values.get('features', ()), values.get('feature_source', ''))
+        return self._distances.of(features, values.get('feature_source', ''))
 
 
 # Field of RecalibrationInputs -> value of an inference.

@@ -185,7 +185,6 @@ def _reduced(columns: dict[str, NDArray], count: int) -> dict[str, NDArray]:
             | ensemble_values(large[ENSEMBLE_FIELD])
             | sample_values(large['samples'], *shape)
             | chunk_values(*later)
-            | {ACTION_NAMES: _names(columns, row)}
         )
     return kept | {name: column_of([row[name] for row in rows]) for name in rows[0]}
 

@@ -66,5 +66,8 @@ class CalibratedScores:
         scores['chunk_consistency_z'], reasons['chunk_consistency_z'] = applied.standardise(
             'chunk_consistency', found['chunk_consistency']
         )
+        distances, problem = applied.feature_distances(values)
+        scores |= distances
+        reasons |= dict.fromkeys(distances, problem)
         self.problems = {name: reason for name, reason in reasons.items() if reason}
         return scores

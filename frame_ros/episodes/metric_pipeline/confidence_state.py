@@ -155,7 +155,7 @@ class ConfidenceState:
         self._live.update('inference', values)
         found.update(zip(self._live.fields, self._live.values()))
         found.update(self._calibrate(values, found))
-        self._missing = missing_scores(found, self._lacks(found), self.problems)
+        self._missing = missing_scores(found, self._lacks(values, found), self.problems)
         found['unavailable'] = tuple(f'{name}: {why}' for name, why in self._missing.items())
         return found
 
@@ -220,11 +220,13 @@ class ConfidenceState:
             self._forget(TOKEN_METRICS)
         self._vocabulary_size = size
 
-    def _lacks(self, found: Mapping[str, Any]) -> set[str]:
+    def _lacks(self, values: Mapping[str, Any], found: Mapping[str, Any]) -> set[str]:
         """Returns what an inference lacks, by its values."""
         lacks = {lack for lack, field in SHOWN_BY.items() if found[field] != found[field]}
         if not found['token_count']:
             lacks.add(Lack.TOKENS)
+        if not len(values.get('features', ())):
+            lacks.add(Lack.FEATURES)
         if self.calibrated.applied is None:
             lacks.add(Lack.CALIBRATION)
         return lacks
