@@ -23,6 +23,7 @@ from frame_ros.confidence.guarantees.drift import DriftDetector, drift_reference
 from frame_ros.confidence.guarantees.fit import fit_guarantee
 from frame_ros.confidence.guarantees.guarantee import AlarmThreshold, Guarantee
 from frame_ros.confidence.guarantees.risk_episode import RiskEpisode
+from frame_ros.confidence.guarantees.standard import standard_guarantees
 from frame_ros.confidence.recalibration.binning import HistogramBinning, PlattBinning
 from frame_ros.confidence.recalibration.isotonic import IsotonicScaling
 from frame_ros.confidence.recalibration.platt import ActionWisePlattScaling, PlattScaling
@@ -73,5 +74,6 @@ __all__ = [
     'required_episodes',
     'reversal_share',
     'risk',
+    'standard_guarantees',
     'token_statistics',
 ]

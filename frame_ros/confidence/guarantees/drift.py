@@ -22,6 +22,8 @@ from frame_ros.core.errors import CalibrationError, ValueRangeError
 # Exponents of the power martingales that are mixed.
 EXPONENTS = np.arange(0.05, 1.0, 0.1)
 LEAST_EPISODES = 10
+# Significant digits of an episode's value.
+_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,18 @@ class DriftVerdict:
         return bool(self.causes)
 
 
+def episode_value(total: float, count: int) -> float:
+    """Returns what is tested for drift: the mean of an episode's risks, from their sum and number;
+    NaN of none.
+    """
+    # Rounded, so that episodes of one constant score are equal, however long they are.
+    return float(f'{total / count:.{_DIGITS}g}') if count else math.nan
+
+
 def episode_values(episode: RiskEpisode) -> dict[str, float]:
-    """Returns the mean risk of each score that the episode has: what is tested for drift."""
-    found = {name: values[~np.isnan(values)] for name, values in episode.risks.items()}
-    return {name: float(values.mean()) for name, values in found.items() if len(values)}
+    """Returns the value of each score that the episode has."""
+    found = {name: risks[~np.isnan(risks)] for name, risks in episode.risks.items()}
+    return {name: episode_value(float(r.sum()), len(r)) for name, r in found.items() if len(r)}
 
 
 def drift_reference(episodes: Sequence[RiskEpisode]) -> dict[str, list[float]]:
@@ -155,7 +165,8 @@ class DriftDetector:
             if math.isfinite(value := values.get(name, math.nan)):
                 bet.update(value)
                 if self._excess(bet) >= 0.0:
-                    self._causes.setdefault(name, f'{name} is {bet.direction} than at calibration')
+                    change = f'is {bet.direction} than in the calibration episodes'
+                    self._causes.setdefault(name, f'the risk of {name} {change}')
         return self.verdict
 
     @property

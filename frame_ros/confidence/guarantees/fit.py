@@ -81,7 +81,7 @@ def fit_guarantee(
     share_for_shape: float = 0.5,
     seed: int = 0,
 ) -> Guarantee:
-    """Fits thresholds with which all scores together keep a rate of false alarms.
+    """Returns thresholds with which all scores together keep a rate of false alarms.
 
     One level per score is split conformal on the episodes' worst risks. A band follows the time
     since the start: a part of the episodes gives its centre and spread, the others' largest
@@ -104,6 +104,30 @@ def fit_guarantee(
         CalibrationError: no score can be fitted; the message says why, and what would be needed.
         ValueRangeError: an argument is out of its range.
     """
+    found = attempt_guarantee(episodes, scores, rate, form, sharing, shares, share_for_shape, seed)
+    if not found.thresholds:
+        raise CalibrationError(
+            'no score can have a threshold: '
+            + '; '.join(f'{name}: {why}' for name, why in found.refused.items())
+        )
+    return found
+
+
+def attempt_guarantee(
+    episodes: Sequence[RiskEpisode],
+    scores: Sequence[str],
+    rate: FalseAlarmRate,
+    form: str = CONSTANT,
+    sharing: str = BONFERRONI,
+    shares: Mapping[str, float] | None = None,
+    share_for_shape: float = 0.5,
+    seed: int = 0,
+) -> Guarantee:
+    """Does as `fit_guarantee`, but where no score can be fitted the result says so in `refused`.
+
+    Raises:
+        ValueRangeError: an argument is out of its range.
+    """
     _check(scores, form, sharing, share_for_shape)
     arguments = form, share_for_shape, seed
     if sharing == BONFERRONI:
@@ -116,11 +140,6 @@ def fit_guarantee(
         fitted = [_attempt(episodes, scores, rate, *arguments)]
     thresholds = {name: each for found, _ in fitted for name, each in found.items()}
     refused = {name: why for _, whys in fitted for name, why in whys.items()}
-    if not thresholds:
-        raise CalibrationError(
-            'no score can have a threshold: '
-            + '; '.join(f'{name}: {why}' for name, why in refused.items())
-        )
     return Guarantee(rate, form, sharing, thresholds, refused)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from itertools import cycle
 
 from frame_ros.confidence.calibration_file import CalibrationFile
+from frame_ros.confidence.monitor.drift_watch import DriftWatch
 from frame_ros.confidence.monitor.nearness import Nearness, any_of
 from frame_ros.confidence.monitor.options import DURATION, DURATION_TOPIC, PROGRESS, MonitorOptions
 from frame_ros.confidence.monitor.records import (
@@ -38,6 +39,7 @@ class HaltMonitor:
     Attributes:
         options: the rule.
         expected_duration: of an episode, s, from the options or the calibration; NaN: not known.
+        drift: of the scores, over the episodes that have ended.
     """
 
     def __init__(self, options: MonitorOptions, calibration: CalibrationFile | None = None) -> None:
@@ -62,8 +64,9 @@ class HaltMonitor:
         self._start: int | None = None
         self._watches = [ScoreWatch(limit, options, 0.0) for limit in limits]
         self._nearness = Nearness(options)
+        self.drift = DriftWatch(limits, options, calibration)
         self.change(options)
-        self.end()
+        self._forget()
 
     def change(self, options: MonitorOptions) -> None:
         """Takes other values of the options that are live; the others must be as they were."""
@@ -74,11 +77,19 @@ class HaltMonitor:
 
     def start(self, stamp: int) -> None:
         """Starts an episode at `stamp` (ns), and forgets all before."""
-        self.end()
+        self._forget()
         self._start, self._now = stamp, stamp
 
     def end(self) -> None:
-        """Forgets the episode: scores are still judged, without a time since its start."""
+        """Ends the episode, if one is under way: it is tested for drift. Scores are still judged,
+        without a time since its start.
+        """
+        if self._start is not None:
+            self.drift.end()
+        self._forget()
+
+    def _forget(self) -> None:
+        self.drift.start()
         self._start = None
         self._now = 0
         self._progress = self._duration = NAN
@@ -110,6 +121,8 @@ class HaltMonitor:
         if self._start is not None and stamp < self._start:
             return
         assert sample.scores is not None
+        if self._start is not None:
+            self.drift.take(stamp, sample.scores)
         elapsed = NAN if self._start is None else (stamp - self._start) / SECOND
         completion = self._completion(stamp)
         for watch in self._watches:

@@ -52,6 +52,19 @@ class MonitorOptions:
         at_least=0.0,
         live=UNCONFIGURED,
     )
+    drift_alpha: float = option(
+        0.01,
+        'probability that the martingales ever report a drift of the scores that is none',
+        above=0.0,
+        below=1.0,
+        live=UNCONFIGURED,
+    )
+    drift_episodes: float = option(
+        1000.0,
+        'episodes between two such reports of their restarted form (CUSUM), on average at least',
+        above=1.0,
+        live=UNCONFIGURED,
+    )
     thresholds: tuple[float, ...] = option(
         (), 'with threshold_from fixed: one for each score, in its unit', live=UNCONFIGURED
     )

@@ -13,6 +13,7 @@ from frame_ros.confidence import (
     Guarantee,
     RiskEpisode,
     fit_guarantee,
+    standard_guarantees,
 )
 from frame_ros.confidence.guarantees.alarm_rate import HOUR_SECONDS, hourly_threshold
 from frame_ros.confidence.guarantees.choice import choose_thresholds
@@ -299,3 +300,24 @@ def test_thresholds_that_keep_the_rate_together_are_chosen(guarantees, scores, r
 def test_what_a_calibration_could_not_fit_is_in_the_error():
     with pytest.raises(CalibrationError, match='c has none, because rare'):
         choose_thresholds([joint('worst', 0.1, 1.0)], ['c'], 'constant', FalseAlarmRate(0.1))
+
+
+def test_a_calibration_holds_what_cannot_be_fitted_with_its_reason():
+    rng = np.random.default_rng(12)
+    episodes = [episode(rng) for _ in range(25)]
+    rates = [FalseAlarmRate(0.1), FalseAlarmRate(0.02), FalseAlarmRate(60.0, 'hour')]
+    found = standard_guarantees(episodes, ['a', 'b'], rates, together=['a', 'b'])
+    fitted = {(each.rate, each.form, each.sharing, tuple(each.thresholds)) for each in found}
+    alone = [('a',), ('b',)]
+    # 0.1 needs 9 episodes, 11 with a shape, 19 if two share it; 0.02 needs 49.
+    for names in alone:
+        assert (rates[0], 'constant', 'bonferroni', names) in fitted
+        assert (rates[0], 'band', 'bonferroni', names) in fitted
+    assert (rates[0], 'constant', 'bonferroni', ('a', 'b')) in fitted
+    assert (rates[0], 'constant', 'worst', ('a', 'b')) in fitted
+    refused = [each for each in found if each.rate == rates[1]]
+    assert refused and not any(each.thresholds for each in refused)
+    with pytest.raises(CalibrationError, match='a has none, because 25 episodes .* needs 49'):
+        choose_thresholds(found, ['a'], 'constant', rates[1])
+    shared = [set(each.thresholds) | set(each.refused) for each in found if each.rate == rates[2]]
+    assert shared.count({'a', 'b'}) == 2  # the worst of both, in two forms; not Bonferroni
