@@ -13,7 +13,7 @@ from frame_ros.core.errors import CalibrationError, ValueRangeError
 
 
 def alarms(rng, draw, episodes=200, calibration=30):
-    """Whether the martingale ever reaches 5, and its restarted form 500, in a stable stream."""
+    """Two bools: the martingale reaches 5, its restarted form 500, in a stable stream."""
     bet = ConformalBet(draw(rng, calibration))
     reached = np.zeros(2, dtype=bool)
     for value in draw(rng, episodes):
