@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -94,8 +95,17 @@ def missing_scores(
         lacks: what the inference lacks, values of `frame_ros.metrics.record.Lack`.
         problems: id of a metric -> what is wrong with its input, which takes precedence.
     """
-    return {
-        name: problems.get(score.metric.id) or score.metric.reason(lacks, CONFIDENCE)
-        for name, score in SCORES.items()
-        if values[name] != values[name]
-    }
+    missing = tuple(name for name in SCORES if values[name] != values[name])
+    reasons = _reasons(missing, frozenset(lacks), tuple(problems.items()))
+    return dict(zip(missing, reasons))
+
+
+# Inference after inference lacks the same.
+@lru_cache(maxsize=64)
+def _reasons(
+    missing: tuple[str, ...], lacks: frozenset[str], problems: tuple[tuple[str, str], ...]
+) -> tuple[str, ...]:
+    """Returns why each of the scores is missing."""
+    known = dict(problems)
+    metrics = (SCORES[name].metric for name in missing)
+    return tuple(known.get(each.id) or each.reason(lacks, CONFIDENCE) for each in metrics)
