@@ -13,8 +13,15 @@ import numpy as np
 from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.feature_reference import FEATURE_SCORES, NO_FEATURES, FeatureDistances
 from frame_ros.confidence.fingerprint import Fingerprint
-from frame_ros.confidence.recalibration.inputs import LACKS, RecalibrationInputs
-from frame_ros.core.errors import FrameRosError
+from frame_ros.confidence.recalibration.inputs import LACKS
+from frame_ros.confidence.recalibration.recalibrator import (
+    CONFIDENCE,
+    DIMENSION_TEMPERATURES,
+    DIMENSIONS,
+    TEMPERATURES,
+)
+from frame_ros.confidence.samples import TOLERANCE, Array
+from frame_ros.core.errors import ShapeError
 from frame_ros.core.health import Level, Status
 
 NAN = float('nan')
@@ -96,17 +103,18 @@ class AppliedCalibration:
         recalibrator = self.calibration.recalibrator
         if recalibrator is None:
             return NAN, NOT_FITTED.format('recalibrator')
-        inputs = RecalibrationInputs(
-            np.array([confidence]),
-            **{name: _row(values.get(source)) for name, source in _SOURCES.items()},
-            temperatures=_known(values.get('temperatures')),
-        )
+        if confidence != confidence:
+            return NAN, ''
+        raw, grid = _taken(recalibrator.inputs, confidence, values)
+        lowest = raw.min() if raw.size and (grid is None or grid.size) else NAN
+        if lowest != lowest:
+            return NAN, LACKS[recalibrator.inputs]
+        if not (lowest >= 0.0 and raw.max() <= 1.0) or not (grid is None or _increases(grid)):
+            return NAN, 'confidences at temperatures, or their grid, cannot be'
         try:
-            found = float(inputs.predict(recalibrator)[0])
-        except FrameRosError as error:
+            return float(recalibrator.mapped(raw[None], grid)[0]), ''
+        except ShapeError as error:
             return NAN, f'the recalibrator cannot take the inference: {error}'
-        is_lacking = found != found and confidence == confidence
-        return found, LACKS[recalibrator.inputs] if is_lacking else ''
 
     def standardise(self, score: str, value: float) -> tuple[float, str]:
         """Returns a score in standard deviations from its mean in the calibration episodes, and why
@@ -133,18 +141,31 @@ class AppliedCalibration:
         return self._distances.of(features, values.get('feature_source', ''))
 
 
-# Field of RecalibrationInputs -> value of an inference.
+# What a recalibrator takes -> value of an inference.
 _SOURCES = {
-    'dimensions': 'dimension_confidence',
-    'at_temperature': 'at_temperature',
-    'dimensions_at_temperature': 'dimension_at_temperature',
+    DIMENSIONS: 'dimension_confidence',
+    TEMPERATURES: 'at_temperature',
+    DIMENSION_TEMPERATURES: 'dimension_at_temperature',
 }
 
 
-def _known(values: Any) -> Any:
-    return None if values is None or not len(values) else np.asarray(values, dtype=np.float64)
+def _taken(inputs: str, confidence: float, values: Mapping[str, Any]) -> tuple[Array, Array | None]:
+    """Returns what a recalibrator takes of one inference, and the grid of it, if it is on one."""
+    if inputs == CONFIDENCE:
+        return _within(np.array(confidence)), None
+    found = _within(np.asarray(values.get(_SOURCES[inputs], ()), dtype=np.float64))
+    if inputs == DIMENSIONS:
+        return found, None
+    return found, np.asarray(values.get('temperatures', ()), dtype=np.float64)
 
 
-def _row(values: Any) -> Any:
-    found = _known(values)
-    return None if found is None else found[None]
+def _within(values: Array) -> Array:
+    """Cuts to [0, 1] what the rounding of a softmax takes beyond it."""
+    if not values.size:
+        return values
+    is_rounding = values.min() >= -TOLERANCE and values.max() <= 1.0 + TOLERANCE
+    return np.minimum(np.maximum(values, 0.0), 1.0) if is_rounding else values
+
+
+def _increases(grid: Array) -> bool:
+    return bool(grid[0] > 0.0 and (grid[1:] > grid[:-1]).all())

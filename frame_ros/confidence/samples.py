@@ -14,7 +14,7 @@ from frame_ros.metrics.arrays import as_floats, on_cpu
 
 Array = NDArray[np.float64]
 # Rounding of a softmax in single precision takes probabilities so far beyond their bounds.
-_TOLERANCE = 1e-6
+TOLERANCE = 1e-6
 
 
 def as_confidences(values: Any, axes: str = 'N') -> Array:
@@ -30,7 +30,7 @@ def as_confidences(values: Any, axes: str = 'N') -> Array:
     array = np.asarray(on_cpu(as_floats(values, 'confidences')[1]), dtype=np.float64)
     if array.ndim != axes.count(',') + 1 or not array.size:
         raise ShapeError(f'confidences have shape {array.shape}; ({axes},) is expected, not empty')
-    if array.min() < -_TOLERANCE or array.max() > 1.0 + _TOLERANCE:
+    if array.min() < -TOLERANCE or array.max() > 1.0 + TOLERANCE:
         raise ValueRangeError(
             f'confidences lie between {array.min():g} and {array.max():g}; they must lie between '
             '0 and 1'

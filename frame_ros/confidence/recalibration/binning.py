@@ -85,7 +85,11 @@ class HistogramBinning(_Binned):
     def predict(self, confidences: Any) -> Array:
         """Returns probabilities of success of (N,) confidences."""
         self._table()
-        return self._look_up(as_confidences(confidences))
+        return self.mapped(as_confidences(confidences))
+
+    def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
+        """Returns probabilities of success of (N,) confidences, unchecked."""
+        return self._look_up(values)
 
     def parameters(self) -> dict[str, Any]:
         """Edges and success rates."""
@@ -118,7 +122,12 @@ class PlattBinning(_Binned):
 
     def predict(self, confidences: Any) -> Array:
         """Returns probabilities of success of (N,) confidences."""
-        return self._look_up(self._platt.predict(confidences))
+        self._table()
+        return self.mapped(as_confidences(confidences))
+
+    def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
+        """Returns probabilities of success of (N,) confidences, unchecked."""
+        return self._look_up(self._platt.mapped(values))
 
     def parameters(self) -> dict[str, Any]:
         """Slope, intercept, edges and values."""

@@ -58,7 +58,11 @@ class IsotonicScaling(Recalibrator):
     def predict(self, confidences: Any) -> Array:
         """Returns probabilities of success of (N,) confidences."""
         self.parameters()
-        return np.interp(as_confidences(confidences), self.points, self.values)
+        return self.mapped(as_confidences(confidences))
+
+    def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
+        """Returns probabilities of success of (N,) confidences, unchecked."""
+        return np.interp(values, self.points, self.values)
 
     def parameters(self) -> dict[str, Any]:
         """The points and their probabilities."""

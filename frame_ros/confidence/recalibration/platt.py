@@ -107,7 +107,11 @@ class PlattScaling(Recalibrator):
     def predict(self, confidences: Any) -> Array:
         """Returns probabilities of success of (N,) confidences."""
         self._check_fitted()
-        return logistic(self.alpha * as_confidences(confidences) + self.beta)
+        return self.mapped(as_confidences(confidences))
+
+    def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
+        """Returns probabilities of success of (N,) confidences, unchecked."""
+        return logistic(self.alpha * values + self.beta)
 
     def parameters(self) -> dict[str, Any]:
         """Slope and intercept."""
@@ -167,13 +171,18 @@ class ActionWisePlattScaling(Recalibrator):
         """Returns probabilities of success, (N,), of (N, D) confidences."""
         if not self.dimensions:
             raise not_fitted(self.kind)
-        values = as_confidences(confidences, 'N, D')
+        return self.mapped(as_confidences(confidences, 'N, D'))
+
+    def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
+        """Returns probabilities of success, (N,), of (N, D) confidences, unchecked."""
         if values.shape[1] != len(self.dimensions):
             raise ShapeError(
                 f'confidences have {values.shape[1]} dimensions; {len(self.dimensions)} were fitted'
             )
-        each = [curve.predict(column) for curve, column in zip(self.dimensions, values.T) if curve]
-        return np.mean(each, axis=0)
+        curves = [(n, each.alpha, each.beta) for n, each in enumerate(self.dimensions) if each]
+        places, alpha, beta = zip(*curves)
+        kept = values if len(places) == values.shape[1] else values[:, list(places)]
+        return logistic(np.array(alpha) * kept + np.array(beta)).mean(axis=1)
 
     def parameters(self) -> dict[str, Any]:
         """Slope and intercept of each dimension; None of one that is left out."""

@@ -58,6 +58,20 @@ class Recalibrator(ABC):
         """
 
     @abstractmethod
+    def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
+        """Returns probabilities of success, (N,), of values that are known to be right: `predict`
+        without its checks, which take longer than the map of a single inference.
+
+        Args:
+            values: what `inputs` names, float64 in [0, 1]: (N,) confidences; (N, D) by dimension;
+                (N, K) or (N, D, K), means over the tokens at each temperature.
+            temperatures: (K,), where values are at temperatures.
+
+        Raises:
+            ShapeError: other action dimensions than those it was fitted on.
+        """
+
+    @abstractmethod
     def parameters(self) -> dict[str, Any]:
         """Returns the fitted numbers, plain JSON values.
 

@@ -67,17 +67,25 @@ def curve_of_grid(largest: Any, temperatures: Any) -> Curve:
             'temperature, is expected'
         )
     means = as_confidences(np.nanmean(array, axis=1), 'N, K')
+    return lambda temperature: between(means[:, None], grid, np.array([temperature]))[:, 0]
+
+
+def between(means: Array, grid: Array, temperatures: Array) -> Array:
+    """Returns confidences (N, D), each at a temperature of its own.
+
+    Args:
+        means: (N, D, K) confidence at each temperature of a grid.
+        grid: (K,), increasing from above 0; beyond its ends, the values there hold.
+        temperatures: (D,).
+    """
+    if len(grid) == 1:
+        return means[..., 0]
     logarithms = np.log(grid)
-
-    def confidences(temperature: float) -> Array:
-        place = np.clip(np.log(temperature), logarithms[0], logarithms[-1])
-        upper = int(np.clip(np.searchsorted(logarithms, place), 1, max(1, len(grid) - 1)))
-        if len(grid) == 1:
-            return means[:, 0]
-        share = (place - logarithms[upper - 1]) / (logarithms[upper] - logarithms[upper - 1])
-        return (1.0 - share) * means[:, upper - 1] + share * means[:, upper]
-
-    return confidences
+    place = np.minimum(np.maximum(np.log(temperatures), logarithms[0]), logarithms[-1])
+    upper = np.minimum(np.maximum(logarithms.searchsorted(place), 1), len(grid) - 1)
+    below, row = logarithms[upper - 1], np.arange(len(upper))
+    share = (place - below) / (logarithms[upper] - below)
+    return (1.0 - share) * means[:, row, upper - 1] + share * means[:, row, upper]
 
 
 def checked_grid(temperatures: Any) -> Array:
@@ -139,6 +147,11 @@ class TemperatureScaling(Recalibrator):
         self.parameters()
         return _curve(confidences, temperatures)[0](self.temperature)
 
+    def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
+        """Returns confidences (N,) at the fitted temperature, of (N, K), unchecked."""
+        assert temperatures is not None
+        return between(values[:, None], temperatures, np.array([self.temperature]))[:, 0]
+
     def parameters(self) -> dict[str, Any]:
         """The temperature."""
         if not np.isfinite(self.temperature):
@@ -189,12 +202,19 @@ class ActionWiseTemperatureScaling(Recalibrator):
         """Returns confidences (N,) at the fitted temperatures."""
         self.parameters()
         curves, _ = self._curves(confidences, temperatures)
-        if len(curves) != len(self.dimensions):
-            raise ShapeError(
-                f'there are {len(curves)} dimensions; {len(self.dimensions)} were fitted'
-            )
+        self._check_dimensions(len(curves))
         each = [curve(float(found)) for curve, found in zip(curves, self.dimensions)]
         return np.mean(each, axis=0)
+
+    def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
+        """Returns confidences (N,) at the fitted temperatures, of (N, D, K), unchecked."""
+        assert temperatures is not None
+        self._check_dimensions(values.shape[1])
+        return between(values, temperatures, self.dimensions).mean(axis=1)
+
+    def _check_dimensions(self, count: int) -> None:
+        if count != len(self.dimensions):
+            raise ShapeError(f'there are {count} dimensions; {len(self.dimensions)} were fitted')
 
     @staticmethod
     def _curves(confidences: Any, temperatures: Any) -> tuple[list[Curve], Array]:
