@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from frame_ros.metrics.arrays import Array, as_sequences
+from frame_ros.metrics.arrays import Array, array_api_compat, as_sequences
 
 
 class ShrunkCovariance(NamedTuple):
@@ -48,7 +48,7 @@ def ledoit_wolf(samples: Any) -> ShrunkCovariance:
     is_zero = distance == 0
     shrinkage = xp.where(is_zero, 0.0, error / xp.where(is_zero, 1.0, distance))
     shrinkage = xp.minimum(shrinkage, xp.ones_like(scale))
-    identity = xp.eye(dimension, dtype=array.dtype)
+    identity = xp.eye(dimension, dtype=array.dtype, device=array_api_compat.device(array))
     share = shrinkage[..., None, None]
     shrunk = (1.0 - share) * covariance + share * scale[..., None, None] * identity
     return ShrunkCovariance(mean, shrunk, shrinkage)

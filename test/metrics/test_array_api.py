@@ -103,6 +103,20 @@ CALLS = {
         ACTIONS[0],
         ACTIONS[1],
     ),
+    'chunk_consistency': (
+        lambda a, b: metrics.chunk_consistency(a, b, 3),
+        ACTIONS[0],
+        ACTIONS[1],
+    ),
+    'reversals': (metrics.reversal_share, ACTIONS),
+    'stagnation': (lambda a, p: metrics.stagnation(a, p, 4.0), ACTIONS, PATH),
+    'sample_spread': (metrics.sample_spread, ACTIONS),
+    'chunk_entropy': (metrics.chunk_entropy, ACTIONS),
+    'stac': (
+        lambda a, b: metrics.statistical_consistency(a, b, 4),
+        ACTIONS,
+        ACTIONS[::-1, ::-1].copy(),
+    ),
 }
 
 
@@ -139,6 +153,7 @@ def test_arrays_that_are_not_contiguous_give_the_same(name):
 SINGLE = [
     'path_length', 'cc_orientation', 'tb_e', 'ev', 'rms_jerk', 'ate', 'rte_3_se3', 'resample',
     'action_instability', 'window_mean', 'mean_trajectory', 'risk_factor', 'travelled_lengths',
+    'reversals', 'stagnation', 'chunk_entropy', 'stac', 'chunk_consistency',
 ]  # fmt: skip
 
 

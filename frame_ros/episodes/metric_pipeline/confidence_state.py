@@ -22,7 +22,7 @@ from frame_ros.metrics import (
     StatisticalConsistency,
     WindowMean,
 )
-from frame_ros.metrics.message_fields import metrics_of
+from frame_ros.metrics.message_fields import FIELDS, metrics_of
 from frame_ros.metrics.record import Lack
 
 NAN = float('nan')
@@ -56,7 +56,7 @@ OF_ACTIONS = tuple(
     f for m in metrics_of('confidence', ActionStep) for f in m.fields_of('confidence')
 )
 ACTION_VALUES = attrgetter(*OF_ACTIONS)
-NO_ACTIONS = dict.fromkeys(OF_ACTIONS, NAN)
+UNKNOWN = dict.fromkeys(FIELDS['confidence'], NAN)
 # Lack -> the field that is NaN then.
 SHOWN_BY = {
     Lack.CHOSEN_TOKENS: 'confidence',
@@ -138,11 +138,14 @@ class ConfidenceState:
         steps = {name: float(values.get(name, NAN)) for name in METRICS}
         if steps[METRICS[0]] == steps[METRICS[0]]:
             self._follow_vocabulary(int(values.get('vocabulary_size', 0)))
-        found: dict[str, Any] = {'time': time}
-        found.update((name, int(values.get(name, 0))) for name in COUNTS)
-        found.update((field, float(values.get(name, NAN))) for field, name in COPIED.items())
-        found.update(self._confidences(values))
-        found.update(NO_ACTIONS if actions is None else zip(OF_ACTIONS, ACTION_VALUES(actions)))
+        found: dict[str, Any] = {**UNKNOWN, **self._confidences(values)}
+        for name in COUNTS:
+            found[name] = int(values.get(name, 0))
+        for field, name in COPIED.items():
+            found[field] = float(values.get(name, NAN))
+        if actions is not None:
+            found.update(zip(OF_ACTIONS, ACTION_VALUES(actions)))
+        found['time'] = time
         found['stagnation'] = self._stagnation.value
         found['stac'] = self._compare_samples(values)
         found['sample_spread'] = tuple(map(float, values.get('sample_spread', ())))

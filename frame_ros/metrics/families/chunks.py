@@ -167,6 +167,8 @@ QUEUE_DEPTH = record.efficiency_metric(
         'that were decided long ago.',
 )  # fmt: skip
 
+_CHART = record.Chart('Chunk overlap disagreement')
+
 CHUNK_OVERLAP = record.Metric(
     id='chunk_overlap', name='chunk overlap disagreement', unit='action', higher_is_better=False,
     minimum_samples=2, category='uncertainty',
@@ -177,7 +179,7 @@ CHUNK_OVERLAP = record.Metric(
     batch=chunk_overlap_disagreement, streaming=ChunkOverlapDisagreement,
     torch='ChunkOverlapDisagreement', messages=('confidence', 'efficiency'), of_moments=record.MEAN,
     sampled_at=record.INFERENCES,
-    line=record.Line(record.Chart('Chunk overlap disagreement'), 'mean difference'),
+    line=record.Line(_CHART, 'mean absolute difference'),
     formula='mean |new chunk − last chunk|  over steps and dimensions that both predict',
     shows='Whether the policy sticks to its plan: how much a new chunk differs from the last one '
         'about the same moments.',
@@ -190,7 +192,7 @@ CHUNK_CONSISTENCY = record.Metric(
     id='chunk_consistency', name='chunk consistency', unit='action', higher_is_better=False,
     minimum_samples=2, source='VLA-FAIL, arXiv 2606.21386', category='uncertainty',
     reasons=(record.NO_OVERLAP,), batch=chunk_consistency, messages=('confidence',),
-    of_moments=record.MEAN, sampled_at=record.INFERENCES,
+    of_moments=record.MEAN, sampled_at=record.INFERENCES, line=record.Line(_CHART, 'mean distance'),
     formula='mean over k of ‖aₜ[k] − aₜ₋₁[k + s]‖     s: steps between their beginnings',
     shows='How far the policy moved its plan for the same moments: large when it changes its mind.',
     misleads='It depends on how much later the new chunk was made: compare at one rate of '

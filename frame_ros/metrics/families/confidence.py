@@ -230,6 +230,8 @@ NO_CHOSEN_TOKENS = record.Reason(
     record.Lack.CHOSEN_TOKENS,
 )
 
+_CHART = record.Chart('Confidence')
+
 _confidence = partial(
     record.Metric, unit='1', higher_is_better=True, category='confidence', messages=('confidence',),
 )  # fmt: skip
@@ -237,7 +239,7 @@ _confidence = partial(
 CONFIDENCE = _confidence(
     id='confidence', name='confidence', source='VLA calibration, section 3.3',
     reasons=(record.NO_TOKENS, NO_CHOSEN_TOKENS), batch=token_confidence, of_moments=record.MEAN,
-    options=('confidence_aggregate',), line=record.Line(record.Chart('Confidence'), 'confidence'),
+    options=('confidence_aggregate',), line=record.Line(_CHART, 'confidence'),
     formula='cₜ = mean over tokens of the probability of the chosen token',
     shows='How likely the policy thought its own action.',
     misleads=f'{SOFTMAX}{MULTIMODAL}{MEAN_OVER_TOKENS}',
@@ -260,6 +262,7 @@ TOKEN_MEAN = _of_tokens(
 
 TOKEN_GEOMETRIC_MEAN = _of_tokens(
     id='confidence_geometric', name='geometric mean of token probabilities',
+    line=record.Line(_CHART, 'geometric mean of tokens'),
     formula='cₜ = ( Π_tn p_tn )^(1/TN)',
     shows='The likelihood of the whole action, per token: comparable for any number of tokens.',
     misleads=f'{SOFTMAX}{MULTIMODAL}One token of probability 0 makes it 0.',
@@ -267,6 +270,7 @@ TOKEN_GEOMETRIC_MEAN = _of_tokens(
 
 TOKEN_MINIMUM = _of_tokens(
     id='confidence_min', name='smallest token probability',
+    line=record.Line(_CHART, 'smallest of tokens'),
     formula='cₜ = min_tn p_tn',
     shows='The token that the policy was least sure of: one doubtful joint suffices.',
     misleads=f'{SOFTMAX}{MULTIMODAL}The more tokens, the lower: compare within one model and one '

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import islice
 from math import dist
-from operator import sub
+from operator import ne
 from typing import Any
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
@@ -84,7 +85,7 @@ def stagnation(
     counts = _window_sums(xp.astype(is_changed, xp.int64), window - 1)
     newest = points[..., window - 1 :, :]
     steps = newest.shape[-2]
-    has_stayed = xp.ones(counts.shape, dtype=xp.bool)
+    has_stayed = counts == counts
     for first in range(window - 1):
         has_stayed = has_stayed & (
             norm(xp, newest - points[..., first : first + steps, :]) < threshold
@@ -124,24 +125,19 @@ class ReversalShare:
 
     def __init__(self, window: int = WINDOW) -> None:
         _check_window(window, 3)
-        self._turns = window - 2
-        self._counts: deque[int] = deque(maxlen=self._turns)
-        self._action: list[float] | None = None
+        self._window = window
+        self._actions: deque[list[float]] = deque(maxlen=window)
         self.gaps = 0
-        self.reset()
 
     def reset(self) -> None:
         """Forgets everything."""
-        self._action = None
-        self.reset_differences()
+        self._actions.clear()
         self.gaps = 0
 
     def reset_differences(self) -> None:
         """After a gap: no reversal spans it, and a new window begins."""
-        self.gaps += self._action is not None
-        self._action = None
-        self._change: list[float] | None = None
-        self._counts.clear()
+        self.gaps += bool(self._actions)
+        self._actions.clear()
 
     def update(self, action: Sequence[float]) -> None:
         """Takes one executed action, D values.
@@ -150,24 +146,25 @@ class ReversalShare:
             ShapeError: not as many values as before.
             ValueRangeError: a value is not finite. Nothing has changed in either case.
         """
-        last = self._action
-        values = finite(action, () if last is None else (len(last),), 'action')
-        if last is not None:
-            change = list(map(sub, values, last))
-            if self._change is not None:
-                # Signs, not the product: that of two tiny numbers is 0.
-                turns = [(a > 0 > b) or (a < 0 < b) for a, b in zip(change, self._change)]
-                self._counts.append(sum(turns))
-            self._change = change
-        self._action = values
+        actions = self._actions
+        actions.append(finite(action, (len(actions[-1]),) if actions else (), 'action'))
 
     @property
     def value(self) -> float:
         """Share of the window, in [0, 1]."""
-        counts = self._counts
-        if len(counts) < self._turns or not self._action:
+        actions = self._actions
+        if len(actions) < self._window:
             return NAN
-        return sum(counts) / (len(self._action) * len(counts))
+        turns = 0
+        for positions in zip(*actions):
+            before = positions[0]
+            last = 0.0
+            for position in positions:
+                # Signs, not the product: that of two tiny numbers is 0.
+                change = position - before
+                turns += (last > 0.0 > change) or (last < 0.0 < change)
+                before, last = position, change
+        return turns / (len(actions[0]) * (self._window - 2))
 
 
 class Stagnation:
@@ -182,51 +179,50 @@ class Stagnation:
         _check_threshold(threshold)
         self._threshold = threshold
         self._window = window
-        self._steps: deque[tuple[bool, Sequence[float] | None]] = deque(maxlen=window)
+        self._actions: deque[Sequence[float]] = deque(maxlen=window)
+        self._positions: deque[Sequence[float] | None] = deque(maxlen=window)
         self.gaps = 0
-        self.reset()
 
     def reset(self) -> None:
         """Forgets everything."""
-        self._steps.clear()
         self.reset_differences()
         self.gaps = 0
 
     def reset_differences(self) -> None:
         """After a gap: a new window begins."""
-        self.gaps += bool(self._steps)
-        self._steps.clear()
-        self._action: Sequence[float] | None = None
+        self.gaps += bool(self._actions)
+        self._actions.clear()
+        self._positions.clear()
 
     def update(self, action: Sequence[float], position: Sequence[float] | None) -> None:
-        """Takes one step: the executed action, D plain floats, and the TCP's position, m; None: it
-        is not known.
+        """Takes one step: the executed action, D plain floats, kept, so they must not change, and
+        the TCP's position, m; None: it is not known.
         """
-        is_changed = self._action is not None and any(
-            a != b for a, b in zip(action, self._action, strict=True)
-        )
-        self._steps.append((is_changed, position))
-        self._action = action
+        self._actions.append(action)
+        self._positions.append(position)
 
     @property
     def value(self) -> float:
         """Share of the window, in [0, 1]."""
-        steps = self._steps
-        if len(steps) < self._window:
+        actions, newest = self._actions, self._positions[-1] if self._positions else None
+        if len(actions) < self._window or newest is None:
             return NAN
-        newest = steps[-1][1]
-        changes, distance = 0, 0.0
-        for index, (is_changed, position) in enumerate(steps):
-            if newest is None or position is None:
+        has_moved = False
+        for position in self._positions:
+            if position is None:
                 return NAN
-            changes += is_changed and index > 0
-            distance = max(distance, dist(newest, position))
-        return changes / (len(steps) - 1) if distance < self._threshold else 0.0
+            has_moved = has_moved or dist(newest, position) >= self._threshold
+        if has_moved:
+            return 0.0
+        changes = sum(map(ne, actions, islice(actions, 1, None)))
+        return changes / (self._window - 1)
 
 
 def _take_action(metric: ReversalShare, action: Sequence[float]) -> None:
     metric.update(action)
 
+
+_CHART = record.Chart('Direction reversals and stagnation (window of 8)')
 
 REVERSALS = record.Metric(
     id='reversals', name='direction reversals', unit='1', higher_is_better=False,
@@ -234,6 +230,7 @@ REVERSALS = record.Metric(
     reasons=(record.TOO_FEW_ACTIONS,), batch=reversal_share, streaming=ReversalShare,
     live=record.Live('action', _take_action), messages=('confidence',), of_moments=record.MEAN,
     counts_when_static=False, sampled_at=record.CONTROL_STEPS, options=('gap',),
+    line=record.Line(_CHART, 'reversals'),
     formula='share of sign(aᵢ − aᵢ₋₁) = −sign(aᵢ₋₁ − aᵢ₋₂)  over the last 8 executed actions',
     shows='How often the executed actions turn back: a policy that dithers between two ways.',
     misleads=f'{record.RATE}A joint that should stand still and trembles by rounding counts as '
@@ -246,6 +243,7 @@ STAGNATION = record.Metric(
     category='uncertainty', reasons=(record.TOO_FEW_ACTIONS, record.NO_POSE), batch=stagnation,
     streaming=Stagnation, messages=('confidence',), of_moments=record.MEAN,
     counts_when_static=False, sampled_at=record.CONTROL_STEPS, options=('static_threshold', 'gap'),
+    line=record.Line(_CHART, 'stagnation'),
     formula='share of the last 8 steps with aᵢ ≠ aᵢ₋₁, if the TCP stayed within the static '
         'threshold of its position; else 0',
     shows='Commands that move nothing: the policy goes on acting, and the arm is blocked, or '

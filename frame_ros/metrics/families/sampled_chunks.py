@@ -186,6 +186,7 @@ ENTROPY_OF_CHUNKS = record.Metric(
     reasons=(record.NO_SAMPLES, record.Reason('the samples of a step are all equal')),
     batch=chunk_entropy,
     messages=('confidence',), of_moments=record.MEAN,
+    line=record.Line(record.Chart('Chunk entropy', is_from_zero=False), 'entropy'),
     formula='1/H Σ_h ½ ln det(2πe Σ_h)     Σ_h: covariance of N samples at step h, Ledoit-Wolf',
     shows='How large the volume is that sampled chunks fill: large when many motions are likely.',
     misleads='It is a density: its zero means nothing, it may be negative, and it depends on the '
@@ -206,6 +207,7 @@ STATISTICAL_CONSISTENCY = record.Metric(
     batch=statistical_consistency,
     streaming=StatisticalConsistency, messages=('confidence',), of_moments=record.MEAN,
     sampled_at=record.INFERENCES,
+    line=record.Line(record.Chart('Statistical consistency of chunks'), 'squared discrepancy'),
     formula='MMD² = mean k(x, x′) + mean k(y, y′) − 2 mean k(x, y),  k = exp(−‖x − y‖² / 2σ²)\n'
         'x, y: sampled chunks of two inferences over the steps both predict',
     shows='How far the policy has changed its distribution of plans for the same moments; several '

@@ -23,7 +23,8 @@ from frame_ros.bags.streams.topic_map import used_topics
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
-from frame_ros.metrics import REGISTRY
+from frame_ros.metrics import REGISTRY, metric_of_field
+from frame_ros.metrics.record import CONTROL_STEPS, Lack
 
 # Ages of poses that differ by more than this, s, are of different poses.
 SAME_AGE = 1e-6
@@ -84,7 +85,7 @@ class Loss:
 def roles_of(kind: str, field: str) -> frozenset[str]:
     """The streams that a field of a live kind is computed from."""
     if kind == 'confidence':
-        return frozenset(('inference',))
+        return _roles_of_score(field)
     if field in OF_CONTROL or (kind == 'quality' and field.startswith('a_')):
         return frozenset(('action',))
     if kind == 'efficiency':
@@ -93,6 +94,14 @@ def roles_of(kind: str, field: str) -> frozenset[str]:
         return frozenset(('action', 'pose', 'proximity' if field in OF_DISTANCE else 'contact'))
     is_of_target = field.startswith('ot') or field in JOINED or field == 'is_grasped'
     return frozenset(('action', 'pose')) | (TARGETS if is_of_target else frozenset())
+
+
+def _roles_of_score(field: str) -> frozenset[str]:
+    entry = metric_of_field('confidence', field)
+    is_of_actions = entry is not None and entry.sampled_at == CONTROL_STEPS
+    is_of_poses = entry is not None and any(r.lack == Lack.POSE for r in entry.reasons)
+    others = ['action'] * is_of_actions + ['pose'] * is_of_poses
+    return frozenset(('inference', *others))
 
 
 def is_judged(

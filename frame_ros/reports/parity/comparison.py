@@ -48,7 +48,7 @@ NOT_COMPARED = frozenset({'stamp', 'episode_id'})
 # Not those of the live run, where references were given at reading.
 OF_REFERENCES = frozenset({'ate', 'rte', 'ate_reference', 'rte_reference'})
 # Kinds whose values depend on streams that can lag.
-JOINED = frozenset({'quality', 'safety'})
+JOINED = frozenset({'quality', 'safety', 'confidence'})
 NAN = float('nan')
 
 
