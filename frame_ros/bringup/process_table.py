@@ -68,6 +68,7 @@ def demo_processes(options: DemoOptions) -> list[Process]:
             *_monitors(options),
             _recorder(options, demo_expected(options)),
             *_gate(options),
+            *_halt_monitor(options),
             _policy(options),
             Process(
                 'session',
@@ -110,7 +111,8 @@ def _arm_processes(options: ArmOptions) -> list[Process]:
     watching = [*arm_sensing(options), *watched]
     monitors = [replace(process, can_respawn=True) for process in watching]
     recorder = _recorder(options, arm_expected(options), (options.topics.gripper,))
-    return [*monitors, recorder, *_gate(options), *policy, *_display(options)]
+    halts = _halt_monitor(options)
+    return [*monitors, recorder, *_gate(options), *halts, *policy, *_display(options)]
 
 
 def _waiting_for_all(processes: list[Process]) -> list[Process]:
@@ -201,6 +203,14 @@ def _gate(options: RunOptions) -> list[Process]:
     if not options.has_gate:
         return []
     return [Process('gate', 'gate', {}, options.remappings(), is_lifecycle=True)]
+
+
+def _halt_monitor(options: RunOptions) -> list[Process]:
+    """The monitor that recommends halts, where it is asked for."""
+    if not options.monitor:
+        return []
+    names = options.remappings()
+    return [Process('monitor', 'monitor', {}, names, is_lifecycle=True, only_watches=True)]
 
 
 def _recorder(options: RunOptions, expected: Sequence[str], others: Sequence[str] = ()) -> Process:

@@ -36,15 +36,18 @@ def check_run(processes: Sequence[Process]) -> None:
             CHECKS[process.executable](process.parameters)
 
 
+def _options(node: str, parameters: Parameters) -> Any:
+    """The options of a node that has these parameters, and perhaps others."""
+    names = parameters_of(node).keys() & parameters.keys()
+    return from_values(options_of(node), {name: from_parameter(parameters[name]) for name in names})
+
+
 def _check_policy(parameters: Parameters) -> None:
     from frame_ros.policies.registry import check_policy
     from frame_ros.robots import load_robot
 
     options = parse_options('policy_options', parameters.get('policy_options', ()))
-    names = parameters_of('policy').keys() & parameters.keys()
-    chosen = from_values(
-        options_of('policy'), {name: from_parameter(parameters[name]) for name in names}
-    )
+    chosen = _options('policy', parameters)
     offered = offered_of(chosen, load_robot(chosen.robot))
     check_policy(chosen.policy, offered, required_of(chosen), options)
     if file := parameters.get('rephrasings_file'):
@@ -85,6 +88,13 @@ def _check_obstacles(parameters: Parameters) -> None:
         load_obstacles(file)
 
 
+def _check_monitor(parameters: Parameters) -> None:
+    chosen = _options('monitor', parameters)
+    chosen.settings().make()
+    if chosen.snapshot.before:
+        check_folder(chosen.directory, 'directory')
+
+
 def _check_recorder(parameters: Parameters) -> None:
     if parameters.get('enabled', True):
         check_folder(parameters['directory'], 'directory')
@@ -104,6 +114,7 @@ CHECKS: dict[str, Callable[[Parameters], None]] = {
     'contact': _check_contact,
     'proximity': _check_obstacles,
     'markers': _check_obstacles,
+    'monitor': _check_monitor,
     'episode_recorder': _check_recorder,
     'robot_driver': partial(_check_device, 'robot_id'),
     'teleoperator': partial(_check_device, 'teleoperator_id'),

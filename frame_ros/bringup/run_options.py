@@ -60,6 +60,14 @@ class RunOptions(NamespaceOptions):
     gate_parameters: Mapping[str, Any] = option(
         {}, 'parameters of the gate, such as limits.velocity_scale'
     )
+    monitor: bool = option(
+        False,
+        'recommend a halt where the policy is unsure and the robot near something or in contact; '
+        'needs calibration_file, or thresholds in monitor_parameters',
+    )
+    monitor_parameters: Mapping[str, Any] = option(
+        {}, 'parameters of the monitor, such as halts_gate'
+    )
     contact_parameters: Mapping[str, Any] = option(
         {}, 'parameters of the contact node, such as wrench.force_on'
     )
@@ -78,7 +86,11 @@ class RunOptions(NamespaceOptions):
         text='write one bag per episode, from start_episode to end_episode',
     )
     directory: str = passed(
-        'directory', 'episode_recorder', text='folder for the bags', convert=path_parameter
+        'directory',
+        'episode_recorder',
+        'monitor',
+        text='folder for the bags',
+        convert=path_parameter,
     )
     camera_images: str = passed('camera_images', 'episode_recorder')
     rviz: bool = option(False, 'show RViz')
@@ -95,7 +107,13 @@ class RunOptions(NamespaceOptions):
     references: tuple[str, ...] = passed('references', 'metrics', convert=path_parameter)
     reference_mean: bool = passed('reference_mean', 'metrics')
     reference_match: str = passed('reference_match', 'metrics')
-    calibration_file: str = passed('calibration_file', 'metrics', convert=path_parameter)
+    calibration_file: str = passed(
+        'calibration_file',
+        'metrics',
+        'monitor',
+        text='file of `frame-ros calibrate`: calibrated confidence, and thresholds of the monitor',
+        convert=path_parameter,
+    )
     low_pass_cutoff: float = passed('low_pass_cutoff', 'metrics')
     log_level: str = option('info', 'least severity that the nodes log', choices=LOG_LEVELS)
     given: frozenset[str] = attrs.field(default=frozenset(), eq=False)
@@ -182,6 +200,7 @@ class DemoOptions(RunOptions):
     directory: str = passed(
         'directory',
         'episode_recorder',
+        'monitor',
         default='runs/demo',
         text='folder for the bags and videos',
         convert=path_parameter,

@@ -9,6 +9,8 @@ import shutil
 import time
 from typing import TYPE_CHECKING, TextIO
 
+from frame_ros.confidence.monitor import Level
+
 if TYPE_CHECKING:
     from frame_ros.nodes.console.node import EpisodeResult, Snapshot
 
@@ -31,7 +33,7 @@ def snapshot_line(snapshot: Snapshot, following: int, episodes: int) -> str:
     """
     if not snapshot.episode_id:
         return f'waiting for episode {min(following, episodes)} of {episodes}'
-    parts = (
+    parts = [
         f'episode {snapshot.number} of {episodes}, {number(snapshot.time, "s")}',
         f'speed {number(snapshot.speed, "mm/s", 1e3, 0)}',
         f'RMS jerk {number(snapshot.jerk, "m/s^3")}',
@@ -39,7 +41,9 @@ def snapshot_line(snapshot: Snapshot, following: int, episodes: int) -> str:
         f'collisions {snapshot.collisions}',
         f'newest latency {number(snapshot.latency, "ms", 1e3)}',
         f'rate, last second {number(snapshot.control_rate, "Hz")}',
-    )
+    ]
+    if snapshot.monitor >= 0:
+        parts.append(f'monitor {Level(snapshot.monitor).title}')
     return ' | '.join(parts)
 
 

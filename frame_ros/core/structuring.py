@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 import attrs
-import numpy as np
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import check_names
@@ -50,7 +49,8 @@ def unstructured(value: Any) -> Any:
         return {name: unstructured(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
         return [unstructured(part) for part in value]
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    # Arrays, without NumPy: profiles are read where it is not imported.
+    return value.tolist() if hasattr(value, 'tolist') else value
 
 
 def _under(where: str, name: str) -> str:

@@ -21,7 +21,7 @@ from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 
 GATE_TYPE = 'frame_ros/msg/GateIntervention'
-NOTING = ('policy', 'gate')
+NOTING = ('policy', 'gate', 'monitor')
 
 
 class GateAction(IntEnum):
@@ -84,7 +84,7 @@ class Interventions:
     begin: int  # of the episode, ns
     end: int  # of the episode, ns
     runs: tuple[GateRun, ...] | None = None  # of the gate; None: the bag has none of its messages
-    notes: tuple[Event, ...] = ()  # NOTE events of policy and gate
+    notes: tuple[Event, ...] = ()  # NOTE events of policy, gate and monitor
     stops: tuple[Event, ...] = ()  # STOP events
 
     @property

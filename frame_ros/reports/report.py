@@ -32,6 +32,7 @@ from frame_ros.reports.model.verdict import verdict
 from frame_ros.reports.parity.comparison import BAR, live_definitions
 from frame_ros.reports.parity.verdict import ParityVerdict, parity_verdict
 from frame_ros.reports.sections.fingerprint import FingerprintSection
+from frame_ros.reports.sections.halts import HaltSection
 from frame_ros.reports.sections.interventions import InterventionSection, help_text, total_data
 from frame_ros.reports.sections.references import ReferenceSection
 from frame_ros.reports.sections.section import Basis, EpisodeSection, ReportSection, as_row
@@ -41,7 +42,12 @@ from frame_ros.reports.sections.truth import TruthSection
 FORMAT = 'frame_ros report 1'
 # The sections in their order on the page. To add one, add its class here, or append it.
 REPORT_SECTIONS: list[type[ReportSection]] = [ReferenceSection, FingerprintSection]
-EPISODE_SECTIONS: list[type[EpisodeSection]] = [InterventionSection, SensingSection, TruthSection]
+EPISODE_SECTIONS: list[type[EpisodeSection]] = [
+    InterventionSection,
+    HaltSection,
+    SensingSection,
+    TruthSection,
+]
 
 
 class Report:

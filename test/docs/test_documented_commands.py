@@ -42,6 +42,8 @@ from frame_ros.bringup.process_table import (  # noqa: E402
 from frame_ros.bringup.run_checks import check_run  # noqa: E402
 from frame_ros.bringup.run_options import DemoOptions  # noqa: E402
 from frame_ros.cli import build_parser, main  # noqa: E402
+from frame_ros.confidence.calibration_file import CalibrationFile  # noqa: E402
+from frame_ros.confidence.calibration_parts import HorizonThresholds  # noqa: E402
 from frame_ros.core.option_texts import from_texts  # noqa: E402
 from frame_ros.core.options import flat  # noqa: E402
 
@@ -57,6 +59,7 @@ STAND_INS = {
     r'--output DIR|data/cubes': '--output new',
     r'--output --output': '--output',
     r'URDF': 'so101',
+    r'\$PWD/runs/calibration\.json|runs/calibration\.json(?! --)': 'calibration.json',
     r'FILE': 'capsules.yaml',
     r'\bexamples/robots/': f'{ROOT}/examples/robots/',
     r'metrics ID': 'metrics pl',
@@ -97,8 +100,15 @@ def place(tmp_path_factory) -> Path:
         (folder / name).write_text(yaml.safe_dump(tool))
     (folder / 'mine.yaml').write_text('metrics:\n  ros__parameters: {hold: 0.1}\n')
     (folder / 'labels.csv').write_text('episode,label\nhuman,high\n')
+    calibration(folder / 'calibration.json')
     (folder / 'ideas.txt').write_text('grasp the cube\n')
     return folder
+
+
+def calibration(path: Path) -> None:
+    thresholds = HorizonThresholds(quantile=0.1, thresholds=[0.5], episodes=20)
+    found = CalibrationFile(horizon_thresholds={'confidence': thresholds}, expected_duration=10.0)
+    found.save(path)
 
 
 @pytest.fixture(scope='module')

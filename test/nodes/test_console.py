@@ -18,6 +18,7 @@ from frame_ros.msg import (  # noqa: E402
     EfficiencyMetrics,
     EpisodeEvent,
     EpisodeSummary,
+    MonitorState,
     QualityMetrics,
 )
 from frame_ros.nodes.console.node import close_console, open_console  # noqa: E402
@@ -39,6 +40,7 @@ def publish(console):
         QualityMetrics: ('quality_metrics', 10),
         EfficiencyMetrics: ('efficiency_metrics', 10),
         EpisodeSummary: ('episode_summary', 10),
+        MonitorState: ('monitor_state', 10),
     }
     node = rclpy.create_node('teller')
     made = {kind: node.create_publisher(kind, *where) for kind, where in topics.items()}
@@ -73,6 +75,10 @@ def test_values_are_of_the_episode_that_runs(console, publish):
     publish(QualityMetrics(episode_id='b', time=0.1))
     look_until(console, lambda seen, _: seen.time == 0.1)
     assert snapshot_line(console.snapshot, 2, 5).startswith('episode 2 of 5, 0.1 s')
+    assert 'monitor' not in snapshot_line(console.snapshot, 2, 5)
+    publish(MonitorState(episode_id='b', level=MonitorState.LEVEL_HALT))
+    look_until(console, lambda seen, _: seen.monitor == MonitorState.LEVEL_HALT)
+    assert snapshot_line(console.snapshot, 2, 5).endswith(' | monitor HALT')
 
 
 def test_between_episodes_the_next_one_is_waited_for(console, publish):

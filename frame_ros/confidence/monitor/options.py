@@ -66,7 +66,10 @@ class MonitorOptions:
         live=UNCONFIGURED,
     )
     thresholds: tuple[float, ...] = option(
-        (), 'with threshold_from fixed: one for each score, in its unit', live=UNCONFIGURED
+        (math.inf,),
+        'with threshold_from fixed: one for each score, in its unit; .inf: none is given',
+        is_finite=False,
+        live=UNCONFIGURED,
     )
     completion_from: str = option(
         DURATION,
@@ -145,7 +148,10 @@ class MonitorOptions:
 
     @rule('thresholds', 'one for each of the {self.score_count} scores, with threshold_from fixed')
     def _has_thresholds(self) -> bool:
-        return self.threshold_from != FIXED or len(self.thresholds) == self.score_count
+        is_given = all(map(math.isfinite, self.thresholds))
+        return self.threshold_from != FIXED or (
+            is_given and len(self.thresholds) == self.score_count
+        )
 
     @rule('score_hysteresis', 'one for all scores, or one for each of the {self.score_count}')
     def _has_hysteresis(self) -> bool:

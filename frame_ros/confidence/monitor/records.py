@@ -19,6 +19,12 @@ class Level(IntEnum):
     HALT = 2  # a halt is recommended
     STALE = 3  # what the rule needs is missing or too old: no judgement
 
+    @property
+    def title(self) -> str:
+        """Name for people."""
+        names = {Level.HALT: 'HALT', Level.STALE: 'no judgement'}
+        return names.get(self, self.name.lower())
+
 
 class Cause(StrEnum):
     """Cause of a level other than OK; the value is what messages carry."""

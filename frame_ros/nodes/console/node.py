@@ -18,6 +18,7 @@ from frame_ros.msg import (
     EpisodeSummary,
 )
 from frame_ros.nodes.metrics.topics import METRICS
+from frame_ros.nodes.monitor.topics import STATE as MONITOR_STATE
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_inputs import inputs_of
 from frame_ros.nodes.runtime.qos import EVENTS
@@ -32,7 +33,8 @@ class Snapshot:
     it is unavailable.
 
     episode_id: '' between episodes. number: of the episode, from 1, as its START came. latency: of
-    the newest call. control_rate: over the last second.
+    the newest call. control_rate: over the last second. monitor: level of its newest verdict;
+    -1: none has come.
     """
 
     episode_id: str = ''
@@ -44,6 +46,7 @@ class Snapshot:
     collisions: int = 0
     latency: float = NAN
     control_rate: float = NAN
+    monitor: int = -1
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ class ConsoleNode(Node):
             FittingSubscription(self, METRICS[kind], depth=1)
             for kind in ('quality', 'safety', 'efficiency')
         )
+        self._monitor = FittingSubscription(self, MONITOR_STATE, depth=1)
         self._summaries = FittingSubscription(self, METRICS['summary'], depth=EVENTS.depth)
         self._events = FittingSubscription(self, EPISODE_EVENTS, depth=EVENTS.depth)
         self._attributes: dict[str, dict[str, str]] = {}
@@ -97,6 +101,8 @@ class ConsoleNode(Node):
         for message in self._of_episode(self._efficiency):
             self.snapshot.latency = message.il_last
             self.snapshot.control_rate = message.control_rate_now
+        for message in self._of_episode(self._monitor):
+            self.snapshot.monitor = message.level
         return [self._result(message) for message, _ in self._summaries.take()]
 
     def _on_event(self, event: EpisodeEvent) -> None:

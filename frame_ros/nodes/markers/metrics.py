@@ -14,6 +14,7 @@ from geometry_msgs.msg import Point
 from std_msgs.msg import Header
 from visualization_msgs.msg import Marker
 
+from frame_ros.confidence.monitor import Level
 from frame_ros.nodes.markers import plain_markers as plain
 from frame_ros.nodes.markers.options import MarkersOptions
 
@@ -56,7 +57,9 @@ class Trail:
 
 
 class MetricMarkers:
-    """Draws from the newest messages by name: quality, safety, efficiency, confidence, gate."""
+    """Draws from the newest messages by name: quality, safety, efficiency, confidence, gate,
+    monitor.
+    """
 
     def __init__(self, look: MarkersOptions, last: Mapping[str, Any]) -> None:
         """look: the node's options. last: filled by the node as messages arrive."""
@@ -127,7 +130,7 @@ class MetricMarkers:
                 f'newest latency {plain.text(efficiency.il_last, "ms", 1e3)}'
                 f'  rate, last second {plain.text(efficiency.control_rate_now, "Hz")}'
             )
-        lines += self._uncertainty() + self._gate()
+        lines += self._uncertainty() + self._gate() + self._monitor()
         return lines or ['no metrics']
 
     def _uncertainty(self) -> list[str]:
@@ -149,6 +152,14 @@ class MetricMarkers:
             return []
         changed = f'  limited {gate.limited}  refused {gate.refused}'
         return [f'gate: {GATE_STATES[gate.state]}' + (f': {gate.cause}' if gate.cause else changed)]
+
+    def _monitor(self) -> list[str]:
+        """A line of what the monitor recommends; none if there is none."""
+        monitor = self._last.get('monitor')
+        if monitor is None:
+            return []
+        causes = f': {", ".join(monitor.causes)}' if monitor.causes else ''
+        return [f'monitor: {Level(monitor.level).title}{causes}']
 
 
 def edges(lower: Sequence[float], upper: Sequence[float]) -> list[tuple[float, ...]]:

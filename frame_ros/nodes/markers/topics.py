@@ -10,6 +10,7 @@ from frame_ros.nodes.contact.topics import STATE as CONTACT
 from frame_ros.nodes.gate.topics import STATE as GATE_STATE
 from frame_ros.nodes.kinematics.topics import EE_POSE
 from frame_ros.nodes.metrics.topics import METRICS
+from frame_ros.nodes.monitor.topics import STATE as MONITOR_STATE
 from frame_ros.nodes.proximity.topics import ALIGNMENT, POINTS, PROXIMITY
 
 MARKERS = Topic('metric_markers', 'visualization_msgs/msg/MarkerArray', 'for RViz', depth=5)
@@ -21,6 +22,7 @@ NEWEST = {
     'proximity': PROXIMITY,
     'contact': CONTACT,
     'gate': GATE_STATE,
+    'monitor': MONITOR_STATE,
 }
 
 TOPICS = NodeTopics(

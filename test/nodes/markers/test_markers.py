@@ -20,6 +20,7 @@ from frame_ros.msg import (
     ConfidenceMetrics,
     EfficiencyMetrics,
     GateState,
+    MonitorState,
     Proximity,
     QualityMetrics,
     SafetyMetrics,
@@ -178,6 +179,13 @@ def test_the_headline_tells_what_the_gate_does(bench):
     assert bench.draw(pose())['headline', 0].text == 'gate: passing  limited 3  refused 0'
     bench.draw(GateState(state=GateState.STOPPED, cause='heartbeat'))
     assert bench.draw(pose())['headline', 0].text == 'gate: stopped: heartbeat'
+
+
+def test_the_headline_says_what_the_monitor_recommends(bench):
+    bench.draw(MonitorState(level=MonitorState.LEVEL_OK))
+    assert bench.draw(pose())['headline', 0].text == 'monitor: ok'
+    bench.draw(MonitorState(level=MonitorState.LEVEL_HALT, causes=['score', 'near']))
+    assert bench.draw(pose())['headline', 0].text == 'monitor: HALT: score, near'
 
 
 def test_the_workspace_of_the_gate_is_a_box_of_the_colour_of_its_state(bench):

@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The newest inputs of the monitor, and the topics that bring them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rclpy.node import Node
+from std_msgs.msg import Float64
+
+from frame_ros.bags.streams.contacts import CONTACT as CONTACT_STREAM
+from frame_ros.bags.streams.contacts import PROXIMITY as PROXIMITY_STREAM
+from frame_ros.confidence.monitor import MonitorSample
+from frame_ros.confidence.monitor.options import (
+    CONTACT,
+    DURATION_TOPIC,
+    NEAR,
+    NEAR_OR_CONTACT,
+    PROGRESS,
+    MonitorOptions,
+)
+from frame_ros.core.time import stamp_ns
+from frame_ros.core.topics import Topic
+from frame_ros.msg import ConfidenceMetrics, ContactState, Proximity
+from frame_ros.nodes.monitor import topics
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+
+NAN = float('nan')
+
+
+class NewestInputs:
+    """The newest messages, as samples of the monitor take them.
+
+    Attributes:
+        scores_stamp, distance_stamp, contact_stamp: ns, of the newest; 0: none has come.
+        progress, expected_duration: the newest; NaN: none has come.
+    """
+
+    def __init__(self, scores: Sequence[str]) -> None:
+        """scores: fields of ConfidenceMetrics."""
+        self._names = tuple(scores)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything, as of another clock."""
+        self._distance, self.distance_stamp = NAN, 0
+        self._contact: bool | None = None
+        self.contact_stamp = 0
+        self.begin_episode()
+
+    def begin_episode(self) -> None:
+        """Forgets what was of the episode before."""
+        self._scores: dict[str, float] | None = None
+        self.scores_stamp = 0
+        self.progress = self.expected_duration = NAN
+
+    def take_scores(self, message: ConfidenceMetrics) -> bool:
+        """Takes the scores of an inference; returns whether they are newer than those before."""
+        stamp = stamp_ns(message.header.stamp)
+        if stamp <= self.scores_stamp:
+            return False
+        self._scores = {name: float(getattr(message, name)) for name in self._names}
+        self.scores_stamp = stamp
+        return True
+
+    def take_distance(self, message: Proximity) -> bool:
+        """Takes a distance; returns whether it is newer than the one before."""
+        stamp = stamp_ns(message.header.stamp)
+        if stamp <= self.distance_stamp:
+            return False
+        (self._distance,) = PROXIMITY_STREAM.from_message(message)
+        self.distance_stamp = stamp
+        return True
+
+    def take_contact(self, message: ContactState) -> bool:
+        """Takes a contact state; returns whether it says something else than the one before."""
+        stamp = stamp_ns(message.header.stamp)
+        if stamp <= self.contact_stamp:
+            return False
+        before, self._contact = self._contact, CONTACT_STREAM.from_message(message)[0]
+        is_first, self.contact_stamp = not self.contact_stamp, stamp
+        return is_first or self._contact is not before
+
+    def sample(self, stamp: int) -> MonitorSample:
+        """Returns what there is at a moment, ns; the scores of an inference once."""
+        scores, self._scores = self._scores, None
+        return MonitorSample(
+            stamp=stamp,
+            scores=scores,
+            scores_stamp=self.scores_stamp if scores is not None else 0,
+            distance=self._distance,
+            distance_stamp=self.distance_stamp,
+            contact=self._contact,
+            contact_stamp=self.contact_stamp,
+            progress=self.progress,
+            expected_duration=self.expected_duration,
+        )
+
+
+class MonitorSubscriptions:
+    """Subscribes what the rule needs. `judge` is called when something that counts has come."""
+
+    def __init__(
+        self,
+        node: Node,
+        options: MonitorOptions,
+        inputs: NewestInputs,
+        judge: Callable[[], object],
+        others: dict[Topic, Callable[[Any], object]],
+    ) -> None:
+        """others: further topics -> what takes their messages."""
+        self._inputs, self._judge = inputs, judge
+        self._subscriptions: dict[str, FittingSubscription] = {}
+
+        def subscribe(
+            role: str,
+            topic: Topic,
+            take: Callable[[Any], object],
+            is_required: bool = False,
+            is_steady: bool = False,
+        ) -> None:
+            self._subscriptions[role] = FittingSubscription(
+                node, topic, take, is_called=True, is_required=is_required, is_steady=is_steady
+            )
+
+        for topic, take in others.items():
+            subscribe(topic.name, topic, take)
+        # Distance and contact are shown in any case, and judged where the rule asks for them.
+        is_near = options.context in (NEAR_OR_CONTACT, NEAR)
+        is_contact = options.context in (NEAR_OR_CONTACT, CONTACT)
+        subscribe('proximity', topics.PROXIMITY, self._on_distance, is_near, True)
+        subscribe('contact', topics.CONTACT, self._on_contact, is_contact, True)
+        if options.completion_from == PROGRESS:
+            subscribe('progress', topics.PROGRESS, self._on_progress)
+        if options.completion_from == DURATION_TOPIC:
+            subscribe('duration', topics.DURATION, self._on_duration)
+        subscribe('confidence', topics.CONFIDENCE, self._on_scores, True)
+
+    def topic_of(self, role: str) -> str:
+        """The absolute name of a role's topic."""
+        return self._subscriptions[role].topic_name
+
+    def _on_scores(self, message: ConfidenceMetrics) -> None:
+        if self._inputs.take_scores(message):
+            self._judge()
+
+    def _on_distance(self, message: Proximity) -> None:
+        if self._inputs.take_distance(message):
+            self._judge()
+
+    def _on_contact(self, message: ContactState) -> None:
+        if self._inputs.take_contact(message):
+            self._judge()
+
+    def _on_progress(self, message: Float64) -> None:
+        self._inputs.progress = message.data
+
+    def _on_duration(self, message: Float64) -> None:
+        self._inputs.expected_duration = message.data
+
+    def close(self) -> None:
+        """Ends the subscriptions."""
+        for subscription in self._subscriptions.values():
+            subscription.destroy()

@@ -1,0 +1,258 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The monitor node: `confidence.monitor` on topics. It recommends a halt; it is no certified safety
+function.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+from std_msgs.msg import String
+
+from frame_ros.bags.streams.events import event_of
+from frame_ros.confidence.monitor import HaltMonitor, Level, MonitorVerdict
+from frame_ros.core import health
+from frame_ros.core.errors import CalibrationError, FrameRosError
+from frame_ros.core.events import Event, EventType
+from frame_ros.core.health import Status
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.time import SECOND
+from frame_ros.episodes.monitoring.settings import INPUTS, MonitorSettings
+from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.monitor import topics
+from frame_ros.nodes.monitor.gate_stop import GateStop
+from frame_ros.nodes.monitor.inputs import MonitorSubscriptions, NewestInputs
+from frame_ros.nodes.monitor.messages import event_message, state_message
+from frame_ros.nodes.monitor.options import MonitorOptions
+from frame_ros.nodes.monitor.setup_check import SetupCheck
+from frame_ros.nodes.monitor.snapshot_thread import SnapshotThread
+from frame_ros.nodes.runtime.endpoints import published
+from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
+from frame_ros.nodes.runtime.parameters import declare_options, unconfigured
+from frame_ros.robots import load_robot
+
+BOUNDARIES = (EventType.START, EventType.END)
+LEVELS = {
+    Level.OK: health.Level.OK,
+    Level.CAUTION: health.Level.WARN,
+    Level.HALT: health.Level.ERROR,
+    Level.STALE: health.Level.WARN,
+}
+
+
+class MonitorNode(ManagedNode):
+    """Judges the scores of the policy where the robot is, and recommends a halt.
+
+    Subscribes: confidence_metrics, proximity, contact, policy_inference, episode_events, and where
+    the options ask for it task_progress or expected_duration. Publishes: monitor_state,
+    monitor_config, events on episode_events. Calls the gate's stop if it `halts_gate`.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__('monitor', **options)
+        self._warnings = RepeatedWarnings(self.get_logger())
+        self.options = declare_options(self, MonitorOptions, self._change)
+        self.fix_while_configured(unconfigured(MonitorOptions))
+        self._settings: MonitorSettings | None = None
+        self._monitor: HaltMonitor | None = None
+        self._setup = SetupCheck()
+        self._inputs = NewestInputs(self.options.scores)
+        self._listening: MonitorSubscriptions | None = None
+        self._gate_stop: GateStop | None = None
+        self._snapshots: SnapshotThread | None = None
+        self._timer: Any = None
+        self._outputs: tuple[Any, ...] = ()
+        self._forget_episode()
+        self.halts = 0
+        self.autostart(self.options.autostart)
+
+    def _change(self, options: MonitorOptions) -> None:
+        self.options = options
+        if self._monitor is not None and self._settings is not None:
+            self._monitor.change(options.rule_options)
+            self._publish_settings()
+
+    # -- lifecycle ---------------------------------------------------------------------
+
+    def _configure(self) -> None:
+        """Raises CalibrationError without a threshold, or with a calibration for another robot."""
+        options = self.options
+        settings = options.settings()
+        calibration = settings.calibration
+        robot = load_robot(options.robot)
+        self.readiness.hardware_id = robot.name
+        self._setup = SetupCheck(calibration, robot.name)
+        if self._setup.problem:
+            raise CalibrationError(f'{options.calibration_file}: {self._setup.problem}')
+        self._monitor, self._settings = settings.make(), settings
+        self.get_logger().info(
+            f'it judges {", ".join(options.scores)} with thresholds from {options.threshold_from}'
+            + (f' of {options.calibration_file}' if calibration is not None else '')
+            + '; it recommends a halt, and is no certified safety function'
+        )
+
+    def _start(self) -> None:
+        assert self._settings is not None
+        self._monitor = self._settings.make()
+        self._inputs = NewestInputs(self.options.scores)
+        self._forget_episode()
+        self._gate_stop = GateStop(self)
+        self._outputs = tuple(
+            self.create_publisher(*published(topic))
+            for topic in (topics.STATE, topics.CONFIG, topics.EPISODE_EVENTS)
+        )
+        self._listening = MonitorSubscriptions(
+            self,
+            self.options,
+            self._inputs,
+            self._judge,
+            {topics.EPISODE_EVENTS: self._on_event, topics.INFERENCE: self._setup.on_inference},
+        )
+        if self.options.snapshot.before > 0.0:
+            folder = Path(self.options.directory).expanduser().absolute()
+            self._snapshots = SnapshotThread(self, folder, self.options.snapshot)
+        self._publish_settings()
+        self._timer = self.create_timer(
+            1.0 / self.options.rate, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
+
+    def _stop(self) -> None:
+        timer, self._timer = self._timer, None
+        if timer is not None:
+            self.destroy_timer(timer)
+        for name in ('_listening', '_snapshots', '_gate_stop'):
+            part = getattr(self, name)
+            setattr(self, name, None)
+            if part is not None:
+                part.close()
+        outputs, self._outputs = self._outputs, ()
+        for publisher in outputs:
+            self.destroy_publisher(publisher)
+
+    def _release(self) -> None:
+        self._monitor = self._settings = None
+
+    def _publish_settings(self) -> None:
+        """Publishes what is judged with, for readers of the bag."""
+        assert self._settings is not None
+        if not self._outputs or self._listening is None:
+            return
+        found = {role: self._listening.topic_of(role) for role in INPUTS}
+        self._settings = MonitorSettings(
+            self.options.rule_options, self._settings.calibration, found, self._newest + 1
+        )
+        self._outputs[1].publish(String(data=self._settings.to_json()))
+
+    # -- episodes ----------------------------------------------------------------------
+
+    def _forget_episode(self) -> None:
+        self._episode_id = ''
+        self._boundaries: list[Event] = []  # announced ahead
+        self._newest = 0  # ns, the moment judged last
+        self._level = Level.STALE
+
+    def _on_event(self, message: EpisodeEvent) -> None:
+        try:
+            event = event_of(message)
+        except FrameRosError as error:
+            self._warnings.warn('event', str(error))
+            return
+        if event.type in BOUNDARIES:
+            self._boundaries = sorted([*self._boundaries, event], key=lambda each: each.stamp)
+
+    def _follow_episode(self, now: int) -> None:
+        """Begins and ends the episodes whose boundaries have been reached."""
+        assert self._monitor is not None
+        while self._boundaries and self._boundaries[0].stamp <= now:
+            event = self._boundaries.pop(0)
+            if event.type is EventType.START:
+                self._monitor.start(event.stamp)
+                self._episode_id = event.episode_id
+            elif event.episode_id in ('', self._episode_id):
+                self._monitor.end()
+                self._episode_id = ''
+            else:
+                continue
+            self._inputs.begin_episode()
+            self._level = Level.STALE
+
+    # -- judgement ---------------------------------------------------------------------
+
+    def _tick(self) -> None:
+        """Judges the present, if nothing that came has made it be judged."""
+        if self._gate_stop is not None:
+            self._gate_stop.look()
+        now = self.get_clock().now().nanoseconds
+        if now - self._newest >= SECOND / self.options.rate or now < self._newest - SECOND:
+            self._judge()
+
+    def _judge(self) -> None:
+        now = self.get_clock().now().nanoseconds
+        if self._monitor is None or not self._outputs or now <= 0:
+            return
+        if now < self._newest - SECOND:
+            self._restart()
+        now = max(now, self._newest + 1)  # every verdict has a stamp of its own
+        self._newest = now
+        self._follow_episode(now)
+        verdict = self._monitor.update(self._inputs.sample(now))
+        unavailable = self._setup.problem
+        message = state_message(
+            verdict, self._episode_id, self._inputs, self.options.halt_distance, unavailable
+        )
+        self._outputs[0].publish(message)
+        level = Level(message.level)
+        before, self._level = self._level, level
+        if level is Level.HALT and before is not Level.HALT:
+            self._on_halt(verdict)
+
+    def _restart(self) -> None:
+        """The clock was set back: all that came is of another time."""
+        assert self._settings is not None
+        self._warnings.warn('clock', 'the clock was set back; the monitor starts again')
+        self._monitor = self._settings.make()
+        self._inputs.reset()
+        self._forget_episode()
+        self._publish_settings()
+
+    def _on_halt(self, verdict: MonitorVerdict) -> None:
+        """Makes a halt known, and where it is to, the gate stop."""
+        self.halts += 1
+        text = '; '.join(reason.text for reason in verdict.reasons)
+        causes = [str(reason.cause.value) for reason in verdict.reasons]
+        self.get_logger().warning(f'halt: {text}')
+        kind = EpisodeEvent.STOP if self.options.halts_gate else EpisodeEvent.NOTE
+        event = event_message(kind, self._episode_id, verdict.stamp, f'halt: {text}', causes)
+        self._outputs[2].publish(event)
+        if self.options.halts_gate and self._gate_stop is not None:
+            self._gate_stop.ask()
+        if self._snapshots is not None:
+            facts = {'reasons': text, 'causes': ', '.join(causes)}
+            self._snapshots.ask(verdict.stamp, self._episode_id, facts)
+
+    def problem(self) -> str:
+        """Returns why nothing can be judged, apart from inputs that are missing; else ''."""
+        return super().problem() or self._setup.problem
+
+    def health(self) -> Iterator[Status]:
+        """Yields the newest verdict, the calibration, and the stop of the gate."""
+        if self._monitor is None:
+            return
+        level = self._level
+        values = {'episode': self._episode_id, 'halts': str(self.halts)}
+        yield Status('judgement', LEVELS[level], level.title, values)
+        yield self._setup.status()
+        if self._gate_stop is not None and self.options.halts_gate:
+            problem = self._gate_stop.problem
+            state = health.Level.ERROR if problem else health.Level.OK
+            yield Status('gate', state, problem or 'it is asked to stop at a halt')
+
+
+def main() -> None:
+    """Runs the node until it is stopped."""
+    sys.exit(run_managed(MonitorNode))
