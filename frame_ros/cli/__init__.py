@@ -29,6 +29,10 @@ COMMANDS = {
         'frame_ros.cli.report.command',
         'recompute the metrics of recorded episodes and write an HTML page or JSON',
     ),
+    'calibrate': (
+        'frame_ros.cli.calibrate',
+        'fit recalibrators and halt thresholds to recorded episodes, and compare them',
+    ),
     'clean': ('frame_ros.cli.clean', 'list the sizes of recorded runs, and remove old ones'),
     'video': ('frame_ros.cli.video', 'make an MP4 from the camera images of a bag'),
     'open-loop': (

@@ -182,6 +182,11 @@ STATISTICS: dict[str, Callable[[WeightedSamples, Bins], Array]] = {
     'auprc': lambda samples, bins: samples.failure_auprc(),
 }
 
+# Noise raises these above their true values, and that of a resample once more: percentiles of the
+# resamples would lie above the truth. Their intervals are reflected at the value (the basic
+# bootstrap, as in the paper's package), and reach up to the value.
+RAISED_BY_NOISE = ('ece_1', 'ece_2', 'mce', 'reliability', 'resolution')
+
 
 def calibration_metrics(
     confidences: Any,
@@ -203,7 +208,8 @@ def calibration_metrics(
         statistics: names of STATISTICS.
 
     Returns:
-        Name -> estimate. The interval is NaN where a resample had no value.
+        Name -> estimate. The interval is NaN where a resample had no value. It holds percentiles of
+        the resamples; of RAISED_BY_NOISE it is reflected at the value.
 
     Raises:
         ShapeError, ValueRangeError: as of `expected_calibration_error`.
@@ -222,8 +228,7 @@ def calibration_metrics(
     ]
     drawn_values = {name: [block[name] for block in blocks] for name in statistics}
     return {
-        name: Estimate(float(points[name][0]), *_interval(drawn_values[name]))
-        for name in statistics
+        name: _estimate(name, float(points[name][0]), drawn_values[name]) for name in statistics
     }
 
 
@@ -232,11 +237,13 @@ def _statistics(samples: WeightedSamples, bins: int, names: tuple[str, ...]) -> 
     return {name: STATISTICS[name](samples, found) for name in names}
 
 
-def _interval(blocks: list[Array]) -> tuple[float, float]:
+def _estimate(name: str, value: float, blocks: list[Array]) -> Estimate:
     if not blocks or not all(np.isfinite(block).all() for block in blocks):
-        return NAN, NAN
-    lower, upper = np.percentile(np.concatenate(blocks), (2.5, 97.5))
-    return float(lower), float(upper)
+        return Estimate(value, NAN, NAN)
+    lower, upper = map(float, np.percentile(np.concatenate(blocks), (2.5, 97.5)))
+    if name in RAISED_BY_NOISE:
+        lower, upper = max(0.0, 2.0 * value - upper), max(value, 2.0 * value - lower)
+    return Estimate(value, lower, upper)
 
 
 def _samples(confidences: Any, outcomes: Any) -> WeightedSamples:

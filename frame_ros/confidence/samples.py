@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from frame_ros.metrics.arrays import as_floats, on_cpu
 Array = NDArray[np.float64]
 # Rounding of a softmax in single precision takes probabilities so far beyond their bounds.
 TOLERANCE = 1e-6
+# Draws, of resamples and episodes, that are kept for the next call.
+_MOST_KEPT = 2_000_000
 
 
 def as_confidences(values: Any, axes: str = 'N') -> Array:
@@ -80,6 +83,20 @@ def as_episodes(values: Any, count: int) -> NDArray[np.intp]:
 
 
 def episode_resamples(episodes: int, resamples: int, seed: int) -> NDArray[np.int64]:
-    """Returns how often each episode was drawn, with replacement, (resamples, episodes)."""
+    """Returns how often each episode was drawn, with replacement, (resamples, episodes).
+
+    The array is read-only.
+    """
+    draw = _drawn if episodes * resamples > _MOST_KEPT else _kept
+    return draw(episodes, resamples, seed)
+
+
+def _drawn(episodes: int, resamples: int, seed: int) -> NDArray[np.int64]:
     shares = np.full(episodes, 1.0 / episodes)
-    return np.random.default_rng(seed).multinomial(episodes, shares, size=resamples)
+    found = np.random.default_rng(seed).multinomial(episodes, shares, size=resamples)
+    found.flags.writeable = False
+    return found
+
+
+# The same episodes are resampled for one statistic after the other.
+_kept = lru_cache(maxsize=4)(_drawn)

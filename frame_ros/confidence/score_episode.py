@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.confidence.fingerprint import Fingerprint
 from frame_ros.confidence.samples import Array
 from frame_ros.core.errors import ShapeError, ValueRangeError
 
@@ -36,6 +37,7 @@ class ScoreEpisode:
         begin: stamp of the episode's start, ns; 0 if not known.
         note: why there is no outcome, in words.
         attributes: facts of the episode: policy, checkpoint, instruction, robot, ...
+        fingerprint: the setup that it was recorded with, as far as it is known.
 
     Raises:
         ShapeError: an array is not of n inferences.
@@ -57,6 +59,7 @@ class ScoreEpisode:
     begin: int = 0
     note: str = ''
     attributes: Mapping[str, str] = field(default_factory=dict)
+    fingerprint: Fingerprint = Fingerprint()
 
     def __post_init__(self) -> None:
         if self.times.ndim != 1:

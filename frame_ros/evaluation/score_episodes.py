@@ -6,31 +6,27 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.streams.contacts import contact_samples
 from frame_ros.bags.streams.form import Stream
+from frame_ros.confidence.fingerprint import SETUP_FIELDS, Fingerprint
 from frame_ros.confidence.score_episode import ScoreEpisode
+from frame_ros.confidence.scores import SCORES
 from frame_ros.core.events import Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import interventions_of
-from frame_ros.metrics.registry import REGISTRY
+from frame_ros.episodes.processing import settings_of
 
 # A trial that ran out of time did not succeed, as in the papers' benchmarks.
 OUTCOMES = {Outcome.SUCCESS: True, Outcome.FAILURE: False, Outcome.TIMEOUT: False}
 NO_OUTCOME = {
     Outcome.UNKNOWN: 'its outcome was not recorded',
     Outcome.STOPPED: 'it was stopped before it could succeed or fail',
-}
-# Score -> field of ConfidenceMetrics that holds it for one inference.
-SCORE_FIELDS = {
-    name: name
-    for metric in REGISTRY.values()
-    if 'confidence' in metric.messages
-    for name in [f'{metric.id}_step' if metric.has_three_forms else metric.id]
 }
 
 
@@ -54,9 +50,7 @@ def score_episode(episode: Episode, name: str = '') -> ScoreEpisode:
         outcome=outcome,
         duration=(end - begin) / SECOND,
         times=np.maximum(stamps - begin, 0) / SECOND,
-        scores={
-            score: _finite(found.get(column), stamps) for score, column in SCORE_FIELDS.items()
-        },
+        scores={each: _finite(found.get(each), stamps) for each in SCORES},
         distance=_distances(episode, stamps),
         contact=_contacts(episode, stamps),
         dimensions=_stacked(inference, 'dimension_confidence'),
@@ -67,10 +61,31 @@ def score_episode(episode: Episode, name: str = '') -> ScoreEpisode:
         begin=begin,
         note=note,
         attributes={**episode.attributes},
+        fingerprint=_fingerprint(episode, inference),
+    )
+
+
+def _fingerprint(episode: Episode, inference: Stream | None) -> Fingerprint:
+    """Returns the setup of the first inference, and of the episode, as far as it was recorded."""
+    values = {} if inference is None else inference.values
+    first = {name: values[name][0] for name in SETUP_FIELDS if name in values}
+    instruction = first.get('instruction') or episode.attributes.get('instruction', '')
+    settings = settings_of(episode)
+    found = Fingerprint.of_inference(
+        str(first.get('policy_fingerprint', '')),
+        str(instruction),
+        [str(name) for name in first.get('action_names', ())],
+    )
+    return attrs.evolve(
+        found,
+        robot=episode.attributes.get('robot', ''),
+        confidence_aggregate=settings.confidence_aggregate,
     )
 
 
 def _outcome(episode: Episode) -> tuple[bool | None, str]:
+    if not episode.streams:
+        return None, '; '.join(map(str, episode.problems)) or 'nothing of it was recorded'
     if episode.outcome not in OUTCOMES:
         return None, NO_OUTCOME.get(episode.outcome, NO_OUTCOME[Outcome.UNKNOWN])
     seconds = interventions_of(episode).seconds

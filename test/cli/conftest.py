@@ -5,5 +5,5 @@
 import sys
 from pathlib import Path
 
-for room in ('episodes', 'reports'):
+for room in ('episodes', 'evaluation', 'reports'):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / room))

@@ -21,6 +21,7 @@ from frame_ros.confidence import (
     negative_log_likelihood,
     reliability_diagram,
 )
+from frame_ros.confidence.calibration import RAISED_BY_NOISE
 from frame_ros.confidence.samples import episode_resamples
 from frame_ros.core.errors import ShapeError, ValueRangeError
 
@@ -132,8 +133,25 @@ def test_intervals_are_those_of_a_loop_over_resampled_episodes():
         )
     for name in values[0]:
         expected = np.percentile([row[name] for row in values], (2.5, 97.5))
+        if name in RAISED_BY_NOISE:
+            value = found[name].value
+            lower, upper = 2.0 * value - expected[::-1]
+            expected = max(lower, 0.0), max(upper, value)
         assert (found[name].lower, found[name].upper) == pytest.approx(tuple(expected)), name
     assert found['ece_1'].value == expected_calibration_error(confidences, outcomes)
+
+
+def test_the_interval_of_a_calibration_error_holds_the_true_one():
+    """The error of a plug-in estimate is above the true one, and that of a resample above it."""
+    rng = np.random.default_rng(3)
+    covered = []
+    for _ in range(60):
+        confidences = rng.beta(4.0, 2.0, 500)
+        outcomes = rng.random(500) < np.clip(confidences - 0.05, 0.0, 1.0)
+        found = calibration_metrics(confidences, outcomes, resamples=200, statistics=('ece_1',))
+        covered.append(found['ece_1'].lower <= 0.05 <= found['ece_1'].upper)
+        assert found['ece_1'].lower <= found['ece_1'].value <= found['ece_1'].upper
+    assert np.mean(covered) > 0.8
 
 
 def test_a_calibrated_policy_has_a_small_error():

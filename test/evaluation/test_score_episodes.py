@@ -4,45 +4,22 @@
 
 import numpy as np
 import pytest
-from bag_making import T0, event, message, stamp, write_bag
+from bag_making import T0, event, message, stamp
+from score_bags import DURATION, score_bag
 
 from frame_ros.core.events import EventType, Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes import Episode, read_episodes
+from frame_ros.evaluation.read_scores import FEW_BAGS, read_score_episodes
 from frame_ros.evaluation.score_episodes import score_episode
 
 INFERENCES = 4
-DURATION = 8
-
-
-def inference(index: int, has_tokens: bool):
-    """Two tokens, of the action dimensions 0 and 1, at two temperatures."""
-    chosen = np.array([0.5 + 0.1 * index, 0.9])
-    tokens = {
-        'vocabulary_size': 256, 'token_max_probability': chosen, 'token_entropy': np.zeros(2),
-        'token_chosen_probability': chosen, 'token_second_probability': np.zeros(2),
-        'token_sum_of_squares': chosen**2, 'token_step': np.zeros(2, np.int32),
-        'token_dimension': np.array([0, 1], np.int32), 'temperatures': np.array([1.0, 2.0]),
-        'token_max_at_temperature': np.array([chosen[0], 0.3, chosen[1], 0.6]),
-    }  # fmt: skip
-    return message(
-        'frame_ros/msg/PolicyInference', header__stamp=stamp(T0 + index * SECOND), sequence=index,
-        latency=0.1, **(tokens if has_tokens else {}),
-    )  # fmt: skip
+FIRST = 0.5 + 0.1 * np.arange(INFERENCES)
 
 
 def recorded(folder, outcome=Outcome.SUCCESS, has_tokens=True, extra=()) -> Episode:
-    end = T0 + DURATION * SECOND
-    rows = [
-        ('/episode_events', T0, event(T0, EventType.START)),
-        *(
-            ('/policy_inference', T0 + i * SECOND, inference(i, has_tokens))
-            for i in range(INFERENCES)
-        ),
-        *extra,
-        ('/episode_events', end, event(end, EventType.END, outcome=int(outcome))),
-    ]
-    (episode,) = read_episodes(write_bag(folder / 'bag', rows))
+    rows = [(first, 0.9) if has_tokens else () for first in FIRST]
+    (episode,) = read_episodes(score_bag(folder / 'bag', rows, outcome, extra))
     return episode
 
 
@@ -50,14 +27,13 @@ def test_scores_times_and_dimensions_of_a_bag(tmp_path):
     found = score_episode(recorded(tmp_path))
     assert (found.name, found.outcome, found.duration, found.begin) == ('e1', True, DURATION, T0)
     np.testing.assert_array_equal(found.times, [0.0, 1.0, 2.0, 3.0])
-    first = 0.5 + 0.1 * np.arange(INFERENCES)
-    np.testing.assert_allclose(found.scores['confidence'], (first + 0.9) / 2.0)
-    np.testing.assert_allclose(found.scores['tb_tp_step'], 1.0 - (first + 0.9) / 2.0)
+    np.testing.assert_allclose(found.scores['confidence'], (FIRST + 0.9) / 2.0)
+    np.testing.assert_allclose(found.scores['tb_tp_step'], 1.0 - (FIRST + 0.9) / 2.0)
     assert np.isnan(found.scores['ev_step']).all()
-    np.testing.assert_allclose(found.dimensions, np.stack([first, np.full(4, 0.9)], axis=1))
+    np.testing.assert_allclose(found.dimensions, np.stack([FIRST, np.full(4, 0.9)], axis=1))
     np.testing.assert_array_equal(found.temperatures, [1.0, 2.0])
-    np.testing.assert_allclose(found.at_temperature[:, 1], 0.45)
-    np.testing.assert_allclose(found.dimensions_at_temperature[2], [[0.7, 0.3], [0.9, 0.6]])
+    np.testing.assert_allclose(found.at_temperature[:, 1], (FIRST + 0.9) / 4.0)
+    np.testing.assert_allclose(found.dimensions_at_temperature[2], [[0.7, 0.35], [0.9, 0.45]])
 
 
 def test_what_a_policy_without_tokens_lacks_is_none(tmp_path):
@@ -108,3 +84,19 @@ def test_an_episode_that_an_operator_helped_has_no_outcome_of_the_policy(tmp_pat
     extra = [('/episode_events', at, event(at, EventType.INTERVENTION_START))]
     found = score_episode(recorded(tmp_path, extra=extra))
     assert found.outcome is None and found.note == 'an operator drove 6.0 s of it'
+
+
+def test_a_bag_that_cannot_be_read_says_so(tmp_path):
+    broken = tmp_path / 'broken.mcap'
+    broken.write_bytes(b'not a bag')
+    good = score_bag(tmp_path / 'good', [(0.5, 0.5)])
+    (bad,), (found,) = read_score_episodes([broken, good])
+    assert bad.outcome is None and 'broken.mcap' in bad.note
+    assert found.outcome is True
+
+
+def test_processes_read_the_same(tmp_path):
+    bags = [score_bag(tmp_path / f'{n:02d}', [(n / 30.0, 0.5)]) for n in range(FEW_BAGS)]
+    alone = [each.data_hash for (each,) in read_score_episodes(bags, 1)]
+    assert [each.data_hash for (each,) in read_score_episodes(bags, 2)] == alone
+    assert len(set(alone)) == FEW_BAGS

@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""All that `frame-ros calibrate` finds of a policy's episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from frame_ros.confidence.score_episode import ScoreEpisode
+from frame_ros.core.errors import CalibrationError
+from frame_ros.evaluation.calibration.calibration_set import CalibrationSet, calibration_set
+from frame_ros.evaluation.calibration.comparison import Comparison, compare
+from frame_ros.evaluation.calibration.horizon import RULES, HorizonCalibration, horizon_calibration
+from frame_ros.evaluation.calibration.options import FIRST, HORIZON, CalibrationOptions
+from frame_ros.evaluation.calibration.score_table import (
+    CalibrationRow,
+    DimensionRow,
+    ScoreRow,
+    aggregate_rows,
+    confidence_rows,
+    dimension_rows,
+    score_rows,
+)
+from frame_ros.evaluation.calibration.thresholds import Thresholds, fit_thresholds
+
+# The score that is recalibrated.
+CONFIDENCE = 'confidence'
+# Below so many episodes of an outcome, results are doubtful.
+FEW = 20
+# NumPy computes without Python's lock most of the time.
+WORKERS = 2
+
+
+@dataclass
+class CalibrationStudy:
+    """The findings.
+
+    Attributes:
+        given: the episodes that were used, and those left out.
+        options: of the calibration.
+        expected_duration: median of the successful episodes, s; None without any.
+        longest_duration: their 95 % quantile, s.
+        scores: how well each score separates failures from successes.
+        confidences: calibration of each confidence at the first inference.
+        aggregates: calibration of the confidence by aggregate over the episode.
+        dimensions: calibration by action dimension, at the first inference.
+        horizon: rule -> calibration over the horizon.
+        comparisons: FIRST and HORIZON -> recalibrators on held-out episodes.
+        thresholds: of every score.
+        notes: what could not be found, and what makes a number doubtful, in words.
+    """
+
+    given: CalibrationSet
+    options: CalibrationOptions
+    expected_duration: float | None = None
+    longest_duration: float | None = None
+    scores: list[ScoreRow] = field(default_factory=list)
+    confidences: list[CalibrationRow] = field(default_factory=list)
+    aggregates: list[CalibrationRow] = field(default_factory=list)
+    dimensions: list[DimensionRow] = field(default_factory=list)
+    horizon: dict[str, HorizonCalibration] = field(default_factory=dict)
+    comparisons: dict[str, Comparison] = field(default_factory=dict)
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison that the saved recalibrator is of; None if none could be made."""
+        return self.comparisons.get(self.options.samples)
+
+
+def study(
+    episodes: Sequence[ScoreEpisode], options: CalibrationOptions | None = None
+) -> CalibrationStudy:
+    """Finds calibration, recalibrators and thresholds of episodes.
+
+    Raises:
+        CalibrationError: no episode can be used.
+    """
+    options = options or CalibrationOptions()
+    given = calibration_set(episodes)
+    made = CalibrationStudy(given, options)
+    _note_counts(made)
+    durations = [each.duration for each in given.successful]
+    if durations:
+        made.expected_duration = float(np.median(durations))
+        made.longest_duration = float(np.quantile(durations, 0.95))
+    made.thresholds = fit_thresholds(given, options)
+    having = given.with_score(CONFIDENCE)
+    jobs: dict[str, Callable[[], Any]] = {'scores': lambda: score_rows(given, options)}
+    if len(having):
+        jobs.update(_confidence_jobs(having, options))
+    else:
+        made.notes.append(
+            'The policy yields no confidence, so there is nothing to recalibrate; thresholds of '
+            'the other scores are fitted.'
+        )
+    with ThreadPoolExecutor(WORKERS) as pool:
+        running = {name: pool.submit(job) for name, job in jobs.items()}
+        for name, job in running.items():
+            _take(made, name, job.result)
+    return made
+
+
+def _confidence_jobs(
+    having: CalibrationSet, options: CalibrationOptions
+) -> dict[str, Callable[[], Any]]:
+    """Returns what is found of the confidence: 'part of the study, key' -> function."""
+    jobs: dict[str, Callable[[], Any]] = {
+        'confidences': lambda: confidence_rows(having, options),
+        'aggregates': lambda: aggregate_rows(having, CONFIDENCE, options),
+        'dimensions': lambda: dimension_rows(having, options),
+    }
+    for rule in RULES:
+        jobs[f'horizon {rule}'] = partial(horizon_calibration, having, CONFIDENCE, rule, options)
+    for moments in (FIRST, HORIZON):
+        jobs[f'comparisons {moments}'] = partial(compare, having, CONFIDENCE, moments, options)
+    return jobs
+
+
+def _take(made: CalibrationStudy, name: str, result: Callable[[], Any]) -> None:
+    part, _, key = name.partition(' ')
+    try:
+        found = result()
+    except CalibrationError as error:
+        text = f'Recalibrators cannot be compared: {error}.'
+        if text not in made.notes:
+            made.notes.append(text)
+        return
+    if key:
+        getattr(made, part)[key] = found
+    else:
+        setattr(made, part, found)
+
+
+def _note_counts(made: CalibrationStudy) -> None:
+    given, notes = made.given, made.notes
+    if not given.failures or not given.successes:
+        only, other = ('successes', 'failures') if given.successes else ('failures', 'successes')
+        lost = 'expected duration, conformal thresholds and bands' if not given.successes else ''
+        notes.append(
+            f'All {len(given)} episodes are {only}: no recalibrator can be fitted, and no score '
+            f'judged{f"; {lost} need successes" if lost else ""}. Record {other}, {FEW} or more.'
+        )
+    elif min(given.successes, given.failures) < FEW:
+        notes.append(
+            f'There are {given.successes} successes and {given.failures} failures; with fewer than '
+            f'{FEW} of either, intervals are wide and recalibrators unreliable.'
+        )
+    if made.options.samples == HORIZON and len(given) and max(map(len, given.episodes)) < 2:
+        notes.append('No episode has more than one inference: its horizon is one moment.')
