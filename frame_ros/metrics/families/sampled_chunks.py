@@ -212,7 +212,7 @@ STATISTICAL_CONSISTENCY = record.Metric(
         'x, y: sampled chunks of two inferences over the steps both predict',
     shows='How far the policy has changed its distribution of plans for the same moments; several '
         'ways to act are no doubt as long as they stay the same.',
-    misleads='With N samples two draws from one distribution already differ by about 2/N. Without '
+    misleads='With N samples two draws from one distribution differ by about 0.8/N. Without '
         'a bandwidth of calibration episodes it is the median distance of the samples at hand, '
         'which hides a growing spread. Reacting to something that moved is a good reason to '
         'change. It costs N inferences.',
