@@ -48,18 +48,21 @@ class NewestInputs:
         self._distance, self.distance_stamp = NAN, 0
         self._contact: bool | None = None
         self.contact_stamp = 0
-        self.begin_episode()
+        self.begin_episode(0)
 
-    def begin_episode(self) -> None:
-        """Forgets what was of the episode before."""
+    def begin_episode(self, stamp: int) -> None:
+        """Forgets what was of the episode before, which ended at a stamp (ns) or before."""
+        self._since = stamp
         self._scores: dict[str, float] | None = None
         self.scores_stamp = 0
         self.progress = self.expected_duration = NAN
 
     def take_scores(self, message: ConfidenceMetrics) -> bool:
-        """Takes the scores of an inference; returns whether they are newer than those before."""
+        """Takes the scores of an inference; returns whether they are newer than those before,
+        and of this episode.
+        """
         stamp = stamp_ns(message.header.stamp)
-        if stamp <= self.scores_stamp:
+        if stamp <= max(self.scores_stamp, self._since):  # late, and of the episode before
             return False
         self._scores = {name: float(getattr(message, name)) for name in self._names}
         self.scores_stamp = stamp

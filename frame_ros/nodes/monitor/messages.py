@@ -4,11 +4,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from diagnostic_msgs.msg import KeyValue
 
-from frame_ros.confidence.monitor import Level, MonitorVerdict
+from frame_ros.confidence.guarantees.drift import DriftVerdict
+from frame_ros.confidence.monitor import Level as VerdictLevel
+from frame_ros.confidence.monitor import MonitorVerdict
+from frame_ros.confidence.monitor.drift_watch import DriftWatch
+from frame_ros.core.health import Level, Status
 from frame_ros.msg import EpisodeEvent, MonitorState
 from frame_ros.nodes.monitor.inputs import NewestInputs
 from frame_ros.nodes.runtime.message_parts import time_message
@@ -18,20 +23,23 @@ SOURCE = 'monitor'
 
 def state_message(
     verdict: MonitorVerdict,
+    drift: DriftVerdict | None,
     episode_id: str,
     inputs: NewestInputs,
     halt_distance: float,
     unavailable: str = '',
 ) -> MonitorState:
-    """A verdict, and which inputs it was made of. unavailable: why nothing can be judged."""
+    """A verdict, and which inputs it was made of. drift: of the scores; None: not watched.
+    unavailable: why nothing can be judged.
+    """
     level, reasons = verdict.level, [reason.text for reason in verdict.reasons]
     causes = [str(reason.cause.value) for reason in verdict.reasons]
     if unavailable:
-        level, reasons, causes = Level.STALE, [unavailable], ['unavailable']
+        level, reasons, causes = VerdictLevel.STALE, [unavailable], ['unavailable']
     message = MonitorState(
         episode_id=episode_id,
         level=int(level),
-        is_halt_recommended=level == Level.HALT,
+        is_halt_recommended=level == VerdictLevel.HALT,
         reasons=reasons,
         confidence=verdict.value,
         threshold=verdict.threshold,
@@ -47,10 +55,21 @@ def state_message(
         progress=inputs.progress,
         expected_duration=inputs.expected_duration,
         unavailable=unavailable,
-        drift=float('nan'),
+        drift=math.nan if drift is None else drift.evidence,
+        has_drifted=drift is not None and drift.is_drifting,
     )
     message.header.stamp = time_message(verdict.stamp)
     return message
+
+
+def drift_status(drift: DriftWatch) -> Status:
+    """Drift of the scores, for diagnostics."""
+    verdict = drift.verdict
+    if verdict is None:
+        return Status('drift', Level.OK, f'not watched: {drift.problem}')
+    text = '; '.join(verdict.causes) or 'none'
+    level = Level.WARN if verdict.is_drifting else Level.OK
+    return Status('drift', level, text, {'evidence': f'{verdict.evidence:.3g}'})
 
 
 def event_message(

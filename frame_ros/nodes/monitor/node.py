@@ -27,7 +27,7 @@ from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.monitor import topics
 from frame_ros.nodes.monitor.gate_stop import GateStop
 from frame_ros.nodes.monitor.inputs import MonitorSubscriptions, NewestInputs
-from frame_ros.nodes.monitor.messages import event_message, state_message
+from frame_ros.nodes.monitor.messages import drift_status, event_message, state_message
 from frame_ros.nodes.monitor.options import MonitorOptions
 from frame_ros.nodes.monitor.setup_check import SetupCheck
 from frame_ros.nodes.monitor.snapshot_thread import SnapshotThread
@@ -178,7 +178,7 @@ class MonitorNode(ManagedNode):
                 self._episode_id = ''
             else:
                 continue
-            self._inputs.begin_episode()
+            self._inputs.begin_episode(event.stamp)
             self._level = Level.STALE
 
     # -- judgement ---------------------------------------------------------------------
@@ -203,7 +203,12 @@ class MonitorNode(ManagedNode):
         verdict = self._monitor.update(self._inputs.sample(now))
         unavailable = self._setup.problem
         message = state_message(
-            verdict, self._episode_id, self._inputs, self.options.halt_distance, unavailable
+            verdict,
+            self._monitor.drift.verdict,
+            self._episode_id,
+            self._inputs,
+            self.options.halt_distance,
+            unavailable,
         )
         self._outputs[0].publish(message)
         level = Level(message.level)
@@ -240,13 +245,14 @@ class MonitorNode(ManagedNode):
         return super().problem() or self._setup.problem
 
     def health(self) -> Iterator[Status]:
-        """Yields the newest verdict, the calibration, and the stop of the gate."""
+        """Yields the newest verdict, the calibration, drift, and the stop of the gate."""
         if self._monitor is None:
             return
         level = self._level
         values = {'episode': self._episode_id, 'halts': str(self.halts)}
         yield Status('judgement', LEVELS[level], level.title, values)
         yield self._setup.status()
+        yield drift_status(self._monitor.drift)
         if self._gate_stop is not None and self.options.halts_gate:
             problem = self._gate_stop.problem
             state = health.Level.ERROR if problem else health.Level.OK

@@ -60,9 +60,8 @@ class HaltSection(EpisodeSection):
     def bars(self) -> list[dict[str, Any]]:
         """Stretches that the page has room for, each with its class in the stylesheet."""
         assert self.found is not None
-        shown = [each for each in self.found.stretches if each.level is not Level.OK]
         return [
             as_row(each, self.found.begin, 'begin', 'end')
             | {'kind': BARS[each.level], 'level': each.level.title, 'text': each.text}
-            for each in shown[: self.most_rows]
+            for each in self.found.stretches[: self.most_rows]
         ]
