@@ -21,6 +21,8 @@ from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import interventions_of
 from frame_ros.episodes.processing import settings_of
+from frame_ros.episodes.recorded_robot import known_robot
+from frame_ros.robots.profiles import ROBOT_NAMES
 
 # A trial that ran out of time did not succeed, as in the papers' benchmarks.
 OUTCOMES = {Outcome.SUCCESS: True, Outcome.FAILURE: False, Outcome.TIMEOUT: False}
@@ -78,9 +80,18 @@ def _fingerprint(episode: Episode, inference: Stream | None) -> Fingerprint:
     )
     return attrs.evolve(
         found,
-        robot=episode.attributes.get('robot', ''),
+        robot=_robot_name(episode),
         confidence_aggregate=settings.confidence_aggregate,
     )
+
+
+def _robot_name(episode: Episode) -> str:
+    """Returns the name of the robot's profile, which a bag may name by its file; '': not known."""
+    named = episode.attributes.get('robot', '')
+    if named in ('', *ROBOT_NAMES):
+        return named
+    robot = known_robot(episode)
+    return robot.name if robot is not None else ''
 
 
 def _outcome(episode: Episode) -> tuple[bool | None, str]:

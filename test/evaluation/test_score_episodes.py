@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Episodes of bags as calibration takes them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from bag_making import T0, event, message, stamp
@@ -13,6 +15,7 @@ from frame_ros.episodes import Episode, read_episodes
 from frame_ros.evaluation.read_scores import FEW_BAGS, read_score_episodes
 from frame_ros.evaluation.score_episodes import score_episode
 
+UR5E = Path(__file__).resolve().parents[2] / 'examples' / 'robots' / 'ur5e' / 'ur5e.yaml'
 INFERENCES = 4
 FIRST = 0.5 + 0.1 * np.arange(INFERENCES)
 
@@ -100,3 +103,15 @@ def test_processes_read_the_same(tmp_path):
     alone = [each.data_hash for (each,) in read_score_episodes(bags, 1)]
     assert [each.data_hash for (each,) in read_score_episodes(bags, 2)] == alone
     assert len(set(alone)) == FEW_BAGS
+
+
+@pytest.mark.parametrize(
+    ('named', 'expected'),
+    [('so101', 'so101'), (str(UR5E), 'ur5e'), ('', ''), ('/missing/robot.yaml', '')],
+)
+def test_the_setup_has_the_name_of_the_robot_also_where_the_bag_names_its_file(
+    tmp_path, named, expected
+):
+    episode = recorded(tmp_path)
+    episode.attributes['robot'] = named
+    assert score_episode(episode).fingerprint.robot == expected
