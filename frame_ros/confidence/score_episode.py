@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from frame_ros.confidence.fingerprint import Fingerprint
 from frame_ros.confidence.samples import Array
+from frame_ros.confidence.scores import OF_CALIBRATION
 from frame_ros.core.errors import ShapeError, ValueRangeError
 
 
@@ -34,6 +35,7 @@ class ScoreEpisode:
         at_temperature: (n, K) confidence at each of them; None without.
         dimensions_at_temperature: (n, D, K) the same per action dimension; None without.
         features: (n, F) of the observation; None without.
+        feature_source: of them, as PolicyInference has it.
         begin: stamp of the episode's start, ns; 0 if not known.
         note: why there is no outcome, in words.
         attributes: facts of the episode: policy, checkpoint, instruction, robot, ...
@@ -56,6 +58,7 @@ class ScoreEpisode:
     at_temperature: Array | None = None
     dimensions_at_temperature: Array | None = None
     features: Array | None = None
+    feature_source: str = ''
     begin: int = 0
     note: str = ''
     attributes: Mapping[str, str] = field(default_factory=dict)
@@ -104,9 +107,13 @@ class ScoreEpisode:
 
     @cached_property
     def data_hash(self) -> str:
-        """SHA-256 of all that calibration takes of it: values, duration and outcome."""
+        """SHA-256 of all that calibration takes of it: values, duration and outcome, without what a
+        calibration file that was in use made of them.
+        """
         digest = hashlib.sha256(f'{self.outcome} {self.duration!r}'.encode())
         for name, array in self._arrays().items():
+            if name.removeprefix('score ') in OF_CALIBRATION:
+                continue
             digest.update(f'\n{name} {array.dtype.str} {array.shape}\n'.encode())
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()

@@ -64,6 +64,10 @@ SCORES: MappingProxyType[str, Score] = MappingProxyType(
 )
 
 
+# Names of those that need a calibration file, and hold for that file alone.
+OF_CALIBRATION = frozenset(name for name, each in SCORES.items() if Lack.CALIBRATION in each.needs)
+
+
 def score_of(name: str) -> Score:
     """Returns the score of this name.
 

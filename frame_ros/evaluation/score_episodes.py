@@ -59,7 +59,7 @@ def score_episode(episode: Episode, name: str = '') -> ScoreEpisode:
         temperatures=_grid(inference),
         at_temperature=_stacked(inference, 'at_temperature'),
         dimensions_at_temperature=_stacked(inference, 'dimension_at_temperature'),
-        features=_stacked(inference, 'features'),
+        **_features(inference),
         begin=begin,
         note=note,
         attributes={**episode.attributes},
@@ -160,6 +160,17 @@ def _stacked(inference: Stream | None, name: str) -> NDArray[np.float64] | None:
         return None
     (shape,) = shapes
     return np.stack([row if row.size else np.full(shape, np.nan) for row in rows])
+
+
+def _features(inference: Stream | None) -> dict[str, Any]:
+    """Returns the features of n inferences and their source; none if they are of several."""
+    rows = _stacked(inference, 'features')
+    if inference is None or rows is None:
+        return {}
+    sources = {str(source) for source in inference.values['feature_source']} - {''}
+    if len(sources) > 1:
+        return {}
+    return {'features': rows, 'feature_source': ''.join(sources)}
 
 
 def _grid(inference: Stream | None) -> NDArray[np.float64] | None:

@@ -65,7 +65,11 @@ def with_reduced_features(inference: Inference) -> Inference:
     given = inference.features
     if given is None:
         return inference
-    if problem := feature_problem(given):
+    if not isinstance(inference.feature_source, str):
+        problem = f'feature_source is {inference.feature_source!r}; it must be a text'
+    else:
+        problem = feature_problem(given)
+    if problem:
         reasons = {'features': problem, **inference.unavailable}
         return replace(inference, features=None, feature_source='', unavailable=reasons)
     reduced, width, source = reduced_features(given), len(given), inference.feature_source

@@ -45,6 +45,7 @@ def fitted_file(found: CalibrationStudy) -> CalibrationFile:
         guarantees=found.thresholds.guarantees,  # type: ignore[arg-type]
         expected_duration=found.expected_duration,
         longest_duration=found.longest_duration,
+        features=found.features,
         drift=_drift(given.episodes),
         provenance=_provenance(given),
         fingerprint=common_fingerprint(given.episodes),

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from frame_ros.confidence.calibration_parts import FeatureReference
 from frame_ros.confidence.score_episode import ScoreEpisode
 from frame_ros.core.errors import CalibrationError
 from frame_ros.evaluation.calibration.calibration_set import CalibrationSet, calibration_set
 from frame_ros.evaluation.calibration.comparison import Comparison, compare
+from frame_ros.evaluation.calibration.feature_scores import with_feature_scores
 from frame_ros.evaluation.calibration.horizon import RULES, HorizonCalibration, horizon_calibration
 from frame_ros.evaluation.calibration.options import FIRST, HORIZON, CalibrationOptions
 from frame_ros.evaluation.calibration.score_table import (
@@ -44,6 +46,7 @@ class CalibrationStudy:
     Attributes:
         given: the episodes that were used, and those left out.
         options: of the calibration.
+        features: of the successful episodes; None if there are none.
         expected_duration: median of the successful episodes, s; None without any.
         longest_duration: their 95 % quantile, s.
         scores: how well each score separates failures from successes.
@@ -58,6 +61,7 @@ class CalibrationStudy:
 
     given: CalibrationSet
     options: CalibrationOptions
+    features: FeatureReference | None = None
     expected_duration: float | None = None
     longest_duration: float | None = None
     scores: list[ScoreRow] = field(default_factory=list)
@@ -84,8 +88,10 @@ def study(
         CalibrationError: no episode can be used.
     """
     options = options or CalibrationOptions()
-    given = calibration_set(episodes)
-    made = CalibrationStudy(given, options)
+    given, features, problem = with_feature_scores(calibration_set(episodes))
+    made = CalibrationStudy(given, options, features)
+    if problem:
+        made.notes.append(problem)
     _note_counts(made)
     durations = [each.duration for each in given.successful]
     if durations:
