@@ -17,6 +17,7 @@ import numpy as np
 from frame_ros.confidence.calibration_parts import FeatureReference
 from frame_ros.confidence.samples import Array
 from frame_ros.core.errors import CalibrationError
+from frame_ros.metrics.arrays import squares_are_finite
 from frame_ros.metrics.shrunk_covariance import ledoit_wolf
 
 NAN = float('nan')
@@ -103,7 +104,7 @@ class FeatureDistances:
             raise CalibrationError('inverse_covariance of the features is not positive') from error
         self._source, self._neighbours = reference.source, reference.neighbours
         self._mean, self._rows = reference.mean, reference.rows / self._scale
-        self._squares = np.einsum('ij,ij->i', self._rows, self._rows)
+        self._half_squares = 0.5 * np.einsum('ij,ij->i', self._rows, self._rows)
         self._groups = _GROUPS * self._neighbours
         padding = -len(self._rows) % self._groups
         self._padding = np.full(padding, np.inf)
@@ -131,7 +132,8 @@ class FeatureDistances:
             return f'features are of {source!r}, those of the calibration of {self._source!r}'
         if features.shape != (width,):
             return f'features have shape {features.shape}, those of the calibration ({width},)'
-        return '' if np.isfinite(features).all() else 'features are not finite'
+        is_finite = squares_are_finite(np, features) or np.isfinite(features).all()
+        return '' if is_finite else 'features are not finite'
 
     def _nearest(self, scaled: Array) -> float:
         apart = self._candidates(scaled) - scaled
@@ -140,15 +142,15 @@ class FeatureDistances:
         return float(distances[: self._neighbours].sum() / self._neighbours)
 
     def _candidates(self, scaled: Array) -> Array:
-        """Rows among which the nearest are: at least twice as many, found by squared distances from
-        a product, whose rounding the distances themselves do not have.
+        """Rows among which the nearest are: at least twice as many, found by halves of squared
+        distances from a product, whose rounding the distances themselves do not have.
 
         The n-th smallest minimum of the groups is not below the n-th smallest of all, and quicker
         to find.
         """
         if len(self._rows) <= self._groups:
             return self._rows
-        rough = self._squares - 2.0 * (self._rows @ scaled)
+        rough = self._half_squares - self._rows @ scaled
         groups = np.concatenate((rough, self._padding)).reshape(-1, self._groups)
         minima = np.minimum.reduce(groups, axis=0)
         minima.sort()

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -65,7 +67,8 @@ CONTEXT: dict[str, Any] = {
 }  # fmt: skip
 BLOCK = 64
 SHAPE_FIELDS = ('sample_count', 'horizon', 'action_dimension')
-LARGE_FIELDS = (*TOKEN_FIELDS, *CHOSEN_FIELDS, *TEMPERATURE_FIELDS, ENSEMBLE_FIELD, 'samples')
+OF_TOKENS = (*TOKEN_FIELDS, *CHOSEN_FIELDS, *TEMPERATURE_FIELDS)
+LARGE_FIELDS = (*OF_TOKENS, ENSEMBLE_FIELD, 'samples')
 
 
 def inference_values(message: Any) -> dict[str, Any]:
@@ -89,15 +92,32 @@ def inference_values(message: Any) -> dict[str, Any]:
         found = getattr(message, name, absent)
         values[name] = found if isinstance(absent, str) else np.array(found, absent.dtype.type)
     values['token_count'] = len(message.token_max_probability)
-    tokens = {name: getattr(message, name) for name in TOKEN_FIELDS}
-    values.update(token_uncertainty(tokens, values['vocabulary_size']))
-    chosen = {name: getattr(message, name) for name in (*CHOSEN_FIELDS, *TEMPERATURE_FIELDS)}
-    values.update(chosen_confidence(chosen, values['token_count']))
-    values.update(recalibration_values(chosen))
+    tokens = {name: getattr(message, name) for name in OF_TOKENS}
+    values.update(_token_values(tokens, values['vocabulary_size']))
     values.update(ensemble_values(getattr(message, ENSEMBLE_FIELD)))
     shape = (values['sample_count'], int(message.horizon), int(message.action_dimension))
     values.update(sample_values(message.samples, *shape))
     return values
+
+
+def _token_values(tokens: Mapping[str, Any], vocabulary_size: int) -> Mapping[str, Any]:
+    """Returns what the tokens of one inference, OF_TOKENS -> values, are reduced to."""
+    has_tokens = any(map(len, tokens.values()))
+    return _reduced_tokens(tokens, vocabulary_size) if has_tokens else _no_tokens()
+
+
+@cache
+def _no_tokens() -> Mapping[str, Any]:
+    """The same of an inference without tokens, as most policies have them."""
+    return MappingProxyType(_reduced_tokens(dict.fromkeys(OF_TOKENS, np.zeros(0)), 0))
+
+
+def _reduced_tokens(tokens: Mapping[str, Any], vocabulary_size: int) -> dict[str, Any]:
+    return (
+        token_uncertainty(tokens, vocabulary_size)
+        | chosen_confidence(tokens, len(tokens[TOKEN_FIELDS[0]]))
+        | recalibration_values(tokens)
+    )
 
 
 class _Block:
@@ -174,14 +194,13 @@ def _reduced(columns: dict[str, NDArray], count: int) -> dict[str, NDArray]:
     for row in range(count):
         large = {n: columns[n][row, : columns[f'{n}.count'][row]] for n in LARGE_FIELDS}
         shape = (int(columns[name][row]) for name in SHAPE_FIELDS)
+        vocabulary_size = int(columns['vocabulary_size'][row])
         later = (
             float(columns[name][row]) if name in columns else absent
             for name, absent in LATER_FIELDS.items()
         )
         rows.append(
-            token_uncertainty(large, int(columns['vocabulary_size'][row]))
-            | chosen_confidence(large, len(large[TOKEN_FIELDS[0]]))
-            | recalibration_values(large)
+            {**_token_values({name: large[name] for name in OF_TOKENS}, vocabulary_size)}
             | ensemble_values(large[ENSEMBLE_FIELD])
             | sample_values(large['samples'], *shape)
             | chunk_values(*later)

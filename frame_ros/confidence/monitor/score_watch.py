@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
+from operator import add
 
 from frame_ros.confidence.monitor.options import ALL, CURRENT, SHARE, WINDOW, MonitorOptions
 from frame_ros.confidence.monitor.records import Cause, Reason
@@ -45,8 +47,7 @@ class ScoreWatch:
         self.stamp: int | None = None
         self.value = self.threshold = self.excess = NAN
         self.is_beyond = self.lacks_completion = False
-        size = 1 if self._options.aggregation == CURRENT else self._options.window
-        self._last: deque[tuple[float, ...]] = deque(maxlen=size)
+        self._last: deque[tuple[float, ...]] = deque(maxlen=self._options.window)
         self._count = 0
         self._sums: tuple[float, ...] = (0.0, 0.0, 0.0)
 
@@ -60,14 +61,13 @@ class ScoreWatch:
         if self.lacks_completion:
             return
         self.stamp = stamp
-        self._add(value, threshold, self.limit.excess(value, threshold))
+        excess = self.limit.excess(value, threshold)
+        self.value, self.threshold, self.excess = self._aggregated((value, threshold, excess))
         least = -self._hysteresis if self.is_beyond else 0.0
         if self._options.aggregation == SHARE:
-            self.value, self.threshold, self.excess = self._last[-1]
             count = sum(excess > least for _, _, excess in self._last)
             self.is_beyond = count >= self._options.needed_of_window
         else:
-            self.value, self.threshold, self.excess = (each / self._count for each in self._sums)
             self.is_beyond = self.excess > least
 
     def reason(self) -> Reason:
@@ -82,22 +82,24 @@ class ScoreWatch:
                 f'{len(self._last)} inferences (newest {value}, threshold {threshold})'
             )
         else:
-            mean = {WINDOW: f', mean of the last {self._count},', ALL: ', mean so far,'}
+            mean = {WINDOW: f', mean of the last {len(self._last)},', ALL: ', mean so far,'}
             name = f'{limit.score}{mean.get(options.aggregation, "")}'
             text = f'{name} {value} is {side} its threshold {threshold}'
             if not self.excess > 0.0:
                 text = f'{name} {value} is back at its threshold {threshold}, not yet by enough'
         return Reason(Cause.SCORE, text)
 
-    def _add(self, value: float, threshold: float, excess: float) -> None:
-        """Adds a value to the sums of all, or of the last ones."""
-        new = (value, threshold, excess)
-        if self._options.aggregation == ALL:
+    def _aggregated(self, newest: tuple[float, ...]) -> Sequence[float]:
+        """Takes a value, its threshold and excess, and returns them as the options have it."""
+        aggregation = self._options.aggregation
+        if aggregation == CURRENT:
+            return newest
+        if aggregation == ALL:
             self._count += 1
-            first, second, third = self._sums
-            self._sums = first + value, second + threshold, third + excess
-            return
-        self._last.append(new)
-        self._count = len(self._last)
+            self._sums = tuple(map(add, self._sums, newest))
+            return [each / self._count for each in self._sums]
+        self._last.append(newest)
+        if aggregation == SHARE:
+            return newest
         # Summed again each time: running sums of a window would keep the rounding of all before.
-        self._sums = new if self._count == 1 else tuple(map(math.fsum, zip(*self._last)))
+        return [math.fsum(column) / len(self._last) for column in zip(*self._last)]
