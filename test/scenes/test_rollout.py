@@ -3,6 +3,7 @@
 """Rolling policies out in the simulated scene, without ROS."""
 
 import json
+from dataclasses import replace
 
 import attrs
 import numpy as np
@@ -16,9 +17,12 @@ from frame_ros.episodes import EventType, Outcome
 from frame_ros.episodes.reference_loading import reference_of
 from frame_ros.metrics import (
     action_instability,
+    chunk_entropy,
     path_length,
     path_smoothness,
+    reversal_share,
     rms_jerk,
+    statistical_consistency,
 )
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference
@@ -137,6 +141,48 @@ def test_as_many_steps_of_a_chunk_are_executed_as_the_policy_wants():
     np.testing.assert_array_equal(seen, np.concatenate([c[:7] for c in policy.chunks]))
     assert episode.summary['efficiency']['inferences'] == 3
     assert episode.summary['confidence']['chunk_overlap'] > 0
+
+
+class Wavering(Ramp):
+    """Has eight samples with each chunk, of a spread that differs."""
+
+    def __init__(self):
+        super().__init__()
+        self.samples = []
+
+    def reset(self, seed=None):
+        super().reset(seed)
+        self.samples.clear()
+
+    def infer(self, observation):
+        inference, rng = super().infer(observation), np.random.default_rng(len(self.samples))
+        drawn = inference.actions + 0.01 * rng.normal(size=(8, 30, 6))
+        self.samples.append(drawn)
+        return replace(inference, samples=drawn)
+
+
+def test_scores_of_chunks_and_samples_are_those_of_the_policy():
+    policy, seen = Wavering(), []
+    episode = Rollouts(timeout=1.4).run(policy, 3, lambda observation, action: seen.append(action))
+    found, count = episode.metrics['confidence'], len(policy.chunks)
+    assert count == len(found['stamp']) == 6
+    for index in range(1, count):
+        (before, now), (older, newer) = (
+            each[index - 1 : index + 1] for each in (policy.chunks, policy.samples)
+        )
+        distance = np.linalg.norm(now[:23] - before[7:], axis=1).mean()
+        assert found['chunk_consistency'][index] == pytest.approx(distance, rel=1e-9)
+        assert found['stac'][index] == pytest.approx(
+            float(statistical_consistency(older, newer, 7))
+        )
+        entropy = float(chunk_entropy(newer))
+        assert found['chunk_entropy'][index] == pytest.approx(entropy, rel=1e-9)
+        assert found['sample_spread'][index] == pytest.approx(newer.std(axis=0).mean(axis=1))
+        executed = np.array(seen[: 7 * index])
+        wanted = reversal_share(executed)[-1]
+        assert found['reversals'][index] == pytest.approx(wanted, nan_ok=True)
+    assert np.isfinite(found['reversals'][2:]).all() and np.isnan(found['reversals'][1])
+    assert np.isnan(found['chunk_consistency'][0]) and np.isnan(found['stac'][0])
 
 
 def test_a_listener_gets_what_the_policy_could_see():

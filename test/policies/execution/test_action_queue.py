@@ -76,6 +76,23 @@ def test_overlap_is_the_mean_absolute_difference_over_the_steps_both_predict():
     assert arrival.compared.overlap == pytest.approx((0.5 + 1.0) / 2)
 
 
+def test_consistency_is_the_mean_distance_and_the_shift_is_in_steps_of_executed_actions():
+    queue = ActionQueue(PERIOD)
+    queue.open()
+    first = queue.push(queue.request(), np.array([[0.0, 0], [1, 0], [2, 0], [3, 0]]), PERIOD)
+    assert np.isnan(first.compared.consistency) and first.compared.shift == 0.0
+    take(queue, 2)
+    # Steps 2 and 3 of the former chunk meet steps 0 and 1 of this one, 5 and 1 away.
+    newer = np.array([[5.0, 4.0], [3.0, 1.0], [9.0, 9.0], [9.0, 9.0]])
+    arrival = queue.push(queue.request(), newer, PERIOD)
+    assert arrival.compared.consistency == pytest.approx((5.0 + 1.0) / 2)
+    assert arrival.compared.shift == pytest.approx(2.0)
+    take(queue, 9)  # five of them stall: the time of executed actions stands still
+    late = queue.push(queue.request(), newer, PERIOD)
+    assert late.stalls == 5 and late.compared.shift == pytest.approx(4.0)
+    assert np.isnan(late.compared.consistency)
+
+
 def test_overlap_is_by_when_a_step_was_predicted_for_wherever_it_is_executed():
     """Chunks that predict the same do not disagree, although each is executed with a delay."""
     queue = ActionQueue(PERIOD, ExecutionOptions(alignment='first', prefetch=5))
