@@ -229,7 +229,7 @@ REVERSALS = record.Metric(
     minimum_samples=WINDOW, source='arXiv 2605.28726', category='uncertainty',
     reasons=(record.TOO_FEW_ACTIONS,), batch=reversal_share, streaming=ReversalShare,
     live=record.Live('action', _take_action), messages=('confidence',), of_moments=record.MEAN,
-    counts_when_static=False, sampled_at=record.CONTROL_STEPS, options=('gap',),
+    sampled_at=record.CONTROL_STEPS, options=('gap',),
     line=record.Line(_CHART, 'reversals'),
     formula='share of sign(aᵢ − aᵢ₋₁) = −sign(aᵢ₋₁ − aᵢ₋₂)  over the last 8 executed actions',
     shows='How often the executed actions turn back: a policy that dithers between two ways.',
@@ -242,7 +242,7 @@ STAGNATION = record.Metric(
     id='stagnation', name='stagnation', unit='1', higher_is_better=False, minimum_samples=WINDOW,
     category='uncertainty', reasons=(record.TOO_FEW_ACTIONS, record.NO_POSE), batch=stagnation,
     streaming=Stagnation, messages=('confidence',), of_moments=record.MEAN,
-    counts_when_static=False, sampled_at=record.CONTROL_STEPS, options=('static_threshold', 'gap'),
+    sampled_at=record.CONTROL_STEPS, options=('static_threshold', 'gap'),
     line=record.Line(_CHART, 'stagnation'),
     formula='share of the last 8 steps with aᵢ ≠ aᵢ₋₁, if the TCP stayed within the static '
         'threshold of its position; else 0',
