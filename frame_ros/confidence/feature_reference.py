@@ -165,7 +165,7 @@ def feature_scale(reference: FeatureReference) -> Array:
 def held_out_distances(
     episodes: Sequence[Any],
     neighbours: int = NEIGHBOURS,
-    folds: int = 10,
+    folds: int = 5,
     fitted: Sequence[bool] | None = None,
 ) -> list[dict[str, Array]]:
     """Distances of calibration episodes, each from a reference that was fitted without it.

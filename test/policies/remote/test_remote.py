@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 import urllib.request
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -26,6 +26,7 @@ from remote_servers import JOINTS, TokenPolicy, behaving, observation, serving
 
 from frame_ros.core.errors import FrameRosError, PolicyError, SetupError
 from frame_ros.policies.base import Policy
+from frame_ros.policies.features import with_reduced_features
 from frame_ros.policies.protocol import Inference
 from frame_ros.policies.registry import make_policy
 from frame_ros.policies.remote import (
@@ -117,6 +118,28 @@ def test_tokens_rephrasings_history_and_times_come_across():
         )  # fmt: skip
         remote.infer(observation(5))
         assert len(served.seeds) == 1, 'one episode, one reset'
+        remote.close()
+
+
+class Seeing(TokenPolicy):
+    """Has features wider than a message takes, and a fingerprint."""
+
+    fingerprint = {'weights': 'ab' * 32, 'normaliser': 'cd' * 32}
+
+    def infer(self, observation) -> Inference:
+        features = np.arange(100.0) * observation.stamp
+        return replace(super().infer(observation), features=features, feature_source='an encoder')
+
+
+def test_features_and_fingerprint_come_across():
+    """Reduced by the server already."""
+    with serving(Seeing()) as server:
+        remote = connect(server.url)
+        assert remote.fingerprint == Seeing.fingerprint
+        answer = remote.infer(observation())
+        assert_same(answer, with_reduced_features(Seeing().infer(observation())))
+        assert answer.features.shape == (64,)
+        assert answer.feature_source == 'an encoder, 100 numbers projected to 64'
         remote.close()
 
 
@@ -221,6 +244,17 @@ def test_a_server_that_goes_and_comes_back():
         eventually(lambda: remote.infer(observation()))
     with serving(TokenPolicy(), port=port):
         eventually(lambda: refused(remote, 'now serves binned made-here.*make it again'))
+    remote.close()
+
+
+def test_a_server_that_comes_back_with_other_weights_is_refused():
+    with serving(Seeing()) as server:
+        remote = connect(server.url)
+        port = server.port
+    other = Seeing()
+    other.fingerprint = {**Seeing.fingerprint, 'weights': 'ef' * 32}
+    with serving(other, port=port):
+        eventually(lambda: refused(remote, 'other inputs or weights than the binned'))
     remote.close()
 
 

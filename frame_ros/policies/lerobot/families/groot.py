@@ -75,7 +75,7 @@ class Groot(Family):
 
         with self._encoding_kept() as kept, self.executed.installed():
             chunk = self.model.predict_action_chunk(batch)
-        features, count = kept.pop('features'), self.options.samples - 1
+        features, count = kept.pop('features', None), self.options.samples - 1
         if count < 1:
             return Outcome(chunk, features=features)
         rows = {name: value for name, value in batch.items() if name in ROWS}
