@@ -27,6 +27,8 @@ from frame_ros.metrics import wilson_interval
 BINS = 12
 RESAMPLES = 1000
 NAN = float('nan')
+# Share of the resamples that must have a value for there to be an interval.
+_LEAST_KNOWN = 0.95
 # Resamples times samples that are held in memory at once.
 _BLOCK = 4_000_000
 
@@ -208,12 +210,18 @@ def calibration_metrics(
         statistics: names of STATISTICS.
 
     Returns:
-        Name -> estimate. The interval is NaN where a resample had no value. It holds percentiles of
-        the resamples; of RAISED_BY_NOISE it is reflected at the value.
+        Name -> estimate. The interval holds percentiles of the resamples; of RAISED_BY_NOISE it is
+        reflected at the value. Resamples without a value, such as the AUROC of successes alone, are
+        left out; if they are more than 5 %, the interval is NaN.
 
     Raises:
-        ShapeError, ValueRangeError: as of `expected_calibration_error`.
+        ShapeError: as of `expected_calibration_error`.
+        ValueRangeError: likewise, or an unknown statistic, or a negative number of resamples.
     """
+    if unknown := set(statistics) - set(STATISTICS):
+        raise ValueRangeError(f'no statistic is called {min(unknown)!r}: {", ".join(STATISTICS)}')
+    if resamples < 0:
+        raise ValueRangeError(f'{resamples} resamples; 0 or more are expected')
     values = as_confidences(confidences)
     successes = as_outcomes(outcomes, len(values))
     owner = as_episodes(episodes, len(values))
@@ -238,9 +246,11 @@ def _statistics(samples: WeightedSamples, bins: int, names: tuple[str, ...]) -> 
 
 
 def _estimate(name: str, value: float, blocks: list[Array]) -> Estimate:
-    if not blocks or not all(np.isfinite(block).all() for block in blocks):
+    values = np.concatenate(blocks) if blocks else np.zeros(0)
+    known = values[np.isfinite(values)]
+    if not len(known) or len(known) < _LEAST_KNOWN * len(values):
         return Estimate(value, NAN, NAN)
-    lower, upper = map(float, np.percentile(np.concatenate(blocks), (2.5, 97.5)))
+    lower, upper = map(float, np.percentile(known, (2.5, 97.5)))
     if name in RAISED_BY_NOISE:
         lower, upper = max(0.0, 2.0 * value - upper), max(value, 2.0 * value - lower)
     return Estimate(value, lower, upper)

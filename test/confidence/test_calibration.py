@@ -177,3 +177,27 @@ def test_bad_input_is_named():
         expected_calibration_error([0.5], [True], q=0)
     with pytest.raises(ValueRangeError, match='0 bins'):
         expected_calibration_error([0.5], [True], bins=0)
+
+
+def test_resamples_without_failures_are_left_out_while_they_are_few():
+    rng = np.random.default_rng(1)
+    confidences = rng.random(50)
+    outcomes = np.arange(50) >= 5
+    found = calibration_metrics(confidences, outcomes, resamples=400)['auroc']
+    failed = np.arange(50) < 5
+    values = []
+    for counts in episode_resamples(50, 400, 0):
+        if counts[failed].sum():
+            chosen = np.repeat(np.arange(50), counts)
+            values.append(failure_auroc(confidences[chosen], outcomes[chosen]))
+    assert 0 < 400 - len(values) < 20
+    assert (found.lower, found.upper) == pytest.approx(tuple(np.percentile(values, (2.5, 97.5))))
+    few = calibration_metrics(confidences, np.arange(50) >= 2, resamples=400)
+    assert np.isnan(few['auroc'].lower) and np.isfinite(few['brier'].lower)
+
+
+def test_unknown_statistics_and_numbers_of_resamples_are_refused():
+    with pytest.raises(ValueRangeError, match="no statistic is called 'gain'"):
+        calibration_metrics([0.1, 0.2], [0, 1], statistics=('gain',))
+    with pytest.raises(ValueRangeError, match='-1 resamples'):
+        calibration_metrics([0.1, 0.2], [0, 1], resamples=-1)

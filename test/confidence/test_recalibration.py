@@ -20,7 +20,7 @@ from frame_ros.confidence import (
     expected_calibration_error,
 )
 from frame_ros.confidence.recalibration.recalibrator import kinds
-from frame_ros.core.errors import CalibrationError, ShapeError
+from frame_ros.core.errors import CalibrationError, ShapeError, ValueRangeError
 
 SINGLE = [PlattScaling, HistogramBinning, PlattBinning, IsotonicScaling]
 
@@ -185,6 +185,8 @@ def test_every_kind_has_a_name_of_its_own():
         ({'kind': 'temperature', 'temperature': -1.0}, 'not above 0'),
         ({'kind': 'isotonic', 'points': [0.5, 0.1], 'values': [0, 1]}, 'do not increase'),
         ({'kind': 'histogram_binning', 'upper': [0.5], 'values': [0.1]}, 'up to 1'),
+        ({'kind': 'histogram_binning', 'upper': [1.0], 'values': [7.0]}, 'probabilities'),
+        ({'kind': 'isotonic', 'points': [0.1, 0.5], 'values': [-1, 1]}, 'probabilities'),
         ({'kind': 'action_wise_platt', 'dimensions': 3}, 'no list of curves'),
     ],
 )
@@ -207,6 +209,40 @@ def test_data_that_cannot_be_fitted_are_refused(kind, confidences, outcomes, tex
         kind().fit(confidences, outcomes)
     with pytest.raises(CalibrationError, match='has not been fitted'):
         kind().predict(confidences)
+
+
+def test_a_curve_that_falls_is_noted():
+    confidences, outcomes = overconfident()
+    assert 'the curve falls' in PlattScaling().fit(1.0 - confidences, outcomes).notes[0]
+    both = np.stack([confidences, 1.0 - confidences], axis=1)
+    notes = ActionWisePlattScaling().fit(both, outcomes).notes
+    assert len(notes) == 1 and notes[0].startswith('dimension 1: the curve falls')
+
+
+def test_confidences_that_hardly_differ_are_fitted():
+    values = [0.0, 0.0, 1e-200, 1e-200, 1e-200]
+    fitted = PlattScaling().fit(values, [False, True, False, True, True])
+    assert fitted.predict([0.0, 1e-200]) == pytest.approx([1 / 2, 2 / 3])
+
+
+def test_logits_that_no_temperature_fits_are_refused():
+    logits = np.random.default_rng(0).normal(size=(4, 2, 3))
+    outcomes = [True, False, True, False]
+    logits[1, 0] = np.nan
+    assert TemperatureScaling().fit(logits, outcomes).temperature > 0.0
+    for fit in (
+        TemperatureScaling().fit,
+        lambda *given: TemperatureScaling().fit(*given, [1, 2, 3]),
+    ):
+        none = np.clip(np.abs(logits), 0.0, 1.0)
+        none[1] = np.nan
+        with pytest.raises(ValueRangeError, match='inference 1 has no token'):
+            fit(none, outcomes)
+        none[1, 0, 0] = 0.0
+        with pytest.raises(ValueRangeError, match='NaN in part'):
+            fit(none, outcomes)
+    with pytest.raises(CalibrationError, match='the same at every temperature'):
+        TemperatureScaling().fit(np.zeros((4, 2, 3)), outcomes)
 
 
 def test_torch_tensors_are_taken():

@@ -13,6 +13,7 @@ from frame_ros.confidence.recalibration.platt import PlattScaling
 from frame_ros.confidence.recalibration.recalibrator import (
     Recalibrator,
     check_both,
+    check_probabilities,
     check_varies,
     not_fitted,
     numbers,
@@ -61,6 +62,7 @@ class _Binned(Recalibrator):
     def _set_table(self, parameters: Mapping[str, Any]) -> None:
         self.upper = numbers(parameters, 'upper', (None,))
         self.values = numbers(parameters, 'values', (len(self.upper),))
+        check_probabilities(self.values)
         if (np.diff(self.upper) <= 0.0).any() or self.upper[-1] != 1.0:
             raise CalibrationError("'upper' of the recalibrator does not increase up to 1")
 

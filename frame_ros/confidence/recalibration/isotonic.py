@@ -12,6 +12,7 @@ import numpy as np
 from frame_ros.confidence.recalibration.recalibrator import (
     Recalibrator,
     check_both,
+    check_probabilities,
     check_varies,
     not_fitted,
     numbers,
@@ -76,6 +77,7 @@ class IsotonicScaling(Recalibrator):
         made = cls()
         made.points = numbers(parameters, 'points', (None,))
         made.values = numbers(parameters, 'values', (len(made.points),))
+        check_probabilities(made.values)
         if (np.diff(made.points) <= 0.0).any() or (np.diff(made.values) < 0.0).any():
             raise CalibrationError('the points of the recalibrator do not increase')
         return made

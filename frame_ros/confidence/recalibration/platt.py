@@ -24,6 +24,7 @@ SEPARATED = (
     'the confidences separate failures from successes: maximum likelihood has no finite solution, '
     "so Platt's smoothed targets were fitted"
 )
+FALLING = 'the curve falls: the larger this confidence, the rarer the success'
 _STEPS = 100
 _TOLERANCE = 1e-12
 
@@ -41,7 +42,8 @@ def fit_logistic(values: Array, targets: Array) -> tuple[float, float]:
         values: (N,), not all the same.
         targets: (N,) in [0, 1]; the solution is finite, as of smoothed or of overlapping ones.
     """
-    centre, scale = float(values.mean()), float(values.std())
+    # The range, since the squares of a small spread underflow.
+    centre, scale = float(values.mean()), float(np.ptp(values))
     rows = np.stack([(values - centre) / scale, np.ones(len(values))])
     found = np.array([0.0, np.log(targets.mean() / (1.0 - targets.mean()))])
     loss = _loss(found, rows, targets)
@@ -102,6 +104,8 @@ class PlattScaling(Recalibrator):
         if is_separated(values, targets):
             self.notes, targets = [SEPARATED], smoothed(targets)
         self.alpha, self.beta = fit_logistic(values, targets)
+        if self.alpha < 0.0:
+            self.notes.append(FALLING)
         return self
 
     def predict(self, confidences: Any) -> Array:

@@ -171,6 +171,15 @@ def numbers(values: Mapping[str, Any], name: str, shape: Sequence[int | None]) -
     return found
 
 
+def check_probabilities(values: Array) -> None:
+    """Raises CalibrationError unless all values of a file lie between 0 and 1."""
+    if values.min() < 0.0 or values.max() > 1.0:
+        raise CalibrationError(
+            f"'values' of the recalibrator lie between {values.min():g} and {values.max():g}; "
+            'probabilities are expected'
+        )
+
+
 def not_fitted(kind: str) -> CalibrationError:
     """Returns the error of a recalibrator that is asked before it was fitted."""
     return CalibrationError(f'the recalibrator {kind} has not been fitted; call fit first')

@@ -38,10 +38,12 @@ def curve_of_logits(logits: Any) -> Curve:
 
     Raises:
         ShapeError: another shape.
+        ValueRangeError: an inference has no token, or a token is NaN in part.
     """
     array = np.asarray(on_cpu(as_floats(logits, 'logits', allow_nan=True)[1]), dtype=np.float64)
     if array.ndim != 3 or not array.size:
         raise ShapeError(f'logits have shape {array.shape}; (N, TN, V) is expected, not empty')
+    _check_padding(array)
     below = array - array.max(axis=-1, keepdims=True)
     return lambda temperature: np.nanmean(1.0 / np.exp(below / temperature).sum(axis=-1), axis=1)
 
@@ -57,7 +59,8 @@ def curve_of_grid(largest: Any, temperatures: Any) -> Curve:
 
     Raises:
         ShapeError: other shapes.
-        ValueRangeError: a probability is not in [0, 1], or the grid does not increase from above 0.
+        ValueRangeError: a probability is not in [0, 1], an inference has no token, a token is NaN
+            in part, or the grid does not increase from above 0.
     """
     grid = checked_grid(temperatures)
     array = np.asarray(on_cpu(as_floats(largest, 'probabilities', allow_nan=True)[1]), np.float64)
@@ -66,6 +69,7 @@ def curve_of_grid(largest: Any, temperatures: Any) -> Curve:
             f'probabilities have shape {array.shape}; (N, TN, {len(grid)}), a value per token and '
             'temperature, is expected'
         )
+    _check_padding(array)
     means = as_confidences(np.nanmean(array, axis=1), 'N, K')
     return lambda temperature: between(means[:, None], grid, np.array([temperature]))[:, 0]
 
@@ -88,6 +92,16 @@ def between(means: Array, grid: Array, temperatures: Array) -> Array:
     return (1.0 - share) * means[:, row, upper - 1] + share * means[:, row, upper]
 
 
+def _check_padding(array: Array) -> None:
+    """Raises ValueRangeError unless each inference has a token, and each token all its values."""
+    is_missing = np.isnan(array)
+    is_padding = np.all(is_missing, axis=-1)
+    if (np.any(is_missing, axis=-1) & ~is_padding).any():
+        raise ValueRangeError('a token is NaN in part; all of it, or nothing, is expected to be')
+    if len(empty := np.flatnonzero(np.all(is_padding, axis=-1))):
+        raise ValueRangeError(f'inference {empty[0]} has no token: all of it is NaN')
+
+
 def checked_grid(temperatures: Any) -> Array:
     """Returns the temperatures (K,); raises ValueRangeError unless they increase from above 0."""
     grid = np.asarray(on_cpu(as_floats(temperatures, 'temperatures')[1]), dtype=np.float64)
@@ -97,7 +111,11 @@ def checked_grid(temperatures: Any) -> Array:
 
 
 def best_temperature(curve: Curve, outcomes: Array, tried: Array) -> float:
-    """Returns the temperature of least negative log-likelihood within those tried."""
+    """Returns the temperature of least negative log-likelihood within those tried.
+
+    Raises:
+        CalibrationError: the confidences are the same at all of them.
+    """
     from scipy.optimize import minimize_scalar
 
     def loss(logarithm: float) -> float:
@@ -107,6 +125,11 @@ def best_temperature(curve: Curve, outcomes: Array, tried: Array) -> float:
 
     logarithms = np.log(tried)
     losses = [loss(each) for each in logarithms]
+    if len(tried) > 1 and max(losses) == min(losses):
+        raise CalibrationError(
+            'the confidences are the same at every temperature: nothing can be fitted; use another '
+            'recalibrator'
+        )
     best = int(np.argmin(losses))
     low, high = logarithms[max(best - 1, 0)], logarithms[min(best + 1, len(tried) - 1)]
     if low == high:
