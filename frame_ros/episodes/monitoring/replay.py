@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.contacts import contact_samples
-from frame_ros.confidence.monitor import MonitorSample, MonitorVerdict
+from frame_ros.confidence.monitor import Level, MonitorSample, MonitorVerdict
 from frame_ros.core.errors import BagError, FrameRosError
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
@@ -90,6 +90,9 @@ def read_states(bag: Bag, topic: str) -> list[RecordedState]:
     missing = [n for n in (*FIELDS, *lists) if n not in columns and n not in LISTS]
     if len(received) and missing:
         raise BagError(f'{topic} lacks {", ".join(sorted(missing))}: of another version')
+    levels = {int(level) for level in columns['level']} if len(received) else set()
+    if unknown := levels.difference(Level):
+        raise BagError(f'{topic} has a verdict of the unknown level {min(unknown)}')
     states = [_state(columns, row) for row in range(len(received))]
     return sorted(states, key=lambda state: state.stamp)
 

@@ -85,6 +85,26 @@ def test_an_arm_runs_a_policy_only_if_one_is_given():
     assert 'policy' in by_name(arm_processes(ArmOptions(robot='fr3', policy='scripted')))
 
 
+def test_a_monitor_is_started_where_it_is_asked_for_and_refused_without_thresholds(tmp_path):
+    assert 'monitor' not in by_name(demo_processes(DemoOptions()))
+    fixed = {'threshold_from': 'fixed', 'thresholds': [0.5]}
+    chosen = {'monitor': True, 'monitor_parameters': fixed, 'directory': str(tmp_path)}
+    for processes in (demo_processes(DemoOptions(**chosen)), arm_processes(ArmOptions(**chosen))):
+        process = by_name(processes)['monitor']
+        assert process.is_lifecycle and process.parameters['directory'] == str(tmp_path)
+        check_run([process])
+    demo = DemoOptions(monitor=True, sensing=False)
+    process = by_name(demo_processes(demo))['monitor']
+    assert process.remappings['proximity'] == 'ground_truth/proximity'
+    with pytest.raises(FrameRosError, match='needs a calibration file'):
+        check_run([process])
+    missing = evolve(demo, calibration_file='/no/such.json')
+    process = by_name(demo_processes(missing))['monitor']
+    assert process.parameters['calibration_file'] == '/no/such.json'
+    with pytest.raises(FrameRosError, match='calibration file /no/such.json: No such file'):
+        check_run([process])
+
+
 def test_topics_of_the_users_driver_reach_every_process_that_reads_them():
     settings = ArmOptions(joint_states_topic='follower/joint_states', policy='scripted')
     processes = by_name(arm_processes(settings))
