@@ -110,7 +110,7 @@ class AppliedCalibration:
         if lowest != lowest:
             return NAN, LACKS[recalibrator.inputs]
         if not (lowest >= 0.0 and raw.max() <= 1.0) or not (grid is None or _increases(grid)):
-            return NAN, 'confidences at temperatures, or their grid, cannot be'
+            return NAN, 'confidences are not within 0 and 1, or their temperatures do not increase'
         try:
             return float(recalibrator.mapped(raw[None], grid)[0]), ''
         except ShapeError as error:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
+from sys import float_info
 from typing import Any
 
 import attrs
@@ -197,9 +198,10 @@ def _short(rows: Array) -> list[list[float]]:
 
 
 def _check_finite(content: Any, where: str = '') -> None:
-    if isinstance(content, float):
-        if not isfinite(content):
-            raise CalibrationError(f'{where} holds {content}; finite numbers are expected')
+    if isinstance(content, (int, float)):
+        if not -float_info.max <= content <= float_info.max:
+            text = content if isinstance(content, float) else 'a number of too many digits'
+            raise CalibrationError(f'{where} holds {text}; finite numbers are expected')
     elif isinstance(content, Mapping):
         for name, part in content.items():
             _check_finite(part, f'{where}.{name}' if where else str(name))

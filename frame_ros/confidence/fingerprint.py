@@ -18,8 +18,8 @@ from frame_ros.core.structuring import structured, unstructured
 SETUP_FIELDS = ('policy_fingerprint', 'instruction', 'action_names')
 # Control rates count as the same within this share: one is derived from the chunk's time step.
 RATE_TOLERANCE = 0.01
-# Characters of a checksum that a message shows.
-_SHOWN = 12
+# Characters of a checksum, and of anything else, that a message shows.
+_SHOWN, _MOST_SHOWN = 12, 200
 
 
 @attrs.frozen(kw_only=True)
@@ -169,6 +169,11 @@ _EQUAL: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def _shown(value: Any) -> str:
+    text = _text(value)
+    return text if len(text) <= _MOST_SHOWN else f'{text[:_MOST_SHOWN]}...'
+
+
+def _text(value: Any) -> str:
     if isinstance(value, float):
         return f'{value:.6g} Hz'
     if isinstance(value, Mapping):

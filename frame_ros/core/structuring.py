@@ -90,7 +90,10 @@ def _sequence(parts: tuple[Any, ...], content: Any, where: str) -> tuple[Any, ..
 
 def _scalar(hint: Any, content: Any, where: str) -> Any:
     if hint is float and type(content) is int:
-        return float(content)
+        try:
+            return float(content)
+        except OverflowError:
+            raise SetupError(f'{where} is too large a number') from None
     if hint in SCALARS and type(content) is not hint:
         raise SetupError(f'{where} must be a {hint.__name__}, not {content!r}')
     return content

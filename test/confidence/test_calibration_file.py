@@ -275,7 +275,7 @@ def test_any_damage_of_the_text_is_a_calibration_error():
 
 def test_any_value_of_another_type_is_a_calibration_error():
     content = _small()
-    wrong = (None, True, 'text', -1, [], [None], {}, {'a': {}}, [[[]]], 1e300)
+    wrong = (None, True, 'text', -1, [], [None], {}, {'a': {}}, [[[]]], 1e300, 10**400)
     for path in _paths(content):
         for value in wrong:
             try:

@@ -88,6 +88,18 @@ def test_what_an_inference_shows():
     assert Fingerprint.of_inference(later, '', ()) == Fingerprint(weights='ab')
 
 
-@pytest.mark.parametrize('text', ['', '{', '[]', 'null', '{"weights": 3}', '{"cameras": [1]}'])
+HUGE = f'{{"control_rate": 1{"0" * 400}}}'
+
+
+@pytest.mark.parametrize(
+    'text',
+    ['', '{', '[]', 'null', '{"weights": 3}', '{"cameras": [1]}', HUGE],
+    ids=range(7),
+)
 def test_what_cannot_be_read_of_an_inference_is_not_known(text):
     assert Fingerprint.of_inference(text, '', ()) == Fingerprint()
+
+
+def test_a_long_part_is_shortened():
+    (text,) = KNOWN.mismatches(Fingerprint(instructions=('x' * 5000,)))
+    assert len(text) < 400 and text.endswith('xxx...')
