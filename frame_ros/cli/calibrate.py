@@ -113,7 +113,6 @@ def read_scores(bags: list[Path], is_quiet: bool, choice: dict[str, Any]) -> lis
 
 def as_data(found: CalibrationStudy) -> dict[str, Any]:
     """Returns a study as plain JSON values, None for what is not available."""
-    from frame_ros.evaluation.calibration.fitting import saved_kind
     from frame_ros.reports.model.numbers import json_safe
 
     given, limits = found.given, found.thresholds
@@ -126,7 +125,7 @@ def as_data(found: CalibrationStudy) -> dict[str, Any]:
             'left_out': [{'episode': name, 'reason': why} for name, why in given.left_out],
             'expected_duration': found.expected_duration,
             'longest_duration': found.longest_duration,
-            'saved': saved_kind(found),
+            'saved': found.saved_kind,
             'scores': found.scores,
             'confidences': {row.name: row.metrics for row in found.confidences},
             'aggregates': {row.name: row.metrics for row in found.aggregates},

@@ -12,7 +12,6 @@ from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.guarantees.guarantee import CONSTANT
 from frame_ros.confidence.score_episode import ScoreEpisode
 from frame_ros.evaluation.calibration.comparison import Candidate, Comparison
-from frame_ros.evaluation.calibration.fitting import saved_kind
 from frame_ros.evaluation.calibration.options import FIRST, HORIZON, RAW
 from frame_ros.evaluation.calibration.score_table import CalibrationRow, ScoreRow
 from frame_ros.evaluation.calibration.study import CONFIDENCE, CalibrationStudy
@@ -96,7 +95,7 @@ def calibration_page(found: CalibrationStudy, saved: CalibrationFile, title: str
 
 def headline(found: CalibrationStudy) -> str:
     """Returns the result in a sentence."""
-    comparison, kind = found.comparison, saved_kind(found)
+    comparison, kind = found.comparison, found.saved_kind
     if comparison is None:
         fitted = len(found.thresholds.horizon)
         return f'No recalibrator; thresholds of {counted(fitted, "score")}'
@@ -327,7 +326,7 @@ def _saved(found: CalibrationStudy, saved: CalibrationFile) -> Part:
     fingerprint = saved.fingerprint
     known = fingerprint.to_dict()
     rows: list[list[str | Cell]] = [
-        ['recalibrator', saved_kind(found)],
+        ['recalibrator', found.saved_kind],
         ['horizon thresholds', counted(len(saved.horizon_thresholds), 'score')],
         ['guarantees', f'{sum(bool(each.thresholds) for each in saved.guarantees)}'],
         ['newest episode', saved.provenance.newest or DASH],

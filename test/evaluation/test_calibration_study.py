@@ -297,3 +297,43 @@ def test_episodes_of_different_setups_are_refused():
     other = replace(few[5], fingerprint=Fingerprint(weights='b' * 64, instructions=('x',)))
     with pytest.raises(CalibrationError, match='different setups .*weights'):
         fitted_file(study([*alike[:5], other], QUICK))
+
+
+def test_scores_that_need_a_calibration_are_of_one_without_the_episode():
+    random = np.random.default_rng(1)
+    few = [
+        replace(
+            each,
+            scores={
+                **each.scores,
+                'chunk_consistency': random.random(len(each)),
+                'confidence_calibrated': np.full(len(each), 0.123),
+                'combined_risk': np.zeros(len(each)),
+            },
+            features=random.normal(size=(len(each), 3)) + 2.0 * (not each.outcome),
+            feature_source='encoder',
+        )
+        for each in generated_episodes(40, 10)
+    ]
+    found = study(few, QUICK)
+    file = fitted_file(found)
+    # What was recorded of an earlier calibration is gone.
+    assert all(np.isnan(each.scores['combined_risk']).all() for each in found.given.episodes)
+    calibrated = np.concatenate([e.scores['confidence_calibrated'] for e in found.given.episodes])
+    assert not (calibrated == 0.123).any()
+    given = calibration_set(few)
+    samples = samples_of(given, 'confidence', HORIZON)
+    folds = episode_folds(given.outcomes, QUICK.folds, QUICK.seed)
+    rest = samples.select(folds[samples.episodes] != folds[7])
+    own = rest.inputs.fit(ActionWisePlattScaling, rest.outcomes).predict(few[7].dimensions)
+    np.testing.assert_allclose(found.given.episodes[7].scores['confidence_calibrated'], own)
+    # Standardised by the successes, distances by the features of others.
+    raw = np.concatenate([e.scores['chunk_consistency'] for e in few if e.outcome])
+    z = (few[3].scores['chunk_consistency'] - raw.mean()) / raw.std()
+    np.testing.assert_allclose(found.given.episodes[3].scores['chunk_consistency_z'], z)
+    assert file.features.source == 'encoder' and file.features.rows.shape[1] == 3
+    rows = {row.score: row for row in found.scores}
+    assert rows['feature_mahalanobis'].auroc['mean'].value > 0.95
+    assert {'feature_knn', 'chunk_consistency_z', 'confidence_calibrated'} <= set(
+        file.horizon_thresholds
+    )

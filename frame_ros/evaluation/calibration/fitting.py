@@ -8,21 +8,18 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 
 import attrs
-import numpy as np
 
 from frame_ros.confidence.calibration_file import CalibrationFile
-from frame_ros.confidence.calibration_parts import CalibrationEpisode, Provenance, ScoreStatistics
+from frame_ros.confidence.calibration_parts import CalibrationEpisode, Provenance
 from frame_ros.confidence.fingerprint import Fingerprint
 from frame_ros.confidence.guarantees.drift import drift_reference
 from frame_ros.confidence.recalibration.recalibrator import Recalibrator, kinds
 from frame_ros.confidence.score_episode import ScoreEpisode
-from frame_ros.confidence.scores import SCORES
 from frame_ros.core.errors import CalibrationError
 from frame_ros.core.time import SECOND
 from frame_ros.core.version import package_version
 from frame_ros.evaluation.calibration.calibration_set import CalibrationSet
 from frame_ros.evaluation.calibration.comparison import samples_of
-from frame_ros.evaluation.calibration.options import RAW
 from frame_ros.evaluation.calibration.study import CONFIDENCE, CalibrationStudy
 from frame_ros.evaluation.calibration.thresholds import risk_episode
 
@@ -40,7 +37,7 @@ def fitted_file(found: CalibrationStudy) -> CalibrationFile:
     given = found.given
     return CalibrationFile(
         recalibrator=saved_recalibrator(found),
-        statistics=statistics_of(given.successful),
+        statistics=found.statistics,
         horizon_thresholds=found.thresholds.horizon,
         guarantees=found.thresholds.guarantees,  # type: ignore[arg-type]
         expected_duration=found.expected_duration,
@@ -52,21 +49,13 @@ def fitted_file(found: CalibrationStudy) -> CalibrationFile:
     )
 
 
-def saved_kind(found: CalibrationStudy) -> str:
-    """Returns the kind of recalibrator to save; RAW: none."""
-    comparison = found.comparison
-    if found.options.recalibrator:
-        return found.options.recalibrator
-    return RAW if comparison is None else comparison.recommended
-
-
 def saved_recalibrator(found: CalibrationStudy) -> Recalibrator | None:
     """Returns the recalibrator to save, fitted on all episodes; None: the raw confidence.
 
     Raises:
         CalibrationError: the one that the options name cannot be fitted.
     """
-    kind = next((each for each in kinds() if each.kind == saved_kind(found)), None)
+    kind = next((each for each in kinds() if each.kind == found.saved_kind), None)
     if kind is None:
         return None
     having = found.given.with_score(CONFIDENCE)
@@ -80,20 +69,6 @@ def saved_recalibrator(found: CalibrationStudy) -> Recalibrator | None:
         return samples.inputs.fit(kind, samples.outcomes)
     except CalibrationError as error:
         raise CalibrationError(f'{kind.kind} cannot be fitted: {error}') from error
-
-
-def statistics_of(episodes: Sequence[ScoreEpisode]) -> dict[str, ScoreStatistics]:
-    """Returns mean and standard deviation of each score over all inferences of episodes."""
-    found = {}
-    for name in SCORES:
-        parts = [each.scores[name] for each in episodes if name in each.scores]
-        values = np.concatenate(parts) if parts else np.zeros(0)
-        values = values[np.isfinite(values)]
-        if len(values):
-            found[name] = ScoreStatistics(
-                mean=float(values.mean()), standard_deviation=float(values.std())
-            )
-    return found
 
 
 def _drift(episodes: Sequence[ScoreEpisode]) -> dict[str, list[float]]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,14 +12,26 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.confidence.calibration_parts import FeatureReference
+from frame_ros.confidence.calibration_parts import FeatureReference, ScoreStatistics
+from frame_ros.confidence.recalibration.recalibrator import kinds
 from frame_ros.confidence.score_episode import ScoreEpisode
+from frame_ros.confidence.scores import SCORES
 from frame_ros.core.errors import CalibrationError
 from frame_ros.evaluation.calibration.calibration_set import CalibrationSet, calibration_set
-from frame_ros.evaluation.calibration.comparison import Comparison, compare
+from frame_ros.evaluation.calibration.comparison import (
+    Comparison,
+    compare,
+    episode_folds,
+    samples_of,
+)
+from frame_ros.evaluation.calibration.derived_scores import (
+    recalibrated,
+    standardised,
+    with_scores,
+)
 from frame_ros.evaluation.calibration.feature_scores import with_feature_scores
 from frame_ros.evaluation.calibration.horizon import RULES, HorizonCalibration, horizon_calibration
-from frame_ros.evaluation.calibration.options import FIRST, HORIZON, CalibrationOptions
+from frame_ros.evaluation.calibration.options import FIRST, HORIZON, RAW, CalibrationOptions
 from frame_ros.evaluation.calibration.score_table import (
     CalibrationRow,
     DimensionRow,
@@ -44,9 +56,11 @@ class CalibrationStudy:
     """The findings.
 
     Attributes:
-        given: the episodes that were used, and those left out.
+        given: the episodes that were used, with the scores that need a calibration, and those left
+            out.
         options: of the calibration.
         features: of the successful episodes; None if there are none.
+        statistics: mean and standard deviation of each score over the successful episodes.
         expected_duration: median of the successful episodes, s; None without any.
         longest_duration: their 95 % quantile, s.
         scores: how well each score separates failures from successes.
@@ -62,6 +76,7 @@ class CalibrationStudy:
     given: CalibrationSet
     options: CalibrationOptions
     features: FeatureReference | None = None
+    statistics: dict[str, ScoreStatistics] = field(default_factory=dict)
     expected_duration: float | None = None
     longest_duration: float | None = None
     scores: list[ScoreRow] = field(default_factory=list)
@@ -77,6 +92,13 @@ class CalibrationStudy:
     def comparison(self) -> Comparison | None:
         """The comparison that the saved recalibrator is of; None if none could be made."""
         return self.comparisons.get(self.options.samples)
+
+    @property
+    def saved_kind(self) -> str:
+        """Kind of the recalibrator to save; RAW: none."""
+        if self.options.recalibrator:
+            return self.options.recalibrator
+        return RAW if self.comparison is None else self.comparison.recommended
 
 
 def study(
@@ -97,21 +119,62 @@ def study(
     if durations:
         made.expected_duration = float(np.median(durations))
         made.longest_duration = float(np.quantile(durations, 0.95))
-    made.thresholds = fit_thresholds(given, options)
     having = given.with_score(CONFIDENCE)
-    jobs: dict[str, Callable[[], Any]] = {'scores': lambda: score_rows(given, options)}
     if len(having):
-        jobs.update(_confidence_jobs(having, options))
+        _run(made, _confidence_jobs(having, options))
     else:
         made.notes.append(
             'The policy yields no confidence, so there is nothing to recalibrate; thresholds of '
             'the other scores are fitted.'
         )
+    _derive(made, having)
+    made.statistics = statistics_of(made.given.successful)
+    made.thresholds = fit_thresholds(made.given, options)
+    made.scores = score_rows(made.given, options)
+    return made
+
+
+def _run(made: CalibrationStudy, jobs: Mapping[str, Callable[[], Any]]) -> None:
     with ThreadPoolExecutor(WORKERS) as pool:
         running = {name: pool.submit(job) for name, job in jobs.items()}
         for name, job in running.items():
             _take(made, name, job.result)
-    return made
+
+
+def _derive(made: CalibrationStudy, having: CalibrationSet) -> None:
+    """Adds the standardised scores and the recalibrated confidence to the episodes."""
+    own = {id(each) for each in having.episodes}
+    has_confidence = [id(each) in own for each in made.given.episodes]
+    statistics = statistics_of(made.given.successful)
+    made.given = with_scores(made.given, standardised(made.given, statistics))
+    kind = next((each for each in kinds() if each.kind == made.saved_kind), None)
+    if kind is None or not len(having):
+        return
+    options = made.options
+    try:
+        folds = episode_folds(having.outcomes, options.folds, options.seed)
+        samples = samples_of(having, CONFIDENCE, options.samples)
+        found = iter(recalibrated(having, CONFIDENCE, kind, samples, folds))
+    except CalibrationError as error:
+        made.notes.append(f'No thresholds of the calibrated confidence: {error}.')
+        return
+    made.given = with_scores(
+        made.given, [next(found) if is_one else {} for is_one in has_confidence]
+    )
+
+
+def statistics_of(episodes: Sequence[ScoreEpisode]) -> dict[str, ScoreStatistics]:
+    """Returns mean and standard deviation of each score over all inferences of episodes."""
+    found = {}
+    for name in SCORES:
+        parts = [each.scores[name] for each in episodes if name in each.scores]
+        values = np.concatenate(parts) if parts else np.zeros(0)
+        values = values[np.isfinite(values)]
+        if len(values):
+            found[name] = ScoreStatistics(
+                mean=float(values.mean()), standard_deviation=float(values.std())
+            )
+    return found
 
 
 def _confidence_jobs(
