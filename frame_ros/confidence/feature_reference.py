@@ -103,11 +103,14 @@ class FeatureDistances:
         except np.linalg.LinAlgError as error:
             raise CalibrationError('inverse_covariance of the features is not positive') from error
         self._source, self._neighbours = reference.source, reference.neighbours
-        self._mean, self._rows = reference.mean, reference.rows / self._scale
-        self._half_squares = 0.5 * np.einsum('ij,ij->i', self._rows, self._rows)
+        self._mean = reference.mean
+        self._rows = (reference.rows - self._mean) / self._scale
+        # In single precision, which finds the candidates, and is half as much to read.
+        self._rough_rows = self._rows.astype(np.float32)
+        self._half_squares = 0.5 * np.einsum('ij,ij->i', self._rough_rows, self._rough_rows)
         self._groups = _GROUPS * self._neighbours
         padding = -len(self._rows) % self._groups
-        self._padding = np.full(padding, np.inf)
+        self._padding = np.full(padding, np.inf, np.float32)
 
     def of(self, features: Any, source: str) -> tuple[dict[str, float], str]:
         """Returns FEATURE_SCORES -> distance of one inference, and why they are NaN if they are.
@@ -120,8 +123,9 @@ class FeatureDistances:
         problem = self._problem(array, source)
         if problem:
             return dict.fromkeys(FEATURE_SCORES, NAN), problem
-        apart = self._root @ (array - self._mean)
-        values = sqrt(apart @ apart), self._nearest(array / self._scale)
+        centred = array - self._mean
+        apart = self._root @ centred
+        values = sqrt(apart @ apart), self._nearest(centred / self._scale)
         return dict(zip(FEATURE_SCORES, values)), ''
 
     def _problem(self, features: Array, source: str) -> str:
@@ -150,11 +154,14 @@ class FeatureDistances:
         """
         if len(self._rows) <= self._groups:
             return self._rows
-        rough = self._half_squares - self._rows @ scaled
+        with np.errstate(over='ignore', invalid='ignore'):
+            rough = self._half_squares - self._rough_rows @ scaled.astype(np.float32)
         groups = np.concatenate((rough, self._padding)).reshape(-1, self._groups)
         minima = np.minimum.reduce(groups, axis=0)
         minima.sort()
-        return self._rows[rough <= minima[2 * self._neighbours - 1]]
+        found = (rough <= minima[2 * self._neighbours - 1]).nonzero()[0]
+        # Of features that are too large for single precision none can be left out.
+        return self._rows if len(found) < self._neighbours else self._rows.take(found, axis=0)
 
 
 def feature_scale(reference: FeatureReference) -> Array:

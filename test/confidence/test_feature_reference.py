@@ -32,6 +32,19 @@ def drawn(count=12, steps=9, width=5, seed=0) -> list[np.ndarray]:
     return [np.float32(each).astype(np.float64) for each in episodes]
 
 
+def test_neighbours_far_from_the_origin_and_features_out_of_range_are_found():
+    random = np.random.default_rng(0)
+    reference = fit_features([random.normal(size=(900, 5)) + 1e5], SOURCE)
+    distances, features = FeatureDistances(reference), random.normal(size=(50, 5)) + 1e5
+    mine = [distances.of(row, SOURCE)[0]['feature_knn'] for row in features]
+    expected = nearest_neighbour_distance(
+        features, reference.rows, reference.neighbours, feature_scale(reference)
+    )
+    np.testing.assert_allclose(mine, expected, rtol=1e-9)
+    far = distances.of(np.array([1e100, 0.0, 0.0, 0.0, 0.0]), SOURCE)[0]
+    assert far['feature_knn'] > 1e90
+
+
 def test_the_fit_is_that_of_scikit_learn():
     covariance = pytest.importorskip('sklearn.covariance')
     every = np.concatenate(drawn())
