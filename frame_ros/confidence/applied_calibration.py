@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from frame_ros.confidence.calibration_file import CalibrationFile
+from frame_ros.confidence.combination import ScoreCombination
 from frame_ros.confidence.feature_reference import FEATURE_SCORES, NO_FEATURES, FeatureDistances
 from frame_ros.confidence.fingerprint import Fingerprint
 from frame_ros.confidence.recalibration.inputs import LACKS
@@ -21,6 +22,7 @@ from frame_ros.confidence.recalibration.recalibrator import (
     TEMPERATURES,
 )
 from frame_ros.confidence.samples import TOLERANCE, Array
+from frame_ros.confidence.score_channels import ELAPSED
 from frame_ros.core.errors import ShapeError
 from frame_ros.core.health import Level, Status
 
@@ -43,6 +45,9 @@ class AppliedCalibration:
         self.mismatches: list[str] = []
         self.unverified: list[str] = []
         self._aggregate = confidence_aggregate
+        self._combination: ScoreCombination | None = None
+        if calibration.combination is not None:
+            self._combination = ScoreCombination.from_dict(calibration.combination)
         self._setup: tuple[Any, ...] | None = None
         features = calibration.features
         self._distances = None if features is None else FeatureDistances(features)
@@ -53,6 +58,11 @@ class AppliedCalibration:
         if not self.mismatches:
             return ''
         return f'the calibration file does not fit: {"; ".join(self.mismatches)}'
+
+    def start(self) -> None:
+        """Starts an episode."""
+        if self._combination is not None:
+            self._combination.start()
 
     @property
     def status(self) -> Status:
@@ -126,6 +136,19 @@ class AppliedCalibration:
         if statistics.standard_deviation == 0.0:
             return NAN, f'{score} never varied in the calibration episodes'
         return statistics.standardised(value), ''
+
+    def combine(self, values: Mapping[str, float], elapsed: float) -> tuple[float, str]:
+        """Returns the combined risk of the episode so far, and why it is NaN if it is.
+
+        Args:
+            values: score -> value, and DISTANCE, m, and CONTACT, 0 or 1, where known.
+            elapsed: s since the episode's start.
+        """
+        if self._combination is None:
+            return NAN, NOT_FITTED.format('combination of scores')
+        if elapsed != elapsed:
+            return NAN, 'it counts from the start of an episode, and none runs'
+        return self._combination.update({**values, ELAPSED: elapsed}), ''
 
     def feature_distances(self, values: Mapping[str, Any]) -> tuple[dict[str, float], str]:
         """Returns FEATURE_SCORES -> distance of an inference, and why they are NaN if they are.

@@ -23,6 +23,8 @@ from frame_ros.confidence.calibration_parts import (
     array_of,
     check,
 )
+from frame_ros.confidence.combination import ScoreCombination
+from frame_ros.confidence.feature_reference import FeatureDistances
 from frame_ros.confidence.fingerprint import Fingerprint
 from frame_ros.confidence.guarantees.guarantee import Guarantee
 from frame_ros.confidence.recalibration import binning, isotonic, platt, temperature
@@ -130,9 +132,15 @@ class CalibrationFile:
         try:
             if values.get('recalibrator') is not None:
                 values['recalibrator'] = _recalibrator(values['recalibrator'])
-            return structured(cls, values)
+            found = structured(cls, values)
         except SetupError as error:
             raise CalibrationError(str(error)) from error
+        # Parts that are used in another form than that of the file.
+        if found.features is not None:
+            FeatureDistances(found.features)
+        if found.combination is not None:
+            ScoreCombination.from_dict(found.combination)
+        return found
 
     def to_json(self) -> str:
         """Returns it as JSON text; numbers are exact.

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from frame_ros.confidence.samples import Array
 from frame_ros.confidence.score_channels import (
@@ -218,6 +216,10 @@ def _fitted_weights(
     """Weights of the channels (C,) that count, by the logistic regression; successes and failures
     count alike in sum.
     """
+    # Loaded where it is needed: applying a combination needs none of it.
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
     good = [rows[-1] for rows, e in units if e.outcome is True]
     bad = [
         rows[max(int(np.searchsorted(e.times, look, 'right')) - 1, 0)]

@@ -28,8 +28,10 @@ from frame_ros.confidence.calibration_parts import (
     Provenance,
     ScoreStatistics,
 )
+from frame_ros.confidence.combination import ScoreCombination
 from frame_ros.confidence.fingerprint import Fingerprint
 from frame_ros.confidence.recalibration.recalibrator import kinds
+from frame_ros.confidence.score_channels import ScoreChannels
 from frame_ros.core.errors import CalibrationError, SetupError
 
 # Place of a threshold in a file.
@@ -57,6 +59,16 @@ def _guarantee(score, rng, points):
     return Guarantee(FalseAlarmRate(0.1), form, 'bonferroni', {score: threshold}, {'ev': 'none'})
 
 
+def _combination():
+    """A combination of two inputs, with a channel that no success had."""
+    median = np.arange(8.0)
+    median[3] = np.nan
+    channels = ScoreChannels(
+        ('ev_step', 'elapsed'), np.zeros((3, 2, 2)), np.ones((3, 2, 2)), median, np.ones(8)
+    )
+    return ScoreCombination.weigh('mean', channels, [], ())
+
+
 def _full(episodes=30, features=6, scores=SCORES):
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(episodes, features))
@@ -75,7 +87,7 @@ def _full(episodes=30, features=6, scores=SCORES):
             inverse_covariance=np.linalg.inv(np.cov(rows.T)), neighbours=5,
         ),
         stac_bandwidth=0.25,
-        combination={'kind': 'logistic', 'weights': [0.1, 1 / 3], 'bias': -1.0},
+        combination=_combination().to_dict(),
         drift={s: rng.random(1000) for s in scores},
         provenance=Provenance(
             episodes=tuple(
@@ -197,6 +209,9 @@ def _with(content, path, value):
         (('expected_duration',), -3.0, 'expected_duration is -3.0'),
         (('stac_bandwidth',), 'wide', 'stac_bandwidth must be a float'),
         (('combination',), [], 'combination'),
+        (('combination', 'weights'), [0.5], 'the combination is damaged'),
+        (('combination', 'channels', 'inputs'), ['magic', 'elapsed'], 'magic'),
+        (('features', 'inverse_covariance'), np.full((6, 6), -1.0).tolist(), 'not positive'),
         (('drift',), [1.0], 'drift must be a map'),
         (('drift', 'score_3'), {'a': 1}, 'drift'),
         (('provenance', 'successes'), 'many', 'provenance.successes must be a int'),

@@ -39,18 +39,26 @@ class CalibratedScores:
             return None
         return self.applied.calibration.stac_bandwidth
 
+    def start(self) -> None:
+        """Starts an episode."""
+        if self.applied is not None:
+            self.applied.start()
+
     def check(self, values: Mapping[str, Any]) -> str:
         """Takes the setup of an inference, and returns why the calibration does not hold for it;
         '': it does, or there is none.
         """
         return self.applied.check(values) if self.applied is not None else ''
 
-    def update(self, values: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, float]:
+    def update(
+        self, values: Mapping[str, Any], found: Mapping[str, Any], around: Mapping[str, float]
+    ) -> dict[str, float]:
         """Returns OF_CALIBRATION -> value of an inference that was checked.
 
         Args:
             values: as `inference_values` gives them.
             found: field of ConfidenceMetrics -> value, those that need no calibration.
+            around: other inputs of a combination than scores -> value, but the time.
         """
         applied, scores = self.applied, dict.fromkeys(OF_CALIBRATION, NAN)
         self.problems = {}
@@ -69,5 +77,8 @@ class CalibratedScores:
         distances, problem = applied.feature_distances(values)
         scores |= distances
         reasons |= dict.fromkeys(distances, problem)
+        scores['combined_risk'], reasons['combined_risk'] = applied.combine(
+            {**found, **scores, **around}, found['time']
+        )
         self.problems = {name: reason for name, reason in reasons.items() if reason}
         return scores

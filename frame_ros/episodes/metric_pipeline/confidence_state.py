@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
 from frame_ros.confidence.inference_uncertainty import ENSEMBLE_METRICS, TOKEN_METRICS
@@ -100,6 +101,7 @@ class ConfidenceState:
         self.problems: dict[str, str] = {}
         self._missing: dict[str, str] = {}
         self._live.reset()
+        self.calibrated.start()
         self._stagnation.reset()
         self._consistency.reset()
         self._forget(METRICS)
@@ -123,7 +125,11 @@ class ConfidenceState:
         self._stagnation.update(action, position)
 
     def update(
-        self, values: Mapping[str, Any], time: float = NAN, actions: ActionStep | None = None
+        self,
+        values: Mapping[str, Any],
+        time: float = NAN,
+        actions: ActionStep | None = None,
+        around: Mapping[str, float] = MappingProxyType({}),
     ) -> dict[str, Any]:
         """Returns field of ConfidenceMetrics -> value.
 
@@ -132,6 +138,7 @@ class ConfidenceState:
             time: s since the episode's start.
             actions: instabilities of the actions executed before the inference; None: there were
                 none.
+            around: distance and contact at the inference, as a combination of scores takes them.
         """
         self._note_problems(values)
         self._check_setup(values)
@@ -157,7 +164,7 @@ class ConfidenceState:
             found[f'{name}_step'], found[f'{name}_mean'] = step, self._means[name].value
         self._live.update('inference', values)
         found.update(zip(self._live.fields, self._live.values()))
-        found.update(self._calibrate(values, found))
+        found.update(self._calibrate(values, found, around))
         self._missing = missing_scores(found, self._lacks(values, found), self.problems)
         found['unavailable'] = tuple(f'{name}: {why}' for name, why in self._missing.items())
         return found
@@ -184,11 +191,13 @@ class ConfidenceState:
             self._count('inference.calibration_refused')
         self._consistency.bandwidth = self.calibrated.stac_bandwidth
 
-    def _calibrate(self, values: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, float]:
+    def _calibrate(
+        self, values: Mapping[str, Any], found: Mapping[str, Any], around: Mapping[str, float]
+    ) -> dict[str, float]:
         """The scores of the calibration. What is wrong with what they are made of is their reason
         too, and takes precedence.
         """
-        scores = self.calibrated.update(values, found)
+        scores = self.calibrated.update(values, found, around)
         self.problems = self.calibrated.problems | self.problems
         return scores
 

@@ -380,6 +380,8 @@ class ControlStepMetrics:
             return
         start = self._start
         time = (stamp - start) / SECOND if start is not None else NAN
-        row = CONFIDENCE_ROW(self.confidence.update(values, time, self._action))
+        row = CONFIDENCE_ROW(
+            self.confidence.update(values, time, self._action, self._safety.newest)
+        )
         self._samples.append(MetricSample('confidence', stamp, self._episode_id, CONFIDENCE, row))
         self._account.confidence(row)

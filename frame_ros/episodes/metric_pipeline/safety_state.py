@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 
+from frame_ros.confidence.score_channels import CONTACT, DISTANCE
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.live_metrics import LiveMetrics
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
@@ -116,6 +117,11 @@ class SafetyState:
             self.closing_speed = (last - distance) / dt
             if distance < self._config.near_distance:
                 self.near_zone_time += dt
+
+    @property
+    def newest(self) -> dict[str, float]:
+        """DISTANCE, m, and CONTACT, 0 or 1, as of now; NaN, and 0, where they are not known."""
+        return {DISTANCE: self.distance, CONTACT: float(self._is_known and self.in_contact)}
 
     def ahead_of(self, stamp: int) -> int:
         """Bits LAGGING_* of what is known of a later time than a step that came late."""

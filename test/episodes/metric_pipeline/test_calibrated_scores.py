@@ -20,7 +20,9 @@ from frame_ros.confidence import (
 )
 from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.calibration_parts import ScoreStatistics
+from frame_ros.confidence.combination import ScoreCombination
 from frame_ros.confidence.fingerprint import SETUP_FIELDS, Fingerprint
+from frame_ros.confidence.score_episode import ScoreEpisode
 from frame_ros.core.errors import CalibrationError
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
@@ -28,6 +30,7 @@ from frame_ros.episodes.metric_pipeline.calibrated_scores import OF_CALIBRATION
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.episodes.reading import read_episodes
+from frame_ros.evaluation.score_episodes import score_episode
 from frame_ros.metrics import statistical_consistency
 
 GRID = np.array([0.5, 1.0, 2.0])
@@ -273,3 +276,93 @@ def test_older_messages_show_no_setup(tmp_path):
         )
         == Fingerprint()
     )
+
+
+def _combination():
+    """A combination of scores with distance, contact and time, fitted on drawn episodes."""
+    rng = np.random.default_rng(8)
+    names = ('tb_e_step', 'confidence', 'chunk_consistency', 'feature_knn')
+    episodes = [
+        ScoreEpisode(
+            name=f'{number}', outcome=True, duration=6.0, times=np.linspace(0.1, 5.9, 20),
+            scores={name: rng.random(20) for name in names}, distance=rng.uniform(0.05, 0.5, 20),
+            contact=rng.random(20) < 0.2,
+        )
+        for number in range(30)
+    ]  # fmt: skip
+    inputs = (*names, 'elapsed', 'distance', 'contact')
+    return ScoreCombination.fit(episodes, inputs, 'mean')
+
+
+def _with_surroundings(messages):
+    """Inferences, distances and contacts: topic, receive time, message."""
+    rng, sent = np.random.default_rng(9), []
+    for tick in range(120):
+        at = T0 + SECOND // 50 + tick * SECOND // 30
+        distance = message(
+            'frame_ros/msg/Proximity',
+            header__stamp=stamp(at),
+            distance=rng.uniform(0.01, 0.5),
+            is_measured=True,
+        )
+        touch = message(
+            'frame_ros/msg/ContactState', header__stamp=stamp(at), in_contact=tick % 40 > 30
+        )
+        sent += [('/proximity', at, distance), ('/contact', at, touch)]
+    for number, each in enumerate(messages):
+        sent.append(('/policy_inference', T0 + (1 + number) * SECOND // 5 + 1000, each))
+    return sorted(sent, key=lambda entry: entry[1])
+
+
+def test_the_combined_risk_is_that_of_the_episode_as_calibration_takes_it(tmp_path):
+    combination = _combination()
+    config = PipelineOptions(calibration=_calibration(combination=combination.to_dict()))
+    end = T0 + 10 * SECOND
+    sent = _with_surroundings(_inferences())
+    bag = write_bag(
+        tmp_path / 'bag',
+        [
+            ('/metrics_config', T0 - 1, message('std_msgs/msg/String', data=config.to_json())),
+            ('/episode_events', T0, event(T0, EventType.START, 'e')),
+            *sent,
+            ('/episode_events', end, event(end, EventType.END, 'e', outcome=1)),
+        ],
+    )
+    (episode,) = read_episodes(bag)
+    found = score_episode(episode)
+    assert found.contact.any() and np.isfinite(found.distance).all()
+    risks = found.scores['combined_risk']
+    assert np.isfinite(risks).all() and np.ptp(risks) > 0
+    assert np.array_equal(risks, combination.risks(found))
+    # And live, as the messages come.
+    pipeline = MetricPipeline(config)
+    pipeline.feed('event', T0, Event(T0, EventType.START, 'e'))
+    live = []
+    for topic, at, content in sent:
+        role = {'/policy_inference': 'inference'}.get(topic, topic[1:])
+        own = content.header.stamp
+        pipeline.feed(role, own.sec * SECOND + own.nanosec, STREAMS[role].from_message(content), at)
+        live += pipeline.advance(at)
+    live += pipeline.finish()
+    told = [each.values['combined_risk'] for each in live if each.kind == 'confidence']
+    assert np.array_equal(told, risks)
+
+
+def test_a_combination_begins_again_with_every_episode_and_needs_one():
+    config = PipelineOptions(calibration=_calibration(combination=_combination().to_dict()))
+    pipeline, form = MetricPipeline(config), STREAMS['inference']
+    content = _inferences(1)[0]
+    for start in (T0, T0 + 20 * SECOND):
+        pipeline.feed('event', start, Event(start, EventType.START, f'{start}'))
+        for number in range(1, 4):
+            value = form.from_message(content) | {'sequence': number}
+            pipeline.feed('inference', start + number * SECOND, value)
+        end = start + 10 * SECOND
+        pipeline.feed('event', end, Event(end, EventType.END, f'{start}'))
+        pipeline.feed('inference', end + SECOND, form.from_message(content))
+    rows = [sample.values for sample in pipeline.finish() if sample.kind == 'confidence']
+    risks = [row['combined_risk'] for row in rows]
+    assert np.isfinite(risks[:3]).all() and risks[:3] == risks[4:7]
+    assert np.isnan([risks[3], risks[7]]).all()
+    reason = _reasons(rows[3]['unavailable'])['combined_risk']
+    assert reason == 'it counts from the start of an episode, and none runs'
