@@ -337,3 +337,20 @@ def test_scores_that_need_a_calibration_are_of_one_without_the_episode():
     assert {'feature_knn', 'chunk_consistency_z', 'confidence_calibrated'} <= set(
         file.horizon_thresholds
     )
+
+
+def test_scores_that_change_in_the_course_of_time_are_noted():
+    rng = np.random.default_rng(2)
+    level = rng.uniform(0.4, 0.6, size=40)
+
+    def notes(confidences):
+        # Given in another order than they were recorded in.
+        given = [
+            made(f'e{number}', [0.1, confidence], begin=10**9 * (number + 1))
+            for number, confidence in enumerate(confidences)
+        ]
+        return [note for note in study(given[::-1], QUICK).notes if 'exchangeable' in note]
+
+    assert not notes(level)
+    assert 'risk of confidence rises' in notes(level - 0.01 * np.arange(40))[0]
+    assert 'risk of confidence falls' in notes(level + 0.01 * np.arange(40))[0]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from frame_ros.confidence.calibration_parts import FeatureReference, ScoreStatistics
+from frame_ros.confidence.guarantees.drift import episode_values
 from frame_ros.confidence.recalibration.recalibrator import kinds
 from frame_ros.confidence.score_episode import ScoreEpisode
 from frame_ros.confidence.scores import SCORES
@@ -41,12 +42,16 @@ from frame_ros.evaluation.calibration.score_table import (
     dimension_rows,
     score_rows,
 )
-from frame_ros.evaluation.calibration.thresholds import Thresholds, fit_thresholds
+from frame_ros.evaluation.calibration.thresholds import Thresholds, fit_thresholds, risk_episode
+from frame_ros.evaluation.statistics.ranks import spearman
+from frame_ros.evaluation.statistics.several_tests import holm
 
 # The score that is recalibrated.
 CONFIDENCE = 'confidence'
 # Below so many episodes of an outcome, results are doubtful.
 FEW = 20
+# Below this p-value, adjusted for the number of scores, a score is not the same all the time.
+DRIFTED = 0.01
 # NumPy computes without Python's lock most of the time.
 WORKERS = 2
 
@@ -130,6 +135,7 @@ def study(
     _derive(made, having)
     made.statistics = statistics_of(made.given.successful)
     made.thresholds = fit_thresholds(made.given, options)
+    _note_drift(made)
     made.scores = score_rows(made.given, options)
     return made
 
@@ -224,3 +230,24 @@ def _note_counts(made: CalibrationStudy) -> None:
         )
     if made.options.samples == HORIZON and len(given) and max(map(len, given.episodes)) < 2:
         notes.append('No episode has more than one inference: its horizon is one moment.')
+
+
+def _note_drift(made: CalibrationStudy) -> None:
+    """Notes scores whose episodes' means rise or fall in the course of time (Spearman, Holm)."""
+    by_time = sorted(made.given.successful, key=lambda each: each.begin)
+    if not by_time or not by_time[0].begin:
+        return
+    values = [episode_values(risk_episode(each)) for each in by_time]
+    columns = [[each[name] for each in values if name in each] for name in SCORES]
+    found = [spearman(column, list(range(len(column)))) for column in columns]
+    changed = [
+        f'{name} {"rises" if each.rho > 0.0 else "falls"}'
+        for name, each, p in zip(SCORES, found, holm([each.p for each in found]))
+        if p < DRIFTED
+    ]
+    if changed:
+        made.notes.append(
+            f'From the earlier to the later successful episodes the risk of {", ".join(changed)}: '
+            'they are not exchangeable, and rates of false alarms may not hold. Calibrate on '
+            'episodes of one setup, and record those of different scenes in turn.'
+        )

@@ -15,7 +15,9 @@ from frame_ros.confidence import (
     AlarmThreshold,
     FalseAlarmRate,
     Guarantee,
+    RiskEpisode,
     conformal_threshold,
+    fit_guarantee,
     horizon_thresholds,
 )
 from frame_ros.confidence.calibration_file import CalibrationFile
@@ -230,3 +232,36 @@ def test_no_aggregation_and_no_delay_alarms_where_no_score_passed_its_threshold(
     if aggregation == 'current':
         assert has_passed == (values < -threshold).any()
     assert not math.isnan(threshold)
+
+
+@pytest.mark.parametrize('source', ['conformal', 'band'])
+@pytest.mark.parametrize('sharing', ['bonferroni', 'worst'])
+def test_the_monitor_alarms_where_the_guarantee_of_the_calibration_is_exceeded(source, sharing):
+    rng = np.random.default_rng(3)
+    names = ('confidence', 'tb_e_step')
+
+    def drawn():
+        count = int(rng.integers(5, 20))
+        risks = rng.normal(size=(2, count)).cumsum(axis=1) + 0.1 * np.arange(count)
+        risks[rng.random(risks.shape) < 0.1] = np.nan
+        return RiskEpisode(0.3 * np.arange(count), 0.3 * count, dict(zip(names, risks)))
+
+    episodes = [drawn() for _ in range(60)]
+    form = 'band' if source == 'band' else 'constant'
+    made = fit_guarantee(episodes, names, FalseAlarmRate(0.2), form, sharing)
+    options = MonitorOptions(threshold_from=source, scores=names, alpha=0.2, context='anywhere')
+    alarms = 0
+    for each in [*episodes, *(drawn() for _ in range(20))]:
+        monitor = monitor_of(options, CalibrationFile(guarantees=[made]))
+        for number, time in enumerate(each.times.tolist()):
+            risks = {name: float(each.risks[name][number]) for name in names}
+            scores = {'confidence': -risks['confidence'], 'tb_e_step': risks['tb_e_step']}
+            stamp = START + round(time * 1e9)
+            # A score that is missing keeps its last verdict, for which the guarantee counted it.
+            if any(map(math.isnan, risks.values())):
+                continue
+            level = monitor.update(MonitorSample(stamp + 1, scores, scores_stamp=stamp)).level
+            expected = made.exceeded(risks, time)
+            assert level == (Level.HALT if expected else Level.OK)
+            alarms += bool(expected)
+    assert alarms
