@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import KDTree
 from scipy.spatial.distance import mahalanobis
 
 from frame_ros.confidence.calibration_file import CalibrationFile
@@ -60,13 +61,13 @@ def test_the_fit_is_that_of_scikit_learn():
     np.testing.assert_allclose(np.square(mine), expected.mahalanobis(features), rtol=1e-6)
 
 
-def test_neighbours_are_those_of_scikit_learn():
-    neighbours = pytest.importorskip('sklearn.neighbors')
-    reference = fit_features(drawn(), SOURCE, neighbours=7)
+@pytest.mark.parametrize('rows', [40, 99, 1000])
+def test_neighbours_are_those_of_a_tree_of_scipy(rows):
+    reference = fit_features(drawn(count=30, steps=20), SOURCE, neighbours=7, rows=rows)
     scale = feature_scale(reference)
-    search = neighbours.NearestNeighbors(n_neighbors=7).fit(np.concatenate(drawn()) / scale)
     features = np.random.default_rng(1).normal(size=(50, 5)) * 10.0
-    expected = search.kneighbors(features / scale)[0].mean(axis=1)
+    tree = KDTree(reference.rows / scale)
+    expected = tree.query(features / scale, k=7)[0].mean(axis=1)
     distances = FeatureDistances(reference)
     mine = [distances.of(row, SOURCE)[0]['feature_knn'] for row in features]
     np.testing.assert_allclose(mine, expected, rtol=1e-9)
