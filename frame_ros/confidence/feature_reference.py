@@ -57,7 +57,10 @@ def fit_features(
             f'features of {count} inferences have no covariance; 2 or more are needed, and many '
             f'more than their {width} dimensions for a good one'
         )
-    found = ledoit_wolf(every)
+    with np.errstate(over='ignore', invalid='ignore'):
+        found = ledoit_wolf(every)
+    if not np.isfinite(found.covariance).all():
+        raise CalibrationError(f'the features of {count} inferences are too large for a covariance')
     variances = np.linalg.eigvalsh(found.covariance)
     if not variances[0] > _LEAST_RATIO * variances[-1]:
         raise CalibrationError(
@@ -96,18 +99,23 @@ class FeatureDistances:
     """
 
     def __init__(self, reference: FeatureReference) -> None:
-        """Raises CalibrationError: the inverse covariance is none."""
+        """Raises CalibrationError: its inverse covariance is not that of a covariance."""
         try:
             self._root = np.linalg.cholesky(reference.inverse_covariance).T
             self._scale = feature_scale(reference)
         except np.linalg.LinAlgError as error:
             raise CalibrationError('inverse_covariance of the features is not positive') from error
+        if not (np.isfinite(self._scale).all() and self._scale.min() > 0.0):
+            raise CalibrationError('inverse_covariance of the features has no finite inverse')
         self._source, self._neighbours = reference.source, reference.neighbours
         self._mean = reference.mean
         self._rows = (reference.rows - self._mean) / self._scale
         # In single precision, which finds the candidates, and is half as much to read.
         self._rough_rows = self._rows.astype(np.float32)
         self._half_squares = 0.5 * np.einsum('ij,ij->i', self._rough_rows, self._rough_rows)
+        self._reach = float(np.linalg.norm(self._rows, axis=1).max())
+        # Twice the largest error of a product of two such rows, over their length, and of its sum.
+        self._rounding = 4.0 * len(self._mean) * float(np.finfo(np.float32).eps) * self._reach
         self._groups = _GROUPS * self._neighbours
         padding = -len(self._rows) % self._groups
         self._padding = np.full(padding, np.inf, np.float32)
@@ -136,8 +144,7 @@ class FeatureDistances:
             return f'features are of {source!r}, those of the calibration of {self._source!r}'
         if features.shape != (width,):
             return f'features have shape {features.shape}, those of the calibration ({width},)'
-        is_finite = squares_are_finite(np, features) or np.isfinite(features).all()
-        return '' if is_finite else 'features are not finite'
+        return '' if squares_are_finite(np, features) else 'features are not finite, or too large'
 
     def _nearest(self, scaled: Array) -> float:
         apart = self._candidates(scaled) - scaled
@@ -146,8 +153,8 @@ class FeatureDistances:
         return float(distances[: self._neighbours].sum() / self._neighbours)
 
     def _candidates(self, scaled: Array) -> Array:
-        """Rows among which the nearest are: at least twice as many, found by halves of squared
-        distances from a product, whose rounding the distances themselves do not have.
+        """Rows among which the nearest are, found by halves of squared distances from a product in
+        single precision, less half the square of `scaled`; what rounding may hide is among them.
 
         The n-th smallest minimum of the groups is not below the n-th smallest of all, and quicker
         to find.
@@ -159,9 +166,10 @@ class FeatureDistances:
         groups = np.concatenate((rough, self._padding)).reshape(-1, self._groups)
         minima = np.minimum.reduce(groups, axis=0)
         minima.sort()
-        found = (rough <= minima[2 * self._neighbours - 1]).nonzero()[0]
-        # Of features that are too large for single precision none can be left out.
-        return self._rows if len(found) < self._neighbours else self._rows.take(found, axis=0)
+        margin = self._rounding * (sqrt(scaled @ scaled) + self._reach)
+        limit = float(minima[self._neighbours - 1]) + margin
+        # What is not a number stays: without any row a distance would be 0.
+        return self._rows.take((~(rough > limit)).nonzero()[0], axis=0)
 
 
 def feature_scale(reference: FeatureReference) -> Array:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distances of features from calibration episodes, against SciPy and scikit-learn."""
 
+import attrs
 import numpy as np
 import pytest
 from scipy.spatial import KDTree
@@ -90,6 +91,19 @@ def test_one_by_one_is_the_batch_form(neighbours):
     assert cloud[0] == pytest.approx(one, rel=1e-9)
 
 
+def test_neighbours_closer_than_single_precision_tells_are_found():
+    """An arm that stands still has hundreds of such features."""
+    random = np.random.default_rng(0)
+    still = 5.0 + 1e-5 * random.normal(size=(300, 5))
+    reference = fit_features([still, random.normal(size=(300, 5))], SOURCE, neighbours=5)
+    distances, scale = FeatureDistances(reference), feature_scale(reference)
+    tree = KDTree(reference.rows / scale)
+    for features in still[:20] + 1e-6:
+        expected = tree.query(features / scale, k=5)[0].mean()
+        found = distances.of(features, SOURCE)[0]['feature_knn']
+        assert found == pytest.approx(expected, rel=1e-9)
+
+
 def test_a_reference_that_was_saved_gives_the_same_bits():
     reference = fit_features(drawn(), SOURCE)
     read = CalibrationFile.from_json(CalibrationFile(features=reference).to_json()).features
@@ -127,6 +141,7 @@ def test_what_is_far_from_all_that_was_seen_is_far():
         (np.zeros(5), 'another', "features are of 'another', those of the calibration of 'an enc"),
         (np.zeros(4), SOURCE, r'shape (4,), those of the calibration (5,)'),
         ([1.0, np.nan, 0.0, 0.0, 0.0], SOURCE, 'not finite'),
+        ([1e200, 0.0, 0.0, 0.0, 0.0], SOURCE, 'too large'),
     ],
 )
 def test_what_cannot_be_compared_is_said(features, source, reason):
@@ -143,6 +158,7 @@ def test_what_cannot_be_compared_is_said(features, source, reason):
         ([np.zeros((1, 2))], 'features of 1 inferences have no covariance'),
         ([np.full((5, 2), np.nan)], 'features of 0 inferences'),
         ([np.ones((5, 2))], 'do not vary'),
+        ([np.random.default_rng(0).normal(size=(9, 2)) * 1e200], 'too large'),
         ([np.array([[0.0, 0.0], [1.0, 1.0]])], 'do not vary in every direction'),
     ],
 )
@@ -196,6 +212,17 @@ def test_an_inverse_that_is_none_is_refused():
     )
     with pytest.raises(CalibrationError, match='not positive'):
         FeatureDistances(reference)
+    endless = attrs.evolve(reference, inverse_covariance=np.eye(2) * 1e-320)
+    with pytest.raises(CalibrationError, match='no finite inverse'):
+        FeatureDistances(endless)
+
+
+@pytest.mark.filterwarnings('ignore::RuntimeWarning')
+def test_what_is_too_far_to_be_measured_is_never_near():
+    episodes = [each * 1e-100 for each in drawn(count=30)]
+    distances = FeatureDistances(fit_features(episodes, SOURCE, neighbours=2))
+    far = distances.of(np.full(5, 1e149), SOURCE)[0]['feature_knn']
+    assert not far < 1e200
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ class PrefixEncoding:
         inputs = options.get('inputs_embeds')
         # Prefix and actions; a step of the flow brings actions alone.
         if inputs is not None and inputs[0] is not None and inputs[1] is None:
-            hidden, weight = encoded[0][0][0].float(), self._is_token[0].float()
-            self.features = weight @ hidden / weight.sum()
+            hidden, is_token = encoded[0][0][0].float(), self._is_token[0]
+            if len(hidden) == len(is_token):
+                self.features = is_token.float() @ hidden / is_token.sum()
         return encoded
