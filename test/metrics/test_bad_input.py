@@ -287,6 +287,11 @@ BAD = {
         (lambda: m.chunk_consistency(PATH, HOLED, 1), ValueRangeError, NOT_FINITE),
         (lambda: m.chunk_consistency(PATH, PATH, -1), ValueRangeError, 'shift is -1'),
     ],
+    'chunk_distances': [
+        (lambda: m.chunk_distances(PATH, WIDE, 1), ShapeError, r'\(9, 4\) and \(9, 3\)'),
+        (lambda: m.chunk_distances(PATH, HOLED, 1), ValueRangeError, NOT_FINITE),
+        (lambda: m.chunk_distances(PATH, PATH, -1), ValueRangeError, 'shift is -1'),
+    ],
     'reversal_share': [
         (lambda: m.reversal_share([1.0, 2.0]), ShapeError, r'\(2,\)'),
         (lambda: m.reversal_share(HOLED), ValueRangeError, NOT_FINITE),

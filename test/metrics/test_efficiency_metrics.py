@@ -12,6 +12,8 @@ from frame_ros.core.time import MILLISECOND
 from frame_ros.metrics import (
     ControlRate,
     LatencyStatistics,
+    chunk_consistency,
+    chunk_distances,
     chunk_overlap_disagreement,
     control_rate,
     latency_statistics,
@@ -108,6 +110,16 @@ def test_stamps_that_decrease_are_refused():
     stream.reset()
     stream.update(9)
     assert np.isnan(stream.value)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 12))
+def test_distances_of_chunks_at_once_equal_those_one_by_one(seed, shift):
+    rng = np.random.default_rng(seed)
+    previous, current = rng.normal(size=(8, 3)), rng.normal(size=(rng.integers(1, 10), 3))
+    found = chunk_distances(previous, current, shift)
+    overlap = chunk_overlap_disagreement(current, previous, shift)
+    expected = float(overlap), float(chunk_consistency(previous, current, shift))
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_chunk_overlap_by_hand():

