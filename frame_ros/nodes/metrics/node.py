@@ -255,7 +255,7 @@ def calibration_text(path: str, config: PipelineOptions) -> str:
     assert config.calibration is not None
     origin = config.calibration.provenance
     unknown = config.calibration.fingerprint.unknown
-    blind = f'; it does not say for which {", ".join(unknown)} it holds' if unknown else ''
+    blind = f'; it does not say for which {" and ".join(unknown)} it holds' if unknown else ''
     return (
         f'calibration {path}, of {origin.policy or "an unnamed policy"}: {origin.successes} '
         f'episodes that succeeded, {origin.failures} that failed{blind}'

@@ -366,3 +366,20 @@ def test_a_combination_begins_again_with_every_episode_and_needs_one():
     assert np.isnan([risks[3], risks[7]]).all()
     reason = _reasons(rows[3]['unavailable'])['combined_risk']
     assert reason == 'it counts from the start of an episode, and none runs'
+
+
+@pytest.mark.parametrize('part', ['recalibrator', 'features', 'combination'])
+def test_a_calibration_that_is_damaged_in_a_bag_is_a_problem_of_it(tmp_path, part):
+    config = PipelineOptions(calibration=_calibration(combination=_combination().to_dict()))
+    content = json.loads(config.to_json())
+    content['calibration'][part] = {'kind': 'magic', 'rows': [[1.0]]}
+    damaged = json.dumps(content)
+
+    class Options:
+        to_json = staticmethod(lambda: damaged)
+
+    (episode,) = read_episodes(_bag(tmp_path / 'bag', _inferences(3), Options))
+    assert any('recorded settings of the metrics are not usable' in p for p in episode.problems)
+    found = episode.metrics['confidence']
+    assert np.isfinite(found['confidence']).all()
+    assert np.isnan(found['confidence_calibrated']).all()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the metrics node in the process tables: task, references and low-pass."""
+"""Parameters of the metrics node in the process tables: task, references, calibration, low-pass."""
 
 from pathlib import Path
 
@@ -26,6 +26,17 @@ def test_references_are_absolute_and_the_low_pass_is_passed_on():
     metrics = by_name(arm_processes(settings))['metrics']
     assert metrics.parameters['references'] == [str(Path(p).resolve()) for p in ('runs/a', 'b')]
     assert metrics.parameters['reference_mean'] and metrics.parameters['low_pass_cutoff'] == 5.0
+
+
+def test_a_calibration_file_is_absolute_and_reaches_the_metrics():
+    for processes in (
+        arm_processes(ArmOptions(calibration_file='c.json')),
+        demo_processes(DemoOptions(calibration_file='c.json')),
+    ):
+        found = by_name(processes)['metrics'].parameters['calibration_file']
+        assert found == str(Path('c.json').resolve())
+    plain = by_name(arm_processes(ArmOptions()))['metrics']
+    assert 'calibration_file' not in plain.parameters
 
 
 def test_the_task_of_an_arm_reaches_the_metrics_and_the_recorder():
