@@ -105,6 +105,7 @@ def make_messages(run: Run) -> list[SimpleNamespace]:
     shape = {'sample_count': SAMPLES, 'horizon': HORIZON, 'action_dimension': 6}
     fields = INFERENCE | dict.fromkeys(LARGE_FIELDS, array('d')) | shape
     fields |= {'vocabulary_size': CLASSES, 'request_stamp': stamp, 'observation_stamp': stamp}
+    fields |= {'action_space': 'joint_position'}
     return [
         SimpleNamespace(
             **fields

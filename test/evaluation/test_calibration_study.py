@@ -17,6 +17,7 @@ from frame_ros.confidence import (
 )
 from frame_ros.confidence.calibration import Estimate
 from frame_ros.confidence.calibration_file import CalibrationFile
+from frame_ros.confidence.combination import ScoreCombination
 from frame_ros.confidence.fingerprint import Fingerprint
 from frame_ros.confidence.score_episode import ScoreEpisode
 from frame_ros.core.errors import CalibrationError
@@ -226,7 +227,10 @@ def test_a_policy_without_confidence_still_has_thresholds():
     found = study(few, QUICK)
     assert any('no confidence' in note for note in found.notes)
     file = fitted_file(found)
-    assert file.recalibrator is None and set(file.horizon_thresholds) == {'reversals'}
+    assert file.recalibrator is None and set(file.horizon_thresholds) == {
+        'reversals',
+        'combined_risk',
+    }
     with pytest.raises(CalibrationError, match='no episode has a confidence'):
         fitted_file(study(few, attrs.evolve(QUICK, recalibrator='platt')))
 
@@ -299,6 +303,10 @@ def test_episodes_of_different_setups_are_refused():
         fitted_file(study([*alike[:5], other], QUICK))
 
 
+def folds_of(found) -> np.ndarray:
+    return episode_folds(found.given.outcomes, QUICK.folds, QUICK.seed)
+
+
 def test_scores_that_need_a_calibration_are_of_one_without_the_episode():
     random = np.random.default_rng(1)
     few = [
@@ -318,7 +326,11 @@ def test_scores_that_need_a_calibration_are_of_one_without_the_episode():
     found = study(few, QUICK)
     file = fitted_file(found)
     # What was recorded of an earlier calibration is gone.
-    assert all(np.isnan(each.scores['combined_risk']).all() for each in found.given.episodes)
+    others = [each for each, fold in zip(found.given.episodes, folds_of(found)) if fold != 1]
+    combined = ScoreCombination.fit(others, ScoreCombination.from_dict(file.combination).inputs)
+    for each, fold in zip(found.given.episodes, folds_of(found)):
+        if fold == 1:
+            np.testing.assert_allclose(each.scores['combined_risk'], combined.risks(each))
     calibrated = np.concatenate([e.scores['confidence_calibrated'] for e in found.given.episodes])
     assert not (calibrated == 0.123).any()
     given = calibration_set(few)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.confidence.calibration_parts import ScoreStatistics
+from frame_ros.confidence.combination import ScoreCombination
 from frame_ros.confidence.recalibration.inputs import RecalibrationInputs
 from frame_ros.confidence.recalibration.recalibrator import Recalibrator
 from frame_ros.confidence.samples import Array
@@ -23,7 +24,7 @@ from frame_ros.evaluation.calibration.calibration_set import CalibrationSet
 from frame_ros.evaluation.calibration.comparison import Samples
 
 STANDARDISED = {'chunk_consistency_z': 'chunk_consistency'}
-RECALIBRATED = 'confidence_calibrated'
+RECALIBRATED, COMBINED = 'confidence_calibrated', 'combined_risk'
 
 
 def with_scores(given: CalibrationSet, found: Sequence[Mapping[str, Array]]) -> CalibrationSet:
@@ -78,6 +79,28 @@ def recalibrated(
         {RECALIBRATED: inputs_of(each, score).predict(made[int(fold)])}
         for each, fold in zip(given.episodes, folds)
     ]
+
+
+def combined(
+    given: CalibrationSet, inputs: Sequence[str], folds: NDArray[np.intp]
+) -> list[dict[str, Array]]:
+    """Returns the combined risk of each episode, by a combination of the other folds.
+
+    Args:
+        given: the episodes.
+        inputs: of the combination.
+        folds: (n,) of the episodes.
+
+    Raises:
+        CalibrationError: it cannot be fitted to the other folds.
+    """
+    made = {
+        number: ScoreCombination.fit(
+            [each for each, fold in zip(given.episodes, folds) if fold != number], inputs
+        )
+        for number in range(int(folds.max()) + 1)
+    }
+    return [{COMBINED: made[int(fold)].risks(each)} for each, fold in zip(given.episodes, folds)]
 
 
 def inputs_of(episode: ScoreEpisode, score: str) -> RecalibrationInputs:

@@ -43,6 +43,7 @@ def fitted_file(found: CalibrationStudy) -> CalibrationFile:
         expected_duration=found.expected_duration,
         longest_duration=found.longest_duration,
         features=found.features,
+        combination=found.combination,
         drift=_drift(given.episodes),
         provenance=_provenance(given),
         fingerprint=common_fingerprint(given.episodes),

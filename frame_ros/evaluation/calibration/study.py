@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from frame_ros.confidence.calibration_parts import FeatureReference, ScoreStatistics
+from frame_ros.confidence.combination import ScoreCombination
 from frame_ros.confidence.guarantees.drift import episode_values
 from frame_ros.confidence.recalibration.recalibrator import kinds
 from frame_ros.confidence.score_episode import ScoreEpisode
@@ -26,6 +27,7 @@ from frame_ros.evaluation.calibration.comparison import (
     samples_of,
 )
 from frame_ros.evaluation.calibration.derived_scores import (
+    combined,
     recalibrated,
     standardised,
     with_scores,
@@ -66,6 +68,7 @@ class CalibrationStudy:
         options: of the calibration.
         features: of the successful episodes; None if there are none.
         statistics: mean and standard deviation of each score over the successful episodes.
+        combination: of several scores into one risk, as its `to_dict` gives it; None without.
         expected_duration: median of the successful episodes, s; None without any.
         longest_duration: their 95 % quantile, s.
         scores: how well each score separates failures from successes.
@@ -82,6 +85,7 @@ class CalibrationStudy:
     options: CalibrationOptions
     features: FeatureReference | None = None
     statistics: dict[str, ScoreStatistics] = field(default_factory=dict)
+    combination: dict[str, Any] | None = None
     expected_duration: float | None = None
     longest_duration: float | None = None
     scores: list[ScoreRow] = field(default_factory=list)
@@ -133,6 +137,7 @@ def study(
             'the other scores are fitted.'
         )
     _derive(made, having)
+    _combine(made)
     made.statistics = statistics_of(made.given.successful)
     made.thresholds = fit_thresholds(made.given, options)
     _note_drift(made)
@@ -167,6 +172,20 @@ def _derive(made: CalibrationStudy, having: CalibrationSet) -> None:
     made.given = with_scores(
         made.given, [next(found) if is_one else {} for is_one in has_confidence]
     )
+
+
+def _combine(made: CalibrationStudy) -> None:
+    """Fits the combination of scores, and adds its risk to the episodes."""
+    given, options = made.given, made.options
+    try:
+        found = ScoreCombination.fit(given.episodes)
+        folds = episode_folds(given.outcomes, options.folds, options.seed)
+        risks = combined(given, found.inputs, folds)
+    except CalibrationError as error:
+        made.notes.append(f'The scores are not combined: {error}.')
+        return
+    made.combination = found.to_dict()
+    made.given = with_scores(given, risks)
 
 
 def statistics_of(episodes: Sequence[ScoreEpisode]) -> dict[str, ScoreStatistics]:
