@@ -59,7 +59,7 @@ STAND_INS = {
     r'--output DIR|data/cubes': '--output new',
     r'--output --output': '--output',
     r'URDF': 'so101',
-    r'\$PWD/runs/calibration\.json|runs/calibration\.json(?! --)': 'calibration.json',
+    r'((?<=calibration-file )|\$PWD/)runs/calibration\.json': 'calibration.json',
     r'FILE': 'capsules.yaml',
     r'\bexamples/robots/': f'{ROOT}/examples/robots/',
     r'metrics ID': 'metrics pl',
@@ -107,8 +107,8 @@ def place(tmp_path_factory) -> Path:
 
 def calibration(path: Path) -> None:
     thresholds = HorizonThresholds(quantile=0.1, thresholds=[0.5], episodes=20)
-    found = CalibrationFile(horizon_thresholds={'confidence': thresholds}, expected_duration=10.0)
-    found.save(path)
+    of_scores = dict.fromkeys(('confidence', 'ev_step'), thresholds)
+    CalibrationFile(horizon_thresholds=of_scores, expected_duration=10.0).save(path)
 
 
 @pytest.fixture(scope='module')
@@ -155,7 +155,8 @@ def run_ours(words: list[str], folder: Path) -> None:
         build_parser(command)
     elif command == 'demo':
         assert main([command, *arguments, *{'--dry-run'} - set(arguments)]) == 0
-    elif command == 'identify' or '--url' in arguments:  # an arm that moves, a model that answers
+    # An arm that moves, many episodes, a model that answers.
+    elif command in ('identify', 'calibrate') or '--url' in arguments:
         build_parser(command).parse_args([command, *arguments])
     elif command == 'simulate-so101':
         done = subprocess.run(

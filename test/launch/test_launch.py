@@ -36,7 +36,7 @@ from frame_ros.bringup.process_table import (
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.bringup.supervisor import ros_environment
 from frame_ros.cli.ros2.launching import process_actions
-from frame_ros.core.errors import SetupError
+from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.options import walk
 from frame_ros.robots import find_urdf
 from frame_ros.robots.profiles import find_profile
@@ -122,6 +122,20 @@ def test_sensing_is_switched_on_by_arguments():
     )
     executables = {node.node_executable for node in actions if isinstance(node, Node)}
     assert {'contact', 'proximity'} <= executables
+
+
+def test_a_monitor_is_started_where_it_is_asked_for():
+    given = {'monitor_parameters': '{threshold_from: fixed, thresholds: [0.5], halts_gate: true}'}
+    for name in ('demo', 'so101'):
+        _, plain = read(name, **given)
+        _, asked = read(name, **given, monitor='true')
+        started = [
+            {node.node_executable for node in actions if isinstance(node, Node)}
+            for actions in (plain, asked)
+        ]
+        assert started[1] - started[0] == {'monitor'}
+        with pytest.raises(FrameRosError, match='no threshold: threshold_from horizon'):
+            read(name, monitor='true')
 
 
 @pytest.fixture()

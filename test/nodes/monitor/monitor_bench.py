@@ -74,10 +74,10 @@ class Cell(Node):
             for name in ('confidence_metrics', 'proximity', 'contact')
         )
 
-    def send(self, name, **values):
+    def send(self, name, stamp=None, **values):
         message = TOPICS[name](**values)
         if hasattr(message, 'header'):
-            message.header.stamp = self.get_clock().now().to_msg()
+            message.header.stamp = stamp or self.get_clock().now().to_msg()
         self._senders[name].publish(message)
         if name != 'episode_events':
             self.said[name].append(message)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The monitor node over real rclpy: scores, distances and contacts in, verdicts out; the gate."""
 
+import attrs
 import pytest
 
 rclpy = pytest.importorskip('rclpy')
@@ -153,6 +154,45 @@ def test_a_calibration_for_another_instruction_gives_no_verdict(bench):
     (status,) = [each for each in node.health() if each.name == 'calibration']
     assert status.level == Level.ERROR and 'open the drawer' in status.message
     assert 'open the drawer' in node.problem()
+
+
+def test_an_inference_of_an_ended_episode_that_comes_late_is_not_judged(bench):
+    bench.monitor(**FIXED, context='anywhere')
+    cell = bench.cell
+    late = cell.get_clock().now().to_msg()
+    cell.event(EpisodeEvent.START)
+    bench.wait(lambda: bench.states and bench.states[-1].episode_id == 'e1')
+    bench.until(OK, lambda: cell.infer(0.9))
+    cell.event(EpisodeEvent.END)
+    bench.wait(lambda: bench.states[-1].episode_id == '')
+    cell.infer(0.1, stamp=late)
+    count = len(bench.states)
+    bench.wait(lambda: len(bench.states) > count + 5)
+    assert {state.level for state in bench.states[count:]} == {STALE}
+    bench.until(HALT, lambda: cell.infer(0.1))
+
+
+def test_scores_that_are_no_longer_those_of_the_calibration_are_drift(bench):
+    risks = [round(-0.9 - 0.0005 * k, 6) for k in range(200)]
+    file = attrs.evolve(calibration(), drift={'confidence': risks})
+    node = bench.monitor(file, drift_alpha=0.2, drift_episodes=20.0)
+    cell = bench.cell
+
+    def episode():
+        name = f'e{len(cell.events)}'
+        cell.event(EpisodeEvent.START, name)
+        bench.wait(lambda: bench.states and bench.states[-1].episode_id == name)
+        act(cell, 0.2)()
+        bench.wait(lambda: bench.states[-1].confidence == 0.2)
+        cell.event(EpisodeEvent.END, name)
+        bench.wait(lambda: bench.states[-1].episode_id == '')
+        return bench.states[-1]
+
+    assert not episode().has_drifted
+    assert any(episode().has_drifted for _ in range(12))
+    assert bench.states[-1].drift >= 1.0
+    (status,) = [each for each in node.health() if each.name == 'drift']
+    assert status.level == Level.WARN and 'confidence' in status.message
 
 
 def test_inputs_that_stop_make_the_verdict_stale(bench):
