@@ -204,6 +204,9 @@ def test_conformal_thresholds_of_too_few_episodes_say_what_they_need(episodes):
     assert reasons and all('it needs' in reason for reason in reasons)
     kept = [each for each in fitted_file(found).guarantees if each.thresholds]
     assert {each.rate.value for each in kept if each.form == 'constant'} == {0.1, 0.2}
+    surer = study(few, attrs.evolve(QUICK, alpha_confidence=0.9)).thresholds.guarantees
+    assert {each.rate.confidence for each in surer} == {0.9}
+    assert {each.rate.value for each in surer if each.thresholds} == {0.2}
 
 
 @pytest.mark.parametrize('outcome', [True, False])

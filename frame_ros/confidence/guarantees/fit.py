@@ -157,6 +157,7 @@ def _attempt(
 ) -> Fitted:
     """Returns the thresholds of scores that share one statistic, and the reasons of the others."""
     refused: dict[str, str] = {}
+    shaping: list[RiskEpisode] = []
     having = [each for each in episodes if any((~np.isnan(each.risk(s))).any() for s in scores)]
     try:
         if form == CONSTANT and len(scores) == 1:
@@ -174,7 +175,8 @@ def _attempt(
         curves = available(_worst_excess(each, shapes) for each in having)
         width = rate.threshold(curves)
     except CalibrationError as error:
-        return {}, dict.fromkeys(scores, str(error))
+        besides = f', besides {len(shaping)} that give the shape' if shaping else ''
+        return {}, dict.fromkeys(scores, f'{error}{besides}')
     return {
         name: AlarmThreshold(each.upper(width), each.span, share, each.episodes, len(curves))
         for name, each in shapes.items()
@@ -241,9 +243,8 @@ def _shapes(
 
 def _level_shape(curves: Sequence[RiskCurve]) -> Shape:
     """The mean and spread of the worst risks."""
-    worst = worst_of(curves)
-    centre, spread = worst.mean(keepdims=True), worst.std(ddof=1, keepdims=True)
-    return Shape(centre, spread, max(each.duration for each in curves), len(curves))
+    span = max(each.duration for each in curves)
+    return _shape_of(worst_of(curves)[:, None], span)
 
 
 def _band_shape(curves: Sequence[RiskCurve], points: int = POINTS) -> Shape:
@@ -261,8 +262,15 @@ def _band_shape(curves: Sequence[RiskCurve], points: int = POINTS) -> Shape:
         row[is_running] = risks[newest[is_running]]
     running = (~np.isnan(rows)).sum(axis=0)
     last = int(np.flatnonzero(running >= max(2, len(curves) / 4))[-1])
-    held = rows[:, np.minimum(np.arange(points), last)]
-    return Shape(np.nanmean(held, axis=0), np.nanstd(held, axis=0, ddof=1), span, len(curves))
+    return _shape_of(rows[:, np.minimum(np.arange(points), last)], span)
+
+
+def _shape_of(rows: Array, span: float) -> Shape:
+    """The mean and spread of (episodes, points) risks; NaN counts for none."""
+    # Of equal values the spread is 0, and not the rounding of their mean.
+    is_varied = np.nanmax(rows, axis=0) > np.nanmin(rows, axis=0)
+    spread = np.where(is_varied, np.nanstd(rows, axis=0, ddof=1), 0.0)
+    return Shape(np.nanmean(rows, axis=0), spread, span, len(rows))
 
 
 def _worst_excess(episode: RiskEpisode, shapes: Mapping[str, Shape]) -> RiskCurve:

@@ -39,6 +39,13 @@ class CalibrationOptions:
         above=0.0,
         below=1.0,
     )
+    alpha_confidence: float = option(
+        0.0,
+        'confidence with which the very episodes at hand keep alpha, which needs more of them; 0: '
+        'they keep it on average',
+        at_least=0.0,
+        below=1.0,
+    )
     per_hour: tuple[float, ...] = option(
         (), 'false alarms per hour of successful episodes, likewise', above=0.0
     )

@@ -37,10 +37,10 @@ class Thresholds:
     @property
     def refused(self) -> list[tuple[str, str, str]]:
         """(scores, kind, reason) of thresholds that could not be fitted."""
-        found: dict[tuple[str, str], list[str]] = {}
+        found: dict[tuple[str, str], dict[str, None]] = {}
         for each in self.guarantees:
             for name, reason in each.refused.items():
-                found.setdefault((f'{each.form}, {each.rate}', reason), []).append(name)
+                found.setdefault((f'{each.form}, {each.rate}', reason), {})[name] = None
         return [(', '.join(names), kind, reason) for (kind, reason), names in found.items()]
 
 
@@ -49,12 +49,13 @@ def fit_thresholds(given: CalibrationSet, options: CalibrationOptions) -> Thresh
 
     Args:
         given: the episodes.
-        options: quantile, alpha, per_hour, together and seed count.
+        options: quantile, alpha and its confidence, per_hour, together and seed count.
     """
     having = {name: given.with_score(name) for name in SCORES}
     having = {name: each for name, each in having.items() if len(each)}
     successful = [risk_episode(each) for each in given.successful]
-    rates = [FalseAlarmRate(alpha) for alpha in options.alpha]
+    kept = options.alpha_confidence or None
+    rates = [FalseAlarmRate(alpha, confidence=kept) for alpha in options.alpha]
     rates += [FalseAlarmRate(rate, HOUR) for rate in options.per_hour]
     return Thresholds(
         {name: horizon_quantile(each, name, options.quantile) for name, each in having.items()},

@@ -106,6 +106,10 @@ def test_a_rate_per_hour_needs_its_hours():
     assert hourly_threshold([curve, curve], 1.0) == 2.0
     with pytest.raises(CalibrationError, match=r'together 0.5 h .* needs 1 h'):
         hourly_threshold([curve], 1.0)
+    long = [RiskEpisode([0.0], 360.0, {'a': [float(number)]}) for number in range(10)]
+    assert fit_guarantee(long, ['a'], FalseAlarmRate(1.0, 'hour')).thresholds['a'].upper == (9.0,)
+    with pytest.raises(CalibrationError, match='needs 1 h .* besides 5 that give the shape'):
+        fit_guarantee(long, ['a'], FalseAlarmRate(1.0, 'hour'), 'band')
     with pytest.raises(ValueRangeError, match="use the sharing 'worst'"):
         fit_guarantee([episode(np.random.default_rng(0))], ['a', 'b'], FalseAlarmRate(1.0, 'hour'))
 
@@ -183,12 +187,12 @@ def test_shares_are_those_that_were_given():
 def test_a_score_that_never_varies_cannot_be_standardised_but_has_a_level():
     rng = np.random.default_rng(10)
     episodes = [
-        RiskEpisode(each.times, each.duration, {**each.risks, 'c': np.zeros(len(each.times))})
+        RiskEpisode(each.times, each.duration, {**each.risks, 'c': np.full(len(each.times), 0.7)})
         for each in (episode(rng) for _ in range(60))
     ]
     found = fit_guarantee(episodes, ['a', 'c'], FalseAlarmRate(0.1), sharing='worst')
     assert list(found.thresholds) == ['a'] and 'cannot be standardised' in found.refused['c']
-    assert fit_guarantee(episodes, ['c'], FalseAlarmRate(0.1)).thresholds['c'].upper == (0.0,)
+    assert fit_guarantee(episodes, ['c'], FalseAlarmRate(0.1)).thresholds['c'].upper == (0.7,)
 
 
 @pytest.mark.parametrize(
