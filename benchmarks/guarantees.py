@@ -9,10 +9,9 @@ are random walks with heavy tails over a level and a trend of their episode, 5 t
 long; three scores hang together, and each is missing in 5 % of the inferences.
 
 Bars: the share of deployments with a false alarm lies within the 99.9 % interval of the nominal
-rate (an exact one: Clopper and Pearson's, turned around), and where several scores share it by
-Bonferroni, or drift is detected, not above that interval; false alarms per hour are not above the
-rate by more than 3.29 standard errors. Beside them, without a bar, what an assumption that does
-not hold does to the rate.
+rate, which is that of the binomial distribution, and where several scores share it by Bonferroni,
+or drift is detected, not above that interval; false alarms per hour are not above the rate by more
+than 3.29 standard errors. Beside them, without a bar, the rate where an assumption does not hold.
 
     python benchmarks/guarantees.py [--deployments 1000] [--json]
 """
@@ -169,12 +168,12 @@ def delays(deployments: int, shift: float) -> float:
         detector = DriftDetector({'a': rng.normal(size=50).tolist()})
         for value in rng.normal(size=100).tolist():
             detector.update({'a': value})
-        detector_delay = 1
+        delay = 1
         while not detector.update({'a': float(rng.normal(shift))}).is_drifting:
-            detector_delay += 1
-            if detector_delay > 1000:
+            delay += 1
+            if delay > 1000:
                 break
-        found.append(detector_delay)
+        found.append(delay)
     return float(np.median(found))
 
 
