@@ -9,6 +9,7 @@ from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.metrics import rms_jerk
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Observation
+from frame_ros.policies.scripted.arms import scripted_arm
 from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
 from frame_ros.policies.scripted.reaching import solve_reach
 from frame_ros.robots import load_robot
@@ -264,3 +265,11 @@ def test_inverse_kinematics_reaches_positions_and_keeps_the_limits(radius, heigh
         assert (q <= robot.upper).all()
         tilt = np.degrees(np.arccos(-rotation_of(quaternion)[2, 2]))
         assert tilt < (3.0 if height < 0.05 else 30.0)
+
+
+def test_a_place_at_which_all_joints_are_at_their_limits_is_reached_as_far_as_they_allow():
+    robot = load_robot('so101', scripted_arm('so101').tip)
+    start = np.where([False, True, True, True, True], robot.upper, robot.lower)
+    target = np.array((0.27, -0.46, -0.92))
+    joints, left = solve_reach(robot, start, target, np.diag((1.0, -1.0, -1.0)))
+    assert np.isfinite(joints).all() and left > 0.1

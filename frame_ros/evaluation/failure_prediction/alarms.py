@@ -26,6 +26,7 @@ from frame_ros.confidence.score_channels import (
     sign_of,
 )
 from frame_ros.confidence.score_episode import ScoreEpisode
+from frame_ros.core.errors import CalibrationError
 from frame_ros.evaluation.failure_prediction.splits import Split, splits
 
 PROXIMITY = (DISTANCE, CONTACT)
@@ -124,14 +125,14 @@ class SplitPredictors:
         """Yields a predictor's cases: all that is judged; or the successes and the kind that was
         left out.
         """
-        threshold = self._threshold(risks)
+        threshold = self._threshold(risks, self._split.calibrate)
         for number in self._split.test:
             if not without or self._kinds[number] in ('', without):
                 yield Case(name, number, without, self._alarm(number, risks, threshold))
 
-    def _threshold(self, risks: Risks) -> float:
+    def _threshold(self, risks: Risks, successes: Sequence[int]) -> float:
         # An episode in which an input was never available makes no alarm.
-        worst = [max(risks(n).max(initial=-np.inf), -1e300) for n in self._split.calibrate]
+        worst = [max(risks(n).max(initial=-np.inf), -1e300) for n in successes]
         return conformal_threshold(worst, self._alpha)
 
     def _alarm(self, number: int, risks: Risks, threshold: float) -> float:
@@ -163,17 +164,27 @@ class SplitPredictors:
 
     def _choice(self, inputs: tuple[str, ...], left_out: tuple[str, ...]) -> str:
         """Returns the method with the best mean lead over kinds that are left out in turn, of the
-        failures to fit on; the first of equals.
+        failures to fit on; the first of equals. It sees no success that calibrates: a method
+        chosen for its threshold would have one that is too low.
         """
         leads: dict[str, list[float]] = {method: [0.0] for method in METHODS}
         for kind in self._failure_kinds:
             members = [n for n in self._split.failures if self._kinds[n] == kind]
             for method in METHODS if members and kind not in left_out else ():
-                risks = self._fitted(method, inputs, (*left_out, kind))
-                threshold = self._threshold(risks)
-                each = [lead(self._episodes[n], self._alarm(n, risks, threshold)) for n in members]
-                leads[method].append(float(np.mean(each)))
+                leads[method].append(self._mean_lead(method, inputs, (*left_out, kind), members))
         return max(METHODS, key=lambda method: np.mean(leads[method]))
+
+    def _mean_lead(
+        self, method: str, inputs: tuple[str, ...], left_out: tuple[str, ...], members: list[int]
+    ) -> float:
+        """Over failures of a kind that is left out; 0 if too few others are left to fit."""
+        try:
+            risks = self._fitted(method, inputs, left_out)
+        except CalibrationError:
+            return 0.0
+        threshold = self._threshold(risks, self._split.fit)
+        each = [lead(self._episodes[n], self._alarm(n, risks, threshold)) for n in members]
+        return float(np.mean(each))
 
 
 def lead(episode: ScoreEpisode, alarm: float) -> float:

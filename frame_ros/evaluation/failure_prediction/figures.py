@@ -78,7 +78,8 @@ def predictor_rows(groups: Iterable[Group], is_held_out: bool) -> dict[str, Pred
         for case in group.cases:
             if is_single(case.predictor) or bool(case.without) == is_held_out:
                 by_episode[case.predictor, case.episode].append(case.alarm)
-        for (name, number), alarms in by_episode.items():
+        # In one order for all, so that predictors are compared on the same episode.
+        for (name, number), alarms in sorted(by_episode.items()):
             parts[name].add(group, number, alarms, usual)
     return {name: part.rows() for name, part in parts.items()}
 

@@ -68,6 +68,8 @@ def _bounded_step(
             break
         fixed[passing] = np.clip(step, least, most)[passing]
         is_free &= ~passing
+        if not is_free.any():
+            return fixed
     return np.clip(step, least, most)
 
 
