@@ -89,12 +89,12 @@ class AppliedCalibration:
         Args:
             values: SETUP_FIELDS of the inference; what they lack is not known.
         """
-        names = [str(name) for name in values.get('action_names', ())]
+        names = values.get('action_names', ())
         setup = (values.get('policy_fingerprint', ''), values.get('instruction', ''), *names)
         if setup != self._setup:
             self._setup = setup
             found = attrs.evolve(
-                Fingerprint.of_inference(setup[0], setup[1], names),
+                Fingerprint.of_inference(setup[0], setup[1], map(str, names)),
                 confidence_aggregate=self._aggregate,
             )
             fingerprint = attrs.evolve(self.calibration.fingerprint, robot='')

@@ -287,6 +287,15 @@ BAD = {
         (lambda: m.chunk_consistency(PATH, HOLED, 1), ValueRangeError, NOT_FINITE),
         (lambda: m.chunk_consistency(PATH, PATH, -1), ValueRangeError, 'shift is -1'),
     ],
+    'mahalanobis_distance': [
+        (lambda: m.mahalanobis_distance([1.0, 2.0], [0.0], [[1.0]]), ShapeError, r'\(2,\)'),
+        (lambda: m.mahalanobis_distance([np.nan], [0.0], [[1.0]]), ValueRangeError, 'not finite'),
+    ],
+    'nearest_neighbour_distance': [
+        (lambda: m.nearest_neighbour_distance([1.0], [[0, 1]], 1, [1.0]), ShapeError, r'\(1,\)'),
+        (lambda: m.nearest_neighbour_distance([1.0], [[0.0]], 2, [1.0]), ValueRangeError, '1 to 1'),
+        (lambda: m.nearest_neighbour_distance([1.0], [[0.0]], 1, [0.0]), ValueRangeError, 'scale'),
+    ],
     'chunk_distances': [
         (lambda: m.chunk_distances(PATH, WIDE, 1), ShapeError, r'\(9, 4\) and \(9, 3\)'),
         (lambda: m.chunk_distances(PATH, HOLED, 1), ValueRangeError, NOT_FINITE),

@@ -60,10 +60,11 @@ SPACE = 'action_space'
 PATHS = ('header.stamp', *INFERENCE_FIELDS, *TIMES, SPACE)
 # Fields that messages of older versions lack -> what stands for them.
 LATER_FIELDS = dict.fromkeys(CHUNK_VALUES, 0.0)
+_NO_FEATURES = np.zeros(0)
 # What acts, and what it saw: the same, whose values are taken as they stand.
 CONTEXT: dict[str, Any] = {
     **dict(zip(SETUP_FIELDS, ('', '', np.zeros(0, np.str_)))),
-    'features': np.zeros(0), 'feature_source': '',
+    'features': _NO_FEATURES, 'feature_source': '',
 }  # fmt: skip
 BLOCK = 64
 SHAPE_FIELDS = ('sample_count', 'horizon', 'action_dimension')
@@ -90,7 +91,7 @@ def inference_values(message: Any) -> dict[str, Any]:
     values['is_delta'] = is_delta(message.action_space)
     for name, absent in CONTEXT.items():
         found = getattr(message, name, absent)
-        values[name] = found if isinstance(absent, str) else np.array(found, absent.dtype.type)
+        values[name] = np.array(found, np.float64) if absent is _NO_FEATURES else found
     values['token_count'] = len(message.token_max_probability)
     tokens = {name: getattr(message, name) for name in OF_TOKENS}
     values.update(_token_values(tokens, values['vocabulary_size']))

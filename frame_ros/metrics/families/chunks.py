@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import record
-from frame_ros.metrics.arrays import Array, as_floats, like, norm, squares_are_finite, unavailable
+from frame_ros.metrics.arrays import Array, as_floats, like, norm, unavailable
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import RunningMean, check_finite_block, mean_weights
 
@@ -68,20 +69,17 @@ def chunk_distances(
 ) -> tuple[float, float]:
     """`chunk_overlap_disagreement` and `chunk_consistency` at once, for every inference of a robot.
 
-    The same values, in a third of the time. Arguments and errors as of `chunk_consistency`.
+    The same values, in a third of the time. Arguments and errors as of `chunk_consistency`; a value
+    that is not finite is noticed at the steps that both predict.
     """
     steps = min(len(current), len(previous) - shift)
-    is_plain = (
-        current.shape[1:] == previous.shape[1:]
-        and squares_are_finite(np, current)
-        and squares_are_finite(np, previous)
-    )
-    if steps < 1 or shift < 0 or not is_plain:
-        overlap = chunk_overlap_disagreement(current, previous, shift)
-        return float(overlap), float(chunk_consistency(previous, current, shift))
-    apart = current[:steps] - previous[shift : shift + steps]
-    overlap = np.add.reduce(np.abs(apart), axis=None) / apart.size
-    return float(overlap), float(np.add.reduce(norm(np, apart)) / steps)
+    if steps > 0 and shift >= 0 and current.shape[1:] == previous.shape[1:]:
+        apart = current[:steps] - previous[shift : shift + steps]
+        consistency = float(np.add.reduce(norm(np, apart)) / steps)
+        if isfinite(consistency):
+            return float(np.add.reduce(np.abs(apart), axis=None) / apart.size), consistency
+    overlap = chunk_overlap_disagreement(current, previous, shift)
+    return float(overlap), float(chunk_consistency(previous, current, shift))
 
 
 def _difference(chunk: Any, last: Any, shift: int, names: tuple[str, str]) -> tuple[Any, Array]:
