@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 from rclpy.clock import Clock, ClockType
 from std_msgs.msg import String
 
@@ -74,7 +75,9 @@ class MonitorNode(ManagedNode):
     def _change(self, options: MonitorOptions) -> None:
         self.options = options
         if self._monitor is not None and self._settings is not None:
-            self._monitor.change(options.rule_options)
+            rule = options.rule_options
+            self._settings = attrs.evolve(self._settings, options=rule)
+            self._monitor.change(rule)
             self._publish_settings()
 
     # -- lifecycle ---------------------------------------------------------------------
@@ -90,6 +93,7 @@ class MonitorNode(ManagedNode):
         if self._setup.problem:
             raise CalibrationError(f'{options.calibration_file}: {self._setup.problem}')
         self._monitor, self._settings = settings.make(), settings
+        self._change(self.options)  # what was set meanwhile, too
         self.get_logger().info(
             f'it judges {", ".join(options.scores)} with thresholds from {options.threshold_from}'
             + (f' of {options.calibration_file}' if calibration is not None else '')
@@ -143,9 +147,8 @@ class MonitorNode(ManagedNode):
         if not self._outputs or self._listening is None:
             return
         found = {role: self._listening.topic_of(role) for role in INPUTS}
-        self._settings = MonitorSettings(
-            self.options.rule_options, self._settings.calibration, found, self._newest + 1
-        )
+        since = max(self.get_clock().now().nanoseconds, self._newest + 1)
+        self._settings = attrs.evolve(self._settings, topics=found, since=since)
         self._outputs[1].publish(String(data=self._settings.to_json()))
 
     # -- episodes ----------------------------------------------------------------------

@@ -111,7 +111,7 @@ def test_the_verdicts_come_again_from_the_bag(bench):
         ({}, 'no threshold: threshold_from horizon needs a calibration file'),
         ({'calibration_file': '/no/such.json'}, 'calibration file /no/such.json: No such file'),
         ({'threshold_from': 'fixed'}, 'thresholds is .*one for each of the 1 scores'),
-        ({**FIXED, 'scores': ['zeal']}, "'zeal' is no score"),
+        ({**FIXED, 'scores': ['zeal']}, "'zeal'"),
     ],
 )
 def test_without_thresholds_it_does_not_start(ros_context, given, text):
@@ -193,6 +193,22 @@ def test_scores_that_are_no_longer_those_of_the_calibration_are_drift(bench):
     assert bench.states[-1].drift >= 1.0
     (status,) = [each for each in node.health() if each.name == 'drift']
     assert status.level == Level.WARN and 'confidence' in status.message
+
+
+def test_what_is_set_between_configure_and_activate_holds(ros_context, tmp_path):
+    given = {**FIXED, 'autostart': False, 'snapshot.before': 0.0, 'directory': str(tmp_path)}
+    node = MonitorNode(parameter_overrides=[Parameter(n, value=v) for n, v in given.items()])
+    try:
+        node.trigger_configure()
+        (refused,) = node.set_parameters([Parameter('window', value=9)])
+        assert not refused.successful and 'clean it up first' in refused.reason
+        (result,) = node.set_parameters([Parameter('halt_distance', value=0.3)])
+        assert result.successful, result.reason
+        node.trigger_activate()
+        assert node._monitor.options.halt_distance == 0.3
+        assert node._settings.options.halt_distance == 0.3 and node._settings.since > 1
+    finally:
+        node.destroy_node()
 
 
 def test_inputs_that_stop_make_the_verdict_stale(bench):
