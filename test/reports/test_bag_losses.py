@@ -365,3 +365,48 @@ def test_only_what_came_in_the_episode_is_missed_live(tmp_path, first, is_late):
     sent = [*before, *with_live(run_of()), ('/node_readiness', T0 + 9 * SECOND, said)]
     episode = read(tmp_path / 'bag', sorted(sent, key=lambda item: item[1]))
     assert bool(compare_live(episode).late_inputs) is is_late
+
+
+def run_with_inferences():
+    """The same with actions that turn back at random, and an inference at every third of them."""
+    rng, sent, count = np.random.default_rng(0), [], 0
+    for topic, at, content in run_of():
+        sent.append((topic, at, content))
+        if topic == '/joint_commands':
+            content.position[:] = rng.normal(size=2)
+            count += 1
+            if count % 3 == 0:
+                later = at + 1000
+                values = {'sequence': count // 3, 'chunk_consistency': 0.1, 'chunk_shift': 3.0}
+                made = message(
+                    'frame_ros/msg/PolicyInference', header__stamp=stamp(later), **values
+                )
+                sent.append(('/policy_inference', later, made))
+    return sent
+
+
+@pytest.mark.parametrize(
+    ('topic', 'places', 'unjudged'),
+    [
+        ('/joint_commands', [50, 51, 120], {'reversals', 'stagnation', 'a_pi', 'a_vi', 'a_ai'}),
+        ('/ee_pose', [101, 151, 153, 155, 301, 303, 401], {'stagnation'}),
+        ('/policy_inference', [20], {'chunk_consistency'}),
+    ],
+)
+def test_scores_are_not_judged_where_they_rest_on_what_a_bag_lacks(
+    tmp_path, topic, places, unjudged
+):
+    sent = without(with_live(run_with_inferences()), topic, places)
+    parity = compare_live(read(tmp_path / 'bag', sent))
+    assert parity_verdict([parity]).holds is True
+    rows = {row.field: row for row in parity if row.kind == 'confidence'}
+    assert {name for name in rows if rows[name].unjudged} >= unjudged
+    assert rows['reversals'].compared > 20
+    if topic != '/policy_inference':
+        assert rows['chunk_consistency'].unjudged == 0 < rows['chunk_consistency'].compared
+
+
+def test_a_wrong_score_is_found(tmp_path):
+    sent = altered(with_live(run_with_inferences()), '/confidence_metrics', 40, reversals=0.123)
+    verdict = parity_verdict([compare_live(read(tmp_path / 'bag', sent))])
+    assert verdict.holds is False and verdict.different == 1

@@ -143,7 +143,7 @@ def test_path_is_coloured_by_the_jerk_of_the_episode(page: Page):
 def test_series_share_the_time_axis_with_contacts_and_events(page: Page):
     series = page.figures[3]
     assert {trace['xaxis'] for trace in series['data']} == {'x'}
-    assert len({trace['yaxis'] for trace in series['data']}) == 9
+    assert len({trace['yaxis'] for trace in series['data']}) == 10
     colours = {s['fillcolor'] for s in series['layout']['shapes'] if s['type'] == 'rect'}
     assert len(colours) == 2  # contact, and collision
     texts = [a['text'] for a in series['layout']['annotations']]

@@ -54,7 +54,11 @@ FEATURE_KNN = _calibrated(
 )  # fmt: skip
 
 COMBINED_RISK = _calibrated(
-    id='combined_risk', name='combined risk', reasons=(record.NO_CALIBRATION,),
+    id='combined_risk', name='combined risk',
+    reasons=(
+        record.NO_CALIBRATION,
+        record.Reason('the calibration file has no combination of scores'),
+    ),
     formula='combination of scores, fitted on the calibration episodes',
     shows='The scores as one number, weighted as the calibration file says.',
     misleads='It knows the failures that it was fitted on; others may look different.',

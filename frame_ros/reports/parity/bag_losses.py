@@ -33,13 +33,16 @@ REGULAR_SHARE, REGULAR_WITHIN = 0.9, 0.25
 # What a value of a short memory remembers at most: samples, and s.
 MEMORY_STEPS, MEMORY = 16, 1.0
 
+# Of any of the other scores, also of those of executed actions and poses, over the episode so far.
+OF_SCORES = frozenset(('combined_risk',))
 # Fields that forget what was before their window; all others add up over the episode, or begin with
 # it as `ot` does.
 SHORT = frozenset(
     name
     for entry in REGISTRY.values()
     for name in entry.fields
-    if entry.of_moments or (entry.has_three_forms and name not in (entry.episode_field, 'ot'))
+    if name not in OF_SCORES
+    and (entry.of_moments or (entry.has_three_forms and name not in (entry.episode_field, 'ot')))
 ) | {
     'time', 'is_contact_sensed', 'in_contact', 'in_collision', 'il_last', 'control_rate_now',
     'sequence', 'token_count', 'sample_count', 'vocabulary_size', 'low_pass_cutoff',
@@ -98,10 +101,12 @@ def roles_of(kind: str, field: str) -> frozenset[str]:
 
 def _roles_of_score(field: str) -> frozenset[str]:
     entry = metric_of_field('confidence', field)
-    is_of_actions = entry is not None and entry.sampled_at == CONTROL_STEPS
-    is_of_poses = entry is not None and any(r.lack == Lack.POSE for r in entry.reasons)
-    others = ['action'] * is_of_actions + ['pose'] * is_of_poses
-    return frozenset(('inference', *others))
+    if field in OF_SCORES:
+        return frozenset(('inference', 'action', 'pose'))
+    if entry is None or entry.sampled_at != CONTROL_STEPS:
+        return frozenset(('inference',))
+    is_of_poses = any(reason.lack == Lack.POSE for reason in entry.reasons)
+    return frozenset(('inference', 'action', *(('pose',) * is_of_poses)))
 
 
 def is_judged(
@@ -130,12 +135,12 @@ def certain_losses(episode: Episode, live: Mapping[str, Stream]) -> dict[str, Lo
     losses: dict[str, Loss] = {}
     quality, shown = live.get('quality'), episode.metrics.get('quality')
     if quality is not None and shown and len(shown['stamp']):
-        _add_loss(losses, episode, 'action', _of_actions(quality, shown))
-        _add_loss(losses, episode, 'pose', _of_poses(quality, shown))
+        _add_loss(losses, episode, 'action', *_of_actions(quality, shown))
+        _add_loss(losses, episode, 'pose', *_of_poses(quality, shown))
     confidence, inferences = live.get('confidence'), episode.streams.get('inference')
     if confidence is not None and inferences is not None:
         lone = np.setdiff1d(confidence.stamps, inferences.stamps)
-        _add_loss(losses, episode, 'inference', (len(lone), lone))
+        _add_loss(losses, episode, 'inference', len(lone), lone)
     for kind in ('quality', 'safety'):
         stream = live.get(kind)
         if stream is not None and 'step' in stream.values and len(stream):
@@ -266,25 +271,36 @@ def suspected_losses(episode: Episode) -> dict[str, Loss]:
 
 
 def _add_loss(
-    losses: dict[str, Loss], episode: Episode, role: str, found: tuple[int, NDArray[np.int64]]
+    losses: dict[str, Loss],
+    episode: Episode,
+    role: str,
+    missing: int,
+    ends: NDArray[np.int64],
+    begins: NDArray[np.int64] | None = None,
 ) -> None:
-    missing, stamps = found
     stream = episode.streams.get(role)
     if missing and stream is not None:
-        stamps = np.sort(stamps)
-        losses[role] = Loss(role, stream.topic, missing, len(stream), stamps, stamps)
+        starts = ends if begins is None else begins
+        order = np.argsort(starts)
+        losses[role] = Loss(role, stream.topic, missing, len(stream), starts[order], ends[order])
 
 
-def _of_actions(quality: Stream, shown: Mapping[str, NDArray]) -> tuple[int, NDArray[np.int64]]:
-    """Actions by which live made steps that the bag cannot make: how many, and from when."""
+def _of_actions(
+    quality: Stream, shown: Mapping[str, NDArray]
+) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    """Actions by which live made steps that the bag cannot make: how many, and the ends and begins
+    of the stretches from the step before to the one behind.
+    """
     common, i, j = np.intersect1d(quality.stamps, shown['stamp'], return_indices=True)
     if 'step' not in quality.values or not len(common):
-        return 0, common
+        return 0, common, common
     ahead = np.asarray(quality.values['step'])[i].astype(np.int64) - shown['step'][j]
     most = np.maximum.accumulate(np.maximum(ahead, 0))
     last = quality.stamps[quality.stamps > max(common[-1], shown['stamp'][-1])]
-    jumps = common[np.diff(most, prepend=0) > 0]
-    return int(most[-1]) + len(last), np.concatenate([jumps, last])
+    jumps = np.flatnonzero(np.diff(most, prepend=0) > 0)
+    begins = np.where(jumps > 0, common[jumps - 1] + 1, common[jumps])
+    missing = int(most[-1]) + len(last)
+    return missing, np.concatenate([common[jumps], last]), np.concatenate([begins, last])
 
 
 def _of_poses(quality: Stream, shown: Mapping[str, NDArray]) -> tuple[int, NDArray[np.int64]]:

@@ -30,7 +30,7 @@ from frame_ros.episodes.live_inputs import NEVER
 from frame_ros.episodes.metric_pipeline.options import recorded_definitions
 from frame_ros.episodes.processing import recompute_as_live
 from frame_ros.metrics.constants import VERSION
-from frame_ros.metrics.message_fields import FIELDS
+from frame_ros.metrics.message_fields import FIELDS, LISTS
 from frame_ros.metrics.registry import changed_since
 from frame_ros.reports.parity.bag_losses import (
     Loss,
@@ -250,7 +250,8 @@ def field_problems(episode: Episode, kind: str) -> list[str]:
         return []
     found = [name for name in live.values if name not in NOT_COMPARED]
     missing = [name for name in FIELDS[kind] if name not in live.values]
-    unknown = [name for name in found if name not in FIELDS[kind]]
+    known = (*FIELDS[kind], *LISTS.get(kind, ()))
+    unknown = [name for name in found if name not in known]
     parts = [f'lacks {", ".join(missing)}'] * bool(missing)
     parts += [f'has the unknown {", ".join(unknown)}'] * bool(unknown)
     if not parts:
