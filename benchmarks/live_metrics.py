@@ -18,7 +18,8 @@ object and goal and whether the object is held. Of it come
 
 An inference is a message as rclpy gives it, of 60 tokens (their four statistics) and 8 sampled
 chunks of 10 steps, checked and reduced as the metrics node does. Of it come tb_tp, tb_pcs, tb_d,
-tb_e and ev (step, window, mean), mean chunk overlap (each is in the message), latency (mean,
+tb_e and ev (step, window, mean), spread and entropy of the samples, mean chunk overlap (each is in
+the message), latency (mean,
 percentiles, jitter, parts), computation time, memory. sr, tcr, mse, amse and namse need an outcome
 or ground truth, which a running episode does not have.
 
@@ -104,8 +105,8 @@ def make_messages(run: Run) -> list[SimpleNamespace]:
     stamp = SimpleNamespace(sec=1, nanosec=0)
     shape = {'sample_count': SAMPLES, 'horizon': HORIZON, 'action_dimension': 6}
     fields = INFERENCE | dict.fromkeys(LARGE_FIELDS, array('d')) | shape
-    fields |= {'vocabulary_size': CLASSES, 'request_stamp': stamp, 'observation_stamp': stamp}
-    fields |= {'action_space': 'joint_position'}
+    fields |= {'action_space': 'joint_position', 'vocabulary_size': CLASSES}
+    fields |= {'request_stamp': stamp, 'observation_stamp': stamp}
     return [
         SimpleNamespace(
             **fields
@@ -273,6 +274,20 @@ def recompute_rate(run: Run, window: slice) -> tuple:
     return 1.0 / dt.mean(), 1.0 / dt[-1], 1.0 / dt.max()
 
 
+def recompute_entropy(samples: np.ndarray) -> np.ndarray:
+    """Entropy of a Gaussian over the samples (8, N, H, D) of each inference, in bare numpy."""
+    count, dimension = SAMPLES, samples.shape[-1]
+    x = (samples - samples.mean(axis=1, keepdims=True)).swapaxes(1, 2)
+    covariance = x.swapaxes(-1, -2) @ x / count
+    squares, norm = (x**2).sum(axis=-1), (covariance**2).sum(axis=(-2, -1))
+    scale = squares.mean(axis=-1) / dimension
+    error = ((squares**2).mean(axis=-1) - norm) / count
+    share = np.minimum(error / (norm - dimension * scale**2), 1.0)[..., None, None]
+    shrunk = (1 - share) * covariance + share * scale[..., None, None] * np.eye(dimension)
+    constant = dimension * np.log(2 * np.pi * np.e)
+    return 0.5 * (np.linalg.slogdet(shrunk)[1].mean(axis=1) + constant)
+
+
 def recompute_inferences(run: Run, calls: np.ndarray) -> tuple:
     """Tokens, samples, overlap and latency of 8 inferences; calls: (8, 7), s: whole, parts, CPU;
     and overlap.
@@ -283,9 +298,11 @@ def recompute_inferences(run: Run, calls: np.ndarray) -> tuple:
         1.0 - largest.mean(axis=1), 1.0 - (largest - second).mean(axis=1),
         (1.0 - squares).mean(axis=1), entropy.mean(axis=1),
     )  # fmt: skip
-    variability = run['samples'][window].std(axis=1).mean(axis=(1, 2))
+    samples = run['samples'][window]
+    variability = samples.std(axis=1).mean(axis=(1, 2))
     whole = calls[:, 0]
     return (
+        *(samples.std(axis=1).mean(axis=2), recompute_entropy(samples)),
         *((values.mean(), values[-1]) for values in (*tokens, variability)),
         *(whole.std(), np.percentile(whole, (50, 95, 99)), calls.mean(axis=0)),
     )

@@ -186,8 +186,9 @@ def sample_values(samples: Any, count: int, horizon: int, dimension: int) -> dic
     problem = _sample_problem(len(samples), count, horizon, dimension)
     if problem or not count:
         return {**_NO_SAMPLES, 'samples_problem': problem}
+    from frame_ros.metrics.arrays import array_api_compat
     from frame_ros.metrics.families.sampled_actions import deviations
-    from frame_ros.metrics.families.sampled_chunks import chunk_entropy
+    from frame_ros.metrics.families.sampled_chunks import entropy_of_chunks
 
     values = np.asarray(samples, dtype=np.float64).reshape(count, horizon, dimension)
     spread = deviations(values.reshape(count, -1))
@@ -199,7 +200,8 @@ def sample_values(samples: Any, count: int, horizon: int, dimension: int) -> dic
         )
         return {**_NO_SAMPLES, 'samples_problem': f'samples {what}'}
     with np.errstate(over='ignore', invalid='ignore'):
-        entropy = float(chunk_entropy(values))
+        library = array_api_compat.array_namespace(values)
+        entropy = float(entropy_of_chunks(library, values))
     return {
         'ev': variability,
         'sample_spread': spread.reshape(horizon, dimension).mean(axis=1),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from frame_ros.metrics.arrays import Array, array_api_compat, as_sequences
+from frame_ros.metrics.arrays import Array, array_api_compat, as_sequences, inner
 
 
 class ShrunkCovariance(NamedTuple):
@@ -33,22 +33,24 @@ def ledoit_wolf(samples: Any) -> ShrunkCovariance:
     Source: Ledoit and Wolf, A well-conditioned estimator for large-dimensional covariance matrices,
     2004, section 3.
     """
-    xp, array = as_sequences(samples, 2, 'samples')
-    count, dimension = array.shape[-2:]
-    mean = xp.mean(array, axis=-2)
-    centred = array - mean[..., None, :]
+    return shrink(*as_sequences(samples, 2, 'samples'))
+
+
+def shrink(xp: Any, samples: Array) -> ShrunkCovariance:
+    """`ledoit_wolf` of samples that are known to be usable, of the library `xp`."""
+    count, dimension = samples.shape[-2:]
+    mean = xp.sum(samples, axis=-2) / count
+    centred = samples - mean[..., None, :]
     covariance = xp.matrix_transpose(centred) @ centred / count
-    squares = xp.sum(centred * centred, axis=-1)
-    scale = xp.mean(squares, axis=-1) / dimension
-    norm = xp.sum(covariance * covariance, axis=(-2, -1))
+    squares = inner(xp, centred, centred)
+    scale = xp.sum(squares, axis=-1) / (count * dimension)
+    flat = xp.reshape(covariance, (*covariance.shape[:-2], dimension**2))
+    norm = inner(xp, flat, flat)
     # Squared Frobenius distance of S to the scaled identity, and the error of S itself.
-    distance = xp.maximum(norm - dimension * scale * scale, xp.zeros_like(scale))
-    error = (xp.mean(squares * squares, axis=-1) - norm) / count
-    error = xp.maximum(error, xp.zeros_like(scale))
-    is_zero = distance == 0
-    shrinkage = xp.where(is_zero, 0.0, error / xp.where(is_zero, 1.0, distance))
-    shrinkage = xp.minimum(shrinkage, xp.ones_like(scale))
-    identity = xp.eye(dimension, dtype=array.dtype, device=array_api_compat.device(array))
-    share = shrinkage[..., None, None]
-    shrunk = (1.0 - share) * covariance + share * scale[..., None, None] * identity
-    return ShrunkCovariance(mean, shrunk, shrinkage)
+    distance = norm - dimension * scale * scale
+    error = xp.abs(inner(xp, squares, squares) / count - norm) / count  # negative by rounding
+    is_apart = distance > error
+    share = xp.where(is_apart, error / xp.where(is_apart, distance, 1.0), 1.0)
+    identity = xp.eye(dimension, dtype=samples.dtype, device=array_api_compat.device(samples))
+    centre = (share * scale)[..., None, None] * identity
+    return ShrunkCovariance(mean, (1.0 - share)[..., None, None] * covariance + centre, share)

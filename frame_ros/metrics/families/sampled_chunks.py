@@ -16,7 +16,7 @@ from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import record
 from frame_ros.metrics.arrays import Array, as_floats, like
 from frame_ros.metrics.families.sampled_actions import execution_variability
-from frame_ros.metrics.shrunk_covariance import ledoit_wolf
+from frame_ros.metrics.shrunk_covariance import shrink
 
 __all__ = ['StatisticalConsistency', 'chunk_entropy', 'sample_spread', 'statistical_consistency']
 
@@ -54,11 +54,15 @@ def chunk_entropy(samples: Any) -> Array:
         ShapeError: another shape, or fewer than 2 samples.
         ValueRangeError: a value is not finite.
     """
-    xp, array = _chunks(samples, 'samples')
-    covariance = ledoit_wolf(xp.permute_dims(array, (1, 0, 2))).covariance
-    sign, logarithm = xp.linalg.slogdet(covariance)
+    return entropy_of_chunks(*_chunks(samples, 'samples'))
+
+
+def entropy_of_chunks(xp: Any, samples: Array) -> Array:
+    """`chunk_entropy` of samples that are known to be usable, of the library `xp`."""
+    steps, dimension = samples.shape[1:]
+    sign, logarithm = xp.linalg.slogdet(shrink(xp, xp.permute_dims(samples, (1, 0, 2))).covariance)
     determinants = xp.where(sign > 0, logarithm, -xp.inf)
-    return 0.5 * (xp.mean(determinants) + array.shape[-1] * log(2.0 * pi * e))
+    return 0.5 * (xp.sum(determinants) / steps + dimension * log(2.0 * pi * e))
 
 
 def statistical_consistency(
@@ -106,25 +110,29 @@ def statistical_consistency(
 
 def _discrepancy(xp: Any, first: Array, second: Array, bandwidth: float | None) -> Array:
     """Squared maximum mean discrepancy of (N, K) and (M, K)."""
-    count = first.shape[0]
+    sizes = first.shape[0], second.shape[0]
     every = xp.concat([first, second], axis=0)
-    # Differences, not inner products: two samples that are one and the same are 0 apart.
-    apart = every[:, None, :] - every[None, :, :]
-    squares = xp.sum(apart * apart, axis=-1)
-    width = bandwidth**2 if bandwidth is not None else _median_square(xp, squares)
-    kernel = xp.exp(squares / (-2.0 * width))
-    means = xp.mean(kernel[:count, :count]), xp.mean(kernel[count:, count:])
-    found = means[0] + means[1] - 2.0 * xp.mean(kernel[:count, count:])
+    # By row the distances to all later rows. Differences, not inner products: two samples that are
+    # one and the same are 0 apart.
+    rows = [every[row + 1 :, :] - every[row, :] for row in range(sum(sizes) - 1)]
+    squares = [xp.sum(apart * apart, axis=-1) for apart in rows]
+    width = bandwidth**2 if bandwidth is not None else _median_square(xp, xp.concat(squares))
+    kernels = [xp.exp(each / (-2.0 * width)) for each in squares]
+    own = sum(xp.sum(kernels[row][: sizes[0] - 1 - row]) for row in range(sizes[0] - 1))
+    across = sum(xp.sum(kernels[row][sizes[0] - 1 - row :]) for row in range(sizes[0]))
+    other = sum(xp.sum(each) for each in kernels[sizes[0] :])
+    # A sample is 0 from itself, and each pair is two.
+    within = [(n + 2.0 * total) / n**2 for n, total in zip(sizes, (own, other))]
+    found = within[0] + within[1] - 2.0 * across / (sizes[0] * sizes[1])
     return xp.maximum(found, xp.zeros_like(found))  # rounding
 
 
 def _median_square(xp: Any, squares: Array) -> Array:
-    """Square of the median distance of the samples that differ; 1 if none do."""
+    """Square of the median distance of the pairs (P,) that differ; 1 if none do."""
     apart = xp.sort(squares[squares > 0])
     count = apart.shape[0]
     if not count:
-        return xp.ones_like(squares[0, 0])
-    # Every pair is there twice: the two in the middle are one pair, or the two to average.
+        return xp.ones_like(squares[0])
     middle = xp.sqrt(apart[(count - 1) // 2]) + xp.sqrt(apart[count // 2])
     return (0.5 * middle) ** 2
 
