@@ -132,7 +132,7 @@ def collected(chosen: Sequence[PolicyTrials], args: argparse.Namespace) -> list[
 def judged(found: PolicyEpisodes) -> Group:
     """All predictors on the episodes of one policy."""
     cases = tuple(all_cases(found.episodes, found.kinds, ALPHA, FOLDS, REPEATS))
-    return Group(found.name, found.episodes, found.kinds, cases)
+    return Group(found.name, found.episodes, found.kinds, cases, found.recovered)
 
 
 def train_missing(directory: Path, names: set[str]) -> None:

@@ -73,13 +73,13 @@ def false_alarms(rows: PredictorRows) -> Share:
 def _counts(groups: Sequence[Group]) -> list[str]:
     kinds = sorted({kind for group in groups for kind in group.kinds if kind})
     lines = [
-        f'| policy | successes | {" | ".join(kinds)} |',
-        '| --- ' * (len(kinds) + 2) + '|',
+        f'| policy | successes | {" | ".join(kinds)} | recovered |',
+        '| --- ' * (len(kinds) + 3) + '|',
     ]
     for group in groups:
         found = Counter(group.kinds)
         cells = ' | '.join(str(found[kind]) for kind in kinds)
-        lines.append(f'| {group.name} | {found[""]} | {cells} |')
+        lines.append(f'| {group.name} | {found[""]} | {cells} | {group.recovered} |')
     return lines
 
 

@@ -22,12 +22,16 @@ MEASURES = ('detected', 'early', 'lead')
 
 @dataclass(frozen=True)
 class Group:
-    """Episodes of one policy, the kinds of their failures ('' of a success), and the cases."""
+    """Episodes of one policy, the kinds of their failures ('' of a success), and the cases.
+
+    recovered: further episodes, with a fault, that succeeded.
+    """
 
     name: str
     episodes: Sequence[ScoreEpisode]
     kinds: Sequence[str]
     cases: Sequence[Case]
+    recovered: int = 0
 
 
 @dataclass(frozen=True)
