@@ -28,6 +28,8 @@ NEIGHBOURS = 10
 MOST_ROWS = 1000
 # Groups of rows per neighbour, of which half have a candidate for the nearest.
 _GROUPS = 4
+# Features up to this length have products with rows in single precision.
+_LONGEST = 1e15
 # Least ratio of the smallest to the largest variance in any direction.
 _LEAST_RATIO = 1e-12
 
@@ -111,14 +113,15 @@ class FeatureDistances:
         self._mean = reference.mean
         self._rows = (reference.rows - self._mean) / self._scale
         # In single precision, which finds the candidates, and is half as much to read.
-        self._rough_rows = self._rows.astype(np.float32)
-        self._half_squares = 0.5 * np.einsum('ij,ij->i', self._rough_rows, self._rough_rows)
+        # Rows that are infinitely far away fill the last group.
+        self._groups = _GROUPS * self._neighbours
+        padding = -len(self._rows) % self._groups
+        rough = np.pad(self._rows, ((0, padding), (0, 0))).astype(np.float32)
+        self._rough_rows, self._half_squares = rough, 0.5 * np.einsum('ij,ij->i', rough, rough)
+        self._half_squares[len(self._rows) :] = np.inf
         self._reach = float(np.linalg.norm(self._rows, axis=1).max())
         # Twice the largest error of a product of two such rows, over their length, and of its sum.
         self._rounding = 4.0 * len(self._mean) * float(np.finfo(np.float32).eps) * self._reach
-        self._groups = _GROUPS * self._neighbours
-        padding = -len(self._rows) % self._groups
-        self._padding = np.full(padding, np.inf, np.float32)
 
     def of(self, features: Any, source: str) -> tuple[dict[str, float], str]:
         """Returns FEATURE_SCORES -> distance of one inference, and why they are NaN if they are.
@@ -159,14 +162,12 @@ class FeatureDistances:
         The n-th smallest minimum of the groups is not below the n-th smallest of all, and quicker
         to find.
         """
-        if len(self._rows) <= self._groups:
+        if len(self._rows) <= self._groups or not (length := sqrt(scaled @ scaled)) < _LONGEST:
             return self._rows
-        with np.errstate(over='ignore', invalid='ignore'):
-            rough = self._half_squares - self._rough_rows @ scaled.astype(np.float32)
-        groups = np.concatenate((rough, self._padding)).reshape(-1, self._groups)
-        minima = np.minimum.reduce(groups, axis=0)
+        rough = self._half_squares - self._rough_rows @ scaled.astype(np.float32)
+        minima = np.minimum.reduce(rough.reshape(-1, self._groups), axis=0)
         minima.sort()
-        margin = self._rounding * (sqrt(scaled @ scaled) + self._reach)
+        margin = self._rounding * (length + self._reach)
         limit = float(minima[self._neighbours - 1]) + margin
         # What is not a number stays: without any row a distance would be 0.
         return self._rows.take((~(rough > limit)).nonzero()[0], axis=0)

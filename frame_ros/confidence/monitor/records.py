@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import NamedTuple
 
 NAN = float('nan')
 
@@ -58,8 +59,7 @@ class Reason:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class MonitorSample:
+class MonitorSample(NamedTuple):
     """Inputs since the last sample; those that have not come are left out, and stay as they were.
 
     Attributes:
@@ -86,8 +86,7 @@ class MonitorSample:
     expected_duration: float = NAN
 
 
-@dataclass(frozen=True, slots=True)
-class MonitorVerdict:
+class MonitorVerdict(NamedTuple):
     """The monitor's judgement of a moment.
 
     Attributes:

@@ -14,6 +14,7 @@ from frame_ros.confidence.monitor.records import Cause, Reason
 from frame_ros.confidence.monitor.score_limits import ScoreLimit
 
 NAN = float('nan')
+LARGEST = 1e300
 
 
 class ScoreWatch:
@@ -53,7 +54,7 @@ class ScoreWatch:
 
     def update(self, stamp: int, value: float, threshold: float) -> None:
         """Takes the value of an inference and the threshold for it; NaN: it had none. Without a
-        value nothing changes.
+        value nothing changes; an infinite one counts as LARGEST, so that sums stay numbers.
         """
         if value != value:
             return
@@ -61,6 +62,7 @@ class ScoreWatch:
         if self.lacks_completion:
             return
         self.stamp = stamp
+        value = min(max(value, -LARGEST), LARGEST)
         excess = self.limit.excess(value, threshold)
         self.value, self.threshold, self.excess = self._aggregated((value, threshold, excess))
         least = -self._hysteresis if self.is_beyond else 0.0

@@ -178,6 +178,18 @@ def test_aggregations_by_hand(aggregation, confidences, beyond):
     assert tuple(verdict.level == Level.HALT for verdict in found) == beyond
 
 
+@pytest.mark.parametrize('aggregation', ['current', 'window', 'all', 'share'])
+def test_infinite_scores_are_beyond_and_break_no_mean(aggregation):
+    options = fixed(
+        scores=('tb_e_step',), aggregation=aggregation, window=2, share=0.5, context='anywhere'
+    )
+    monitor, levels = monitor_of(options), []
+    for k, value in enumerate((1e308, 1e308, math.inf, -math.inf, -math.inf, 0.0, 0.0)):
+        levels.append(monitor.update(MonitorSample(START + k, {'tb_e_step': value})).level)
+    assert levels[:3] == [Level.HALT] * 3
+    assert levels[-1] == (Level.HALT if aggregation == 'all' else Level.OK)
+
+
 def test_of_several_scores_one_is_enough_and_is_shown():
     options = fixed(scores=('confidence', 'tb_e_step'), thresholds=(0.5, 2.0), context='anywhere')
     monitor = monitor_of(options)
