@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import record
 from frame_ros.metrics.arrays import Array, as_floats, like
+from frame_ros.metrics.engine.samples import check_finite_block
 from frame_ros.metrics.families.sampled_actions import execution_variability
 from frame_ros.metrics.shrunk_covariance import shrink
 
@@ -93,13 +94,18 @@ def statistical_consistency(
     """
     xp, new = _chunks(current, 'current')
     old = like(new, _chunks(previous, 'previous')[1], 'previous')
+    _check_bandwidth(bandwidth)
+    return _consistency(xp, old, new, shift, bandwidth)
+
+
+def _consistency(xp: Any, old: Array, new: Array, shift: int, bandwidth: float | None) -> Array:
+    """`statistical_consistency` of samples that are usable, each set by itself."""
     if new.shape[-1] != old.shape[-1]:
         raise ShapeError(
             f'chunks have {old.shape[-1]} and {new.shape[-1]} dimensions; one number is expected'
         )
     if shift < 0:
         raise ValueRangeError(f'shift is {shift}; 0 steps or more is expected')
-    _check_bandwidth(bandwidth)
     steps = max(0, min(new.shape[1], old.shape[1] - shift))
     if not steps:
         return xp.sum(new[:, :0, :]) + xp.nan
@@ -144,9 +150,13 @@ def _check_bandwidth(bandwidth: float | None) -> None:
 
 def _chunks(samples: Any, name: str) -> tuple[Any, Array]:
     xp, array = as_floats(samples, name)
+    _check_chunks(array, name)
+    return xp, array
+
+
+def _check_chunks(array: Array, name: str) -> None:
     if array.ndim != 3 or array.shape[0] < 2 or 0 in array.shape:
         raise ShapeError(f'{name} have shape {tuple(array.shape)}; (N, H, D), N >= 2, is expected')
-    return xp, array
 
 
 class StatisticalConsistency:
@@ -161,7 +171,8 @@ class StatisticalConsistency:
         _check_bandwidth(bandwidth)
         self.bandwidth = bandwidth
         self._last: NDArray[np.float64] | None = None
-        self.reset()
+        self.value = float('nan')
+        self.gaps = 0
 
     def reset(self) -> None:
         """Forgets everything."""
@@ -170,7 +181,7 @@ class StatisticalConsistency:
 
     def reset_differences(self) -> None:
         """After an inference without samples, or one that was missed: the next has none before."""
-        self.gaps = getattr(self, 'gaps', 0) + (self._last is not None)
+        self.gaps += self._last is not None
         self._last = None
         self.value = float('nan')
 
@@ -181,10 +192,13 @@ class StatisticalConsistency:
         Raises:
             ShapeError, ValueRangeError: as of the batch form. Nothing has changed then.
         """
-        new = np.array(_chunks(samples, 'samples')[1], dtype=np.float64)
+        new = np.array(samples, dtype=np.float64)
+        _check_chunks(new, 'samples')
+        check_finite_block(new.ravel(), new, 'samples')
         value = float('nan')
         if self._last is not None:
-            value = float(statistical_consistency(self._last, new, shift, self.bandwidth))
+            with np.errstate(over='ignore', invalid='ignore'):  # of samples like 1e200
+                value = float(_consistency(np, self._last, new, shift, self.bandwidth))
         self._last, self.value = new, value
 
 

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import multivariate_normal
 
 from frame_ros import metrics
-from frame_ros.core.errors import ShapeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.shrunk_covariance import ledoit_wolf
 
 RNG = np.random.default_rng(0)
@@ -181,3 +181,12 @@ def test_chunk_consistency_by_hand():
     )
     assert math.isnan(float(metrics.chunk_consistency(previous, current, 3)))
     assert float(metrics.chunk_consistency([[1], [2], [3]], [[2], [3]], 1)) == 0.0
+
+
+def test_samples_without_a_discrepancy_have_none_and_warn_of_nothing(recwarn):
+    metric = metrics.StatisticalConsistency()
+    for seed in (0, 1):
+        metric.update(draws(4, 3, 2, seed, 1e200), 1)
+    assert math.isnan(metric.value) and not recwarn.list
+    with pytest.raises(ValueRangeError, match='not finite'):
+        metric.update(np.full((4, 3, 2), math.inf))
