@@ -53,8 +53,8 @@ def score_episode(episode: Episode, name: str = '') -> ScoreEpisode:
         duration=(end - begin) / SECOND,
         times=np.maximum(stamps - begin, 0) / SECOND,
         scores={each: _finite(found.get(each), stamps) for each in SCORES},
-        distance=_distances(episode, stamps),
-        contact=_contacts(episode, stamps),
+        distance=_distances(episode, begin, stamps),
+        contact=_contacts(episode, begin, stamps),
         dimensions=_stacked(inference, 'dimension_confidence'),
         temperatures=_grid(inference),
         at_temperature=_stacked(inference, 'at_temperature'),
@@ -117,33 +117,36 @@ def _at(stream: Stream | None, stamps: NDArray[np.int64]) -> Stream | None:
     """Returns the samples that are newest at each stamp; None if a stamp has none."""
     if stream is None or not len(stamps):
         return None
-    places, is_known = _newest(stream, stamps)
+    places, is_known = _newest(stream, stamps, int(stamps[0]))
     return stream.select(places) if is_known.all() else None
 
 
 def _newest(
-    stream: Stream, stamps: NDArray[np.int64]
+    stream: Stream, stamps: NDArray[np.int64], begin: int
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Returns the place of the sample newest at each stamp, and whether there is one."""
+    """Returns the place of the sample newest at each stamp, and whether there is one since `begin`
+    (ns): at the START of an episode the live metrics forget what was before.
+    """
     order = np.argsort(stream.stamps, kind='stable')
     before = np.searchsorted(stream.stamps[order], stamps, side='right') - 1
-    return order[np.maximum(before, 0)], before >= 0
+    places = order[np.maximum(before, 0)]
+    return places, (before >= 0) & (stream.stamps[places] >= begin)
 
 
-def _distances(episode: Episode, stamps: NDArray[np.int64]) -> NDArray[np.float64]:
+def _distances(episode: Episode, begin: int, stamps: NDArray[np.int64]) -> NDArray[np.float64]:
     stream = episode.streams.get('proximity')
     if stream is None:
         return np.full(len(stamps), np.nan)
-    places, is_known = _newest(stream, stamps)
+    places, is_known = _newest(stream, stamps, begin)
     values = _finite(stream.values['distance'], stream.stamps)[places]
     return np.where(is_known, values, np.nan)
 
 
-def _contacts(episode: Episode, stamps: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _contacts(episode: Episode, begin: int, stamps: NDArray[np.int64]) -> NDArray[np.bool_]:
     stream = episode.streams.get('contact')
     if stream is None:
         return np.zeros(len(stamps), bool)
-    places, is_known = _newest(stream, stamps)
+    places, is_known = _newest(stream, stamps, begin)
     touches = np.array([bool(sample[0]) for sample in contact_samples(stream.values)])
     return touches[places] & is_known
 

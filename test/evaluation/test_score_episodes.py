@@ -53,14 +53,16 @@ def test_distance_and_contact_are_the_newest_at_the_inference(tmp_path):
             message('frame_ros/msg/Proximity', header__stamp=stamp(T0 + round(at * SECOND)),
                     distance=distance),
         )
-        for at, distance in ((0.5, 0.3), (1.0, 0.2), (1.9, np.inf), (2.5, 0.1))
+        for at, distance in ((-0.2, 0.05), (0.5, 0.3), (1.0, 0.2), (1.9, np.inf), (2.5, 0.1))
     ] + [
         (
             '/contact', T0 + round(at * SECOND),
             message('frame_ros/msg/ContactState', header__stamp=stamp(T0 + round(at * SECOND)),
                     in_contact=touches, unavailable=reason),
         )
-        for at, touches, reason in ((0.5, True, ''), (1.5, True, 'no sensor'), (2.9, True, ''))
+        for at, touches, reason in (
+            (-0.1, True, ''), (0.5, True, ''), (1.5, True, 'no sensor'), (2.9, True, ''),
+        )
     ]  # fmt: skip
     found = score_episode(recorded(tmp_path, extra=extra))
     np.testing.assert_array_equal(found.distance, [np.nan, 0.2, np.nan, 0.1])

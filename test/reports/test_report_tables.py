@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,12 @@ from synthetic_episodes import BEGIN, empty_episode, synthetic_episode
 
 from frame_ros.bags.findings import Level
 from frame_ros.bags.streams.form import Stream
+from frame_ros.confidence.calibration_file import CalibrationFile
+from frame_ros.confidence.calibration_parts import Provenance
 from frame_ros.core.events import Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.processing import process_episode
 from frame_ros.episodes.topic_statistics import (
     EVENT_TYPES,
@@ -29,7 +33,7 @@ from frame_ros.episodes.topic_statistics import (
 from frame_ros.metrics import REGISTRY, path_length, wilson_interval
 from frame_ros.reports import report_data, report_json
 from frame_ros.reports.html.media import VideoBudget, find_videos, still_times
-from frame_ros.reports.html.page import build_report
+from frame_ros.reports.html.page import build_report, facts_of
 from frame_ros.reports.model.episode_check import FindingCounts, check_episode, quality_counts
 from frame_ros.reports.model.metric_table import (
     MetricRow,
@@ -421,3 +425,14 @@ def test_events_have_no_rhythm_and_two_at_one_moment_are_no_repetition(kind):
     assert f'frame_ros/msg/{kind}' in EVENT_TYPES
     assert not any(fault_counts(found, '', is_events=True).values())
     assert fault_counts(found, '', is_events=False)['duplicate'] == 1
+
+
+def test_a_report_names_the_calibration_of_the_scores():
+    origin = Provenance(policy='act', successes=20, failures=1, newest='2026-03-01')
+    settings = PipelineOptions(calibration=CalibrationFile(provenance=origin))
+    attributes = {'metrics_config': settings.to_json()}
+    made = Episode(Path('bag'), 'e1', attributes, [], {}, {})
+    shown = dict(facts_of(made))
+    assert shown['calibration'] == 'act, 20 successes, 1 failure, the newest of 2026-03-01'
+    without = replace(made, attributes={'metrics_config': PipelineOptions().to_json()})
+    assert 'calibration' not in dict(facts_of(without))

@@ -15,6 +15,7 @@ from frame_ros.core.output_files import write_whole
 from frame_ros.core.time import SECOND
 from frame_ros.core.version import package_version
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.processing import settings_of
 from frame_ros.reports.html.episode_pictures import episode_pictures
 from frame_ros.reports.html.media import VideoBudget
 from frame_ros.reports.html.page_frame import page_frame
@@ -130,5 +131,17 @@ def facts_of(episode: Episode) -> list[tuple[str, str]]:
     """(name, value) of the attributes of an episode that the page shows with it."""
     shown = {'bag': episode.path.name if episode.path.name != episode.episode_id else ''}
     shown.update({k: v for k, v in episode.attributes.items() if k not in HIDDEN_ATTRIBUTES})
+    shown['calibration'] = _calibration_text(episode)
     facts = ((str(k), str(v)) for k, v in shown.items())
     return [(k.replace('_', ' '), shortened(v, LONGEST_FACT)) for k, v in facts if v]
+
+
+def _calibration_text(episode: Episode) -> str:
+    """Returns the origin of the calibration that the scores were computed with; '' without one."""
+    calibration = settings_of(episode).calibration
+    if calibration is None:
+        return ''
+    origin = calibration.provenance
+    counts = f'{counted(origin.successes, "success")}, {counted(origin.failures, "failure")}'
+    parts = [origin.policy, counts, origin.newest and f'the newest of {origin.newest}']
+    return ', '.join(part for part in parts if part)
