@@ -40,7 +40,7 @@ class GateStop:
         self._future, self.problem = None, ''
 
     def look(self) -> None:
-        """Calls the service when that is due, and reads its answer. In the executor's thread."""
+        """Calls the service when that is due, and reads its answer. For one thread."""
         now = time.monotonic()
         if not self._is_wanted or now - self._asked < HEAD_START:
             return

@@ -103,7 +103,9 @@ class NewestInputs:
 
 
 class MonitorSubscriptions:
-    """Subscribes what the rule needs. `judge` is called when something that counts has come."""
+    """Subscribes what the rule needs, for one thread that polls: of what has waited only the newest
+    distance counts, but every inference and every change of contact.
+    """
 
     def __init__(
         self,
@@ -113,8 +115,11 @@ class MonitorSubscriptions:
         judge: Callable[[], object],
         others: dict[Topic, Callable[[Any], object]],
     ) -> None:
-        """others: further topics -> what takes their messages."""
+        """judge: is called when something that counts has come. others: further topics -> what
+        takes their messages.
+        """
         self._inputs, self._judge = inputs, judge
+        self._is_nearer_or_farther = False
         self._subscriptions: dict[str, FittingSubscription] = {}
 
         def subscribe(
@@ -125,7 +130,7 @@ class MonitorSubscriptions:
             is_steady: bool = False,
         ) -> None:
             self._subscriptions[role] = FittingSubscription(
-                node, topic, take, is_called=True, is_required=is_required, is_steady=is_steady
+                node, topic, take, is_required=is_required, is_steady=is_steady
             )
 
         for topic, take in others.items():
@@ -145,13 +150,20 @@ class MonitorSubscriptions:
         """The absolute name of a role's topic."""
         return self._subscriptions[role].topic_name
 
+    def poll(self) -> None:
+        """Takes all that has arrived, the inferences last."""
+        for subscription in self._subscriptions.values():
+            subscription.poll()
+        if self._is_nearer_or_farther:
+            self._is_nearer_or_farther = False
+            self._judge()
+
     def _on_scores(self, message: ConfidenceMetrics) -> None:
         if self._inputs.take_scores(message):
             self._judge()
 
     def _on_distance(self, message: Proximity) -> None:
-        if self._inputs.take_distance(message):
-            self._judge()
+        self._is_nearer_or_farther |= self._inputs.take_distance(message)
 
     def _on_contact(self, message: ContactState) -> None:
         if self._inputs.take_contact(message):

@@ -7,12 +7,13 @@ function.
 from __future__ import annotations
 
 import sys
+import threading
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import attrs
-from rclpy.clock import Clock, ClockType
 from std_msgs.msg import String
 
 from frame_ros.bags.streams.events import event_of
@@ -37,6 +38,7 @@ from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.parameters import declare_options, unconfigured
 from frame_ros.robots import load_robot
 
+POLL_PERIOD = 0.01  # s between two looks at the inputs
 BOUNDARIES = (EventType.START, EventType.END)
 LEVELS = {
     Level.OK: health.Level.OK,
@@ -66,19 +68,22 @@ class MonitorNode(ManagedNode):
         self._listening: MonitorSubscriptions | None = None
         self._gate_stop: GateStop | None = None
         self._snapshots: SnapshotThread | None = None
-        self._timer: Any = None
+        self._thread: threading.Thread | None = None
+        self._ending = threading.Event()
+        self._lock = threading.RLock()  # of the monitor: its options are set in the executor
         self._outputs: tuple[Any, ...] = ()
         self._forget_episode()
         self.halts = 0
         self.autostart(self.options.autostart)
 
     def _change(self, options: MonitorOptions) -> None:
-        self.options = options
-        if self._monitor is not None and self._settings is not None:
-            rule = options.rule_options
-            self._settings = attrs.evolve(self._settings, options=rule)
-            self._monitor.change(rule)
-            self._publish_settings()
+        with self._lock:
+            self.options = options
+            if self._monitor is not None and self._settings is not None:
+                rule = options.rule_options
+                self._settings = attrs.evolve(self._settings, options=rule)
+                self._monitor.change(rule)
+                self._publish_settings()
 
     # -- lifecycle ---------------------------------------------------------------------
 
@@ -121,14 +126,15 @@ class MonitorNode(ManagedNode):
             folder = Path(self.options.directory).expanduser().absolute()
             self._snapshots = SnapshotThread(self, folder, self.options.snapshot)
         self._publish_settings()
-        self._timer = self.create_timer(
-            1.0 / self.options.rate, self._tick, clock=Clock(clock_type=ClockType.STEADY_TIME)
-        )
+        self._ending.clear()
+        self._thread = threading.Thread(target=self._run, name='monitor', daemon=True)
+        self._thread.start()
 
     def _stop(self) -> None:
-        timer, self._timer = self._timer, None
-        if timer is not None:
-            self.destroy_timer(timer)
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._ending.set()
+            thread.join()
         for name in ('_listening', '_snapshots', '_gate_stop'):
             part = getattr(self, name)
             setattr(self, name, None)
@@ -186,8 +192,19 @@ class MonitorNode(ManagedNode):
 
     # -- judgement ---------------------------------------------------------------------
 
+    def _run(self) -> None:
+        """Runs in a plain thread, which keeps up with the inputs whatever the executor does."""
+        while not self._ending.wait(POLL_PERIOD):
+            try:
+                with self._lock:
+                    self._tick()
+            except Exception:  # this thread must live
+                self._warnings.fail('monitor', traceback.format_exc())
+
     def _tick(self) -> None:
-        """Judges the present, if nothing that came has made it be judged."""
+        """Takes what has come, and judges the present if nothing has made it be judged."""
+        if self._listening is not None:
+            self._listening.poll()
         if self._gate_stop is not None:
             self._gate_stop.look()
         now = self.get_clock().now().nanoseconds
