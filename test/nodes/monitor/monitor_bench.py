@@ -59,7 +59,7 @@ class Cell(Node):
         super().__init__('cell')
         self.said = {name: [] for name in (*TOPICS, 'monitor_state', 'monitor_config')}
         self._senders = {
-            name: self.create_publisher(kind, name, LATCHED if name == 'episode_events' else 50)
+            name: self.create_publisher(kind, name, LATCHED if name == 'episode_events' else 1000)
             for name, kind in TOPICS.items()
         }
         kinds = {'monitor_state': (MonitorState, 500), 'monitor_config': (String, LATCHED)}

@@ -22,7 +22,9 @@ from frame_ros.core.time import stamp_ns  # noqa: E402
 from frame_ros.episodes.monitoring.replay import replay_monitor  # noqa: E402
 from frame_ros.msg import EpisodeEvent, GateState, MonitorState  # noqa: E402
 from frame_ros.nodes.gate.node import GateNode  # noqa: E402
+from frame_ros.nodes.monitor.inputs import MonitorSubscriptions, NewestInputs  # noqa: E402
 from frame_ros.nodes.monitor.node import MonitorNode  # noqa: E402
+from frame_ros.nodes.monitor.options import MonitorOptions  # noqa: E402
 
 OK, CAUTION, HALT, STALE = (
     getattr(MonitorState, f'LEVEL_{name}') for name in ('OK', 'CAUTION', 'HALT', 'STALE')
@@ -80,6 +82,32 @@ def test_a_contact_between_two_inferences_is_judged_at_once(bench):
     halt = bench.until(HALT, lambda: bench.cell.send('contact', in_contact=True), in_contact=True)
     assert stamp_ns(halt.score_stamp) >= stamp_ns(caution.score_stamp)
     assert 'in_contact' in halt.causes
+
+
+def test_what_has_waited_is_taken_at_once_and_judged_where_it_counts(bench):
+    judged = []
+    node = bench.add(rclpy.create_node('listener'))
+    inputs = NewestInputs(('confidence',))
+    listening = MonitorSubscriptions(
+        node, MonitorOptions(), inputs, lambda: judged.append(inputs.sample(1)), {}
+    )
+    bench.wait(bench.cell.matched)
+    for k in range(200):
+        bench.cell.sense(1.0 + k, contact=k == 100)
+    for confidence in (0.9, 0.8):
+        bench.cell.infer(confidence)
+    newest = stamp_ns(bench.cell.said['contact'][-1].header.stamp)
+
+    def polled():
+        listening.poll()
+        last = judged[-1] if judged else None
+        return last and last.contact_stamp == newest and last.distance == 200.0
+
+    bench.wait(polled)
+    bench.wait(lambda: listening.poll() or sum(s.scores is not None for s in judged) == 2)
+    contacts = [sample.contact for sample in judged]
+    assert True in contacts and contacts[-1] is False
+    listening.close()
 
 
 def test_the_verdicts_come_again_from_the_bag(bench):
