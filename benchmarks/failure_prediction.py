@@ -140,8 +140,8 @@ def train_missing(directory: Path, names: set[str]) -> None:
     act = directory / 'act'
     if 'ACT' in names and not (act / 'policy').is_dir():
         script = ROOT / 'examples' / 'training' / 'train_act.py'
-        options = ['--output', act, '--demonstrations', 120, '--steps', 2500, '--action-steps', 10,
-                   '--eval-freq', 500, '--eval-episodes', 20]  # fmt: skip
+        options = ['--output', act.resolve(), '--demonstrations', 120, '--steps', 2500,
+                   '--action-steps', 10, '--eval-freq', 500, '--eval-episodes', 20]  # fmt: skip
         subprocess.run([sys.executable, script, *map(str, options)], check=True, cwd=script.parent)
         step = best_step(act / 'progress.json')
         found = act / 'training' / 'checkpoints' / f'{step:06d}' / 'pretrained_model'
