@@ -132,5 +132,6 @@ def peak_indices(values: NDArray, points: int = SERIES_POINTS) -> NDArray[np.int
 
 
 def counted(count: int, noun: str) -> str:
-    """Returns '1 episode', '2,000 episodes'; the noun's plural takes an s."""
-    return f'{count:,} {noun}{"" if count == 1 else "s"}'
+    """Returns '1 episode', '2,000 episodes', '2 successes'; the noun's plural takes an s."""
+    plural = 'es' if noun.endswith('s') else 's'
+    return f'{count:,} {noun}{"" if count == 1 else plural}'
