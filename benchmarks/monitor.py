@@ -21,9 +21,9 @@ Not in it: DDS, serialisation, and putting the streams into the order of their s
 
 The guard of robotruth 0.1.6, as its `calibrate_guard` makes it (Mahalanobis distance, chunk
 consistency, action statistics and stagnation, conformal thresholds, hysteresis), takes the same
-chunks and features in the same process, in turns with ours; it has no row if it is not installed:
-`pip install robotruth==0.1.6`, in an environment of its own. Medians over inferences, then over
-runs. No token statistics are computed, and no matrix of them is held.
+chunks and features in the same process, in turns with ours by episode; it has no row if it is not
+installed: `pip install robotruth==0.1.6`, in an environment of its own. Medians over inferences,
+then over runs. No token statistics are computed, and no matrix of them is held.
 """
 
 from __future__ import annotations
@@ -192,8 +192,6 @@ def measure(ours: Ours, guard: Any, episodes: list[dict[str, Any]]) -> dict[str,
     levels = set()
     for episode in episodes:
         ours.start()
-        if guard is not None:
-            guard.start_episode()
         for index in range(EPISODE):
             parts = []
             for part in ours.infer(episode, index):
@@ -203,14 +201,22 @@ def measure(ours: Ours, guard: Any, episodes: list[dict[str, Any]]) -> dict[str,
             for name, cost in zip((*PARTS, 'all'), (*parts, sum(parts))):
                 costs[name].append(cost)
             levels.add(ours.verdict.level)
-            if guard is not None:
-                features, chunk = episode['features'][index], episode['actions'][index]
-                begin = time.perf_counter_ns()
-                guard.step(features=features, action_chunk=chunk, t=index * PERIOD / SECOND)
-                costs['robotruth'].append((time.perf_counter_ns() - begin) / 1e3)
+        if guard is not None:
+            costs['robotruth'] += guard_costs(guard, episode)
     assert {Level.OK, Level.CAUTION} <= levels, levels
     assert all(np.isfinite(ours.values[name]) for name in SCORES), ours.values['unavailable']
     return {name: statistics.median(values) for name, values in costs.items()}
+
+
+def guard_costs(guard: Any, episode: dict[str, Any]) -> list[float]:
+    """us per inference of robotruth's guard."""
+    guard.start_episode()
+    costs = []
+    for index, (features, chunk) in enumerate(zip(episode['features'], episode['actions'])):
+        begin = time.perf_counter_ns()
+        guard.step(features=features, action_chunk=chunk, t=index * PERIOD / SECOND)
+        costs.append((time.perf_counter_ns() - begin) / 1e3)
+    return costs
 
 
 LINES = {

@@ -44,8 +44,10 @@ class DriftWatch:
         self._sums = dict.fromkeys(self._signs, (0.0, 0))
 
     def take(self, stamp: int, scores: Mapping[str, float]) -> None:
-        """Takes the scores, as they stand, of an inference (ns); nothing if it is not newer."""
-        if stamp <= self._stamp:
+        """Takes the scores, as they stand, of an inference (ns); nothing if it is not newer, or if
+        drift is not watched.
+        """
+        if self._detector is None or stamp <= self._stamp:
             return
         self._stamp = stamp
         for name, sign in self._signs.items():

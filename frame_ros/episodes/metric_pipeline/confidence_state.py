@@ -160,8 +160,8 @@ class ConfidenceState:
             if step == step:
                 self._windows[name].update(step)
                 self._means[name].update(step)
-            found[name] = self._windows[name].value if step == step else NAN
-            found[f'{name}_step'], found[f'{name}_mean'] = step, self._means[name].value
+                found[name], found[f'{name}_step'] = self._windows[name].value, step
+            found[f'{name}_mean'] = self._means[name].value
         self._live.update('inference', values)
         found.update(zip(self._live.fields, self._live.values()))
         found.update(self._calibrate(values, found, around))
