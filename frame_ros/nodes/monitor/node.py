@@ -19,7 +19,7 @@ from std_msgs.msg import String
 from frame_ros.bags.streams.events import event_of
 from frame_ros.confidence.monitor import HaltMonitor, Level, MonitorVerdict
 from frame_ros.core import health
-from frame_ros.core.errors import CalibrationError, FrameRosError
+from frame_ros.core.errors import CalibrationError, FrameRosError, UnsetError
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.health import Status
 from frame_ros.core.repeated_warnings import RepeatedWarnings
@@ -88,7 +88,9 @@ class MonitorNode(ManagedNode):
     # -- lifecycle ---------------------------------------------------------------------
 
     def _configure(self) -> None:
-        """Raises CalibrationError without a threshold, or with a calibration for another robot."""
+        """Raises UnsetError without calibration and thresholds, CalibrationError if they do not fit
+        the rule or the robot.
+        """
         options = self.options
         settings = options.settings()
         calibration = settings.calibration
@@ -97,7 +99,12 @@ class MonitorNode(ManagedNode):
         self._setup = SetupCheck(calibration, robot.name)
         if self._setup.problem:
             raise CalibrationError(f'{options.calibration_file}: {self._setup.problem}')
-        self._monitor, self._settings = settings.make(), settings
+        try:
+            self._monitor, self._settings = settings.make(), settings
+        except CalibrationError as error:
+            if options.calibration_file:
+                raise
+            raise UnsetError(str(error)) from error
         self._change(self.options)  # what was set meanwhile, too
         self.get_logger().info(
             f'it judges {", ".join(options.scores)} with thresholds from {options.threshold_from}'

@@ -22,6 +22,8 @@ from frame_ros.nodes.runtime.endpoints import quality_of  # noqa: E402
 PACKAGE = Path(__file__).resolve().parents[3] / 'frame_ros'
 NODES = sorted(path.parent.name for path in PACKAGE.glob('nodes/*/__main__.py'))
 WITH_LEROBOT = ('robot_driver', 'teleoperator')
+# Node that waits unconfigured -> what for.
+WAITING = {**dict.fromkeys(WITH_LEROBOT, 'needs its port'), 'monitor': 'no threshold'}
 OF_EVERY_NODE = re.compile(
     r'/(rosout|parameter_events)'
     r'|/(?P<node>\w+)/(\w+_parameters\w*|get_type_description|get_parameter_types|change_state'
@@ -57,8 +59,8 @@ def test_a_node_without_parameters_runs_and_ends_cleanly(probe, name, tmp_path):
         )
         try:
             is_there = wait_for(lambda: name in probe.get_node_names(), process)
-            if name in WITH_LEROBOT:  # they wait unconfigured, and say for what
-                wait_for(lambda: 'needs its port' in log.read_text(), process)
+            if name in WAITING:
+                wait_for(lambda: WAITING[name] in log.read_text(), process)
                 wait_for(lambda: 'waits unconfigured' in log.read_text(), process)
             assert is_there, log.read_text()
             check_topics(probe, name, process)
@@ -70,12 +72,27 @@ def test_a_node_without_parameters_runs_and_ends_cleanly(probe, name, tmp_path):
     assert 'Traceback' not in log.read_text() and 'FATAL' not in log.read_text()
 
 
-def check_topics(probe, name, process):
+def test_a_monitor_with_thresholds_has_the_topics_that_it_declares(probe, tmp_path):
+    given = ['-p', 'threshold_from:=fixed', '-p', 'thresholds:=[0.5]', '-p', 'halts_gate:=true']
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'frame_ros.nodes.monitor', '--ros-args', *given], cwd=tmp_path
+    )
+    try:
+        assert wait_for(lambda: 'monitor' in probe.get_node_names(), process)
+        check_topics(probe, 'monitor', process, is_at_work=True)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(DEADLINE) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def check_topics(probe, name, process, is_at_work=False):
     """The graph shows of the node what it declares: no more, and all without a condition
     once it is at work.
     """
     declared = topics_of(name)
-    if name not in WITH_LEROBOT:  # which wait unconfigured
+    if is_at_work or name not in WAITING:
         assert wait_for(lambda: not missing(probe, name, declared), process), name
     for kind, found in graph(probe, name).items():
         for endpoint, types in found:
