@@ -119,8 +119,9 @@ def verdict(found: CalibrationStudy) -> list[str]:
         if found.options.recalibrator not in ('', comparison.recommended):
             texts.append(f'As wanted, {found.options.recalibrator} is saved instead.')
     if found.thresholds.refused:
-        count = counted(len(found.thresholds.refused), 'threshold')
-        texts.append(f'{count} could not be fitted; the table of thresholds says what they need.')
+        texts.append(
+            'Some thresholds could not be fitted; the table of thresholds says what they need.'
+        )
     return texts
 
 
@@ -248,7 +249,8 @@ def _scores(found: CalibrationStudy) -> Part | None:
         'How well each score separates failed episodes from successful ones: by its value at the '
         'first inference, its mean and its worst. 0.5 is no better than chance; the interval is '
         'over resampled episodes. The worst and the mean use the whole episode, so they cannot be '
-        'had before its end.'
+        'had before its end; combined_risk also watches the elapsed time, by which every timeout '
+        'shows in the end.'
     )
     table = Table(header, rows, numbers=frozenset(range(1, len(header))), is_sortable=True)
     return Part('Scores', [text], [table], 'scores')
