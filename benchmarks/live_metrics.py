@@ -342,7 +342,7 @@ RATIOS = {
     'numpy / metrics, inference at every step': ('numpy_inference', 'metrics_inference'),
     'numpy / whole pipeline': ('numpy', 'pipeline'),
 }
-BARS = {'numpy / metrics': 10.0, 'numpy / metrics, inference at every step': 4.0}
+BARS = {'numpy / metrics': 10.0, 'numpy / metrics, inference at every step': 1.5}
 
 
 def measure(run: Run) -> dict[str, float]:
