@@ -138,11 +138,9 @@ class ScoreChannels:
 
     def _advance(self, elapsed: float, values: Array) -> None:
         before = np.where(np.isnan(self._smooth), values, self._smooth)
-        self._smooth = np.where(
-            np.isnan(values), self._smooth, before + self._weights * (values - before)
-        )
         # What is not available now says nothing now.
-        now = np.where(np.isnan(values), np.nan, self._smooth)
+        now = before + self._weights * (values - before)
+        self._smooth = np.where(np.isnan(values), self._smooth, now)
         place = min(max(int(elapsed / BIN), 0), len(self.mean) - 1)
         both = self._forms(now, self.mean[place], self.spread[place])
         np.fmax(self._worst, both.ravel(), out=self._worst)
@@ -151,11 +149,13 @@ class ScoreChannels:
         """Returns the forms (..., smoothings, FORMS, I) of smoothed values (..., smoothings, I)."""
         deviation = np.abs(now - mean) / spread
         deviation[..., self._elapsed] = np.nan  # at an elapsed time there is but one
-        return np.stack((now * self._signs, deviation), axis=-2)
+        both = np.empty((*now.shape[:-1], len(FORMS), now.shape[-1]))
+        both[..., 0, :], both[..., 1, :] = now * self._signs, deviation
+        return both
 
     def _in_units(self, worst: Array) -> Array:
         units = (worst - self.median) / self.scale
-        known = np.where(np.isnan(units), 0.0, np.clip(units, 0.0, 2.0**LARGEST - 1.0))
+        known = np.minimum(np.fmax(units, 0.0), 2.0**LARGEST - 1.0)  # 0 of NaN
         return np.asarray(np.log2(1.0 + known))
 
     def to_dict(self) -> dict[str, Any]:
