@@ -13,7 +13,8 @@ of it, from the chunk to the verdict:
 - action: reversals, stagnation and instabilities of the executed action (metrics node);
 - message: the numbers of the PolicyInference, as rclpy gives it, checked (metrics node);
 - scores: all fields of ConfidenceMetrics, with a calibration file of 1,000 rows of features:
-  z-scores, Mahalanobis distance and nearest neighbours, and the reasons of what is unavailable;
+  z-scores, Mahalanobis distance, nearest neighbours and a combination of the scores with time,
+  distance and contact; and the reasons of what is unavailable;
 - monitor: four scores (reversals, stagnation, chunk consistency, Mahalanobis distance) against
   conformal thresholds, near or in contact, to the verdict.
 
@@ -42,14 +43,17 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import attrs
 import numpy as np
 from bars import Bars, parse
 
 from frame_ros.bags.streams.inference import INFERENCE_FIELDS, LARGE_FIELDS, inference_values
 from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.calibration_parts import ScoreStatistics
+from frame_ros.confidence.combination import ScoreCombination
 from frame_ros.confidence.feature_reference import fit_features
 from frame_ros.confidence.monitor import HaltMonitor, Level, MonitorOptions, MonitorSample
+from frame_ros.confidence.score_episode import ScoreEpisode
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.confidence_state import ConfidenceState
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
@@ -60,6 +64,7 @@ BAR = 150.0  # us
 STEPS, JOINTS, FEATURES = 50, 7, 64
 EPISODE = 200  # inferences
 CALIBRATION = 60  # episodes
+COMBINED = 12  # of them, for the combination of scores
 PERIOD = SECOND // 30
 SCORES = ('reversals', 'stagnation', 'chunk_consistency', 'feature_mahalanobis')
 SOURCE = 'benchmark'
@@ -141,7 +146,10 @@ class Ours:
             found['values'] = inference_values(message)
 
         def score() -> None:
-            self.values = self._confidence.update(found['values'], stamp / SECOND, self._action)
+            around = {'distance': distance, 'contact': 0.0}
+            self.values = self._confidence.update(
+                found['values'], stamp / SECOND, self._action, around
+            )
 
         def judge() -> None:
             sample = MonitorSample(stamp, self.values, stamp, distance, stamp, False, stamp)
@@ -154,16 +162,29 @@ class Ours:
         raise AssertionError(f'{counter}: {self._confidence.problem}')
 
 
-def thresholds(ours: Ours, episodes: list[dict[str, Any]]) -> tuple[float, ...]:
-    """The 99 % quantile of each score over episodes, so that some of the verdicts are cautions."""
-    seen: list[list[float]] = []
-    for episode in episodes:
+def scored(ours: Ours, episodes: list[dict[str, Any]]) -> list[ScoreEpisode]:
+    """The scores of episodes, as of successes."""
+    found = []
+    times = (np.arange(EPISODE) + 1) * PERIOD / SECOND
+    for number, episode in enumerate(episodes):
         ours.start()
+        rows = []
         for index in range(EPISODE):
             for part in ours.infer(episode, index):
                 part()
-            seen.append([ours.values[name] for name in SCORES])
-    return tuple(np.nanquantile(np.array(seen), 0.99, axis=0).tolist())
+            rows.append([ours.values[name] for name in SCORES])
+        scores = dict(zip(SCORES, np.array(rows).T))
+        none = np.zeros(EPISODE, bool)
+        found.append(
+            ScoreEpisode(str(number), True, times[-1], times, scores, episode['distances'], none)
+        )
+    return found
+
+
+def thresholds(episodes: list[ScoreEpisode]) -> tuple[float, ...]:
+    """The 99 % quantile of each score over episodes, so that some of the verdicts are cautions."""
+    every = (np.concatenate([each.scores[name] for each in episodes]) for name in SCORES)
+    return tuple(float(np.nanquantile(values, 0.99)) for values in every)
 
 
 def prepared(episode: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -204,7 +225,8 @@ def measure(ours: Ours, guard: Any, episodes: list[dict[str, Any]]) -> dict[str,
         if guard is not None:
             costs['robotruth'] += guard_costs(guard, episode)
     assert {Level.OK, Level.CAUTION} <= levels, levels
-    assert all(np.isfinite(ours.values[name]) for name in SCORES), ours.values['unavailable']
+    expected = (*SCORES, 'combined_risk')
+    assert all(np.isfinite(ours.values[name]) for name in expected), ours.values['unavailable']
     return {name: statistics.median(values) for name, values in costs.items()}
 
 
@@ -242,8 +264,9 @@ def main() -> int:
     random = np.random.default_rng(0)
     past = [make_episode(random) for _ in range(CALIBRATION)]
     calibration, guard = make_calibration(past), guard_of(past)
-    limits = thresholds(Ours(calibration, (0.0,) * len(SCORES)), [prepared(past[0])])
-    ours = Ours(calibration, limits)
+    seen = scored(Ours(calibration, (0.0,) * len(SCORES)), [prepared(e) for e in past[:COMBINED]])
+    combination = ScoreCombination.fit(seen, method='mean').to_dict()
+    ours = Ours(attrs.evolve(calibration, combination=combination), thresholds(seen))
     count = max(1, round(options.inferences / EPISODE))
     episodes = [prepared(make_episode(random)) for _ in range(count)]
     runs = [measure(ours, guard, episodes) for _ in range(options.runs)]
