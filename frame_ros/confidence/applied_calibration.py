@@ -137,6 +137,11 @@ class AppliedCalibration:
             return NAN, f'{score} never varied in the calibration episodes'
         return statistics.standardised(value), ''
 
+    @property
+    def combined(self) -> tuple[str, ...]:
+        """Names of what `combine` takes, and the time."""
+        return () if self._combination is None else self._combination.inputs
+
     def combine(self, values: Mapping[str, float], elapsed: float) -> tuple[float, str]:
         """Returns the combined risk of the episode so far, and why it is NaN if it is.
 

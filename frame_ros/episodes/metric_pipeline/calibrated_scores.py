@@ -78,7 +78,11 @@ class CalibratedScores:
         scores |= distances
         reasons |= dict.fromkeys(distances, problem)
         scores['combined_risk'], reasons['combined_risk'] = applied.combine(
-            {**found, **scores, **around}, found['time']
+            {
+                name: around.get(name, scores.get(name, found.get(name, NAN)))
+                for name in applied.combined
+            },
+            found['time'],
         )
         self.problems = {name: reason for name, reason in reasons.items() if reason}
         return scores
