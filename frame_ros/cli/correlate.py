@@ -111,6 +111,10 @@ def as_text(study: Study) -> str:
     parts = [headline(study), format_table(_group_rows(study))]
     for place, group in enumerate(study.groups):
         parts.append(f'{group.name}\n{format_table(_metric_rows(study, place))}')
+    parts.append(
+        "* p < 0.05 after Holm's adjustment for the number of correlations, or of comparisons with "
+        'failures, of all groups; p is not adjusted'
+    )
     parts += [
         f'raters {a.first or "-"} and {a.second or "-"}: kappa {_number(a.kappa)} over '
         f'{a.episodes} episodes'
@@ -143,15 +147,17 @@ def _group_rows(study: Study) -> list[tuple[str, ...]]:
 
 def _metric_rows(study: Study, place: int) -> list[tuple[str, ...]]:
     """Returns the metrics of one group that have a correlation or an effect."""
+    from frame_ros.evaluation.discrimination.study import LEVEL
+
     rows: list[tuple[str, ...]] = [
         ('metric', 'rho', 'p', 'strength', *(f'A12 {name}' for name in NAMES))
     ]
     effects = {(row.metric, row.level): row for row in study.effects if row.group == place}
     for row in (each for each in study.correlations if each.group == place):
         own = [effects[row.metric, level] for level in study.groups[place].levels]
-        cells = [_number(e.a12) + ('*' if e.is_significant else '') for e in own]
+        cells = [_number(e.a12) + ('*' if e.p_holm < LEVEL else '') for e in own]
         if math.isfinite(row.rho) or any(math.isfinite(e.a12) for e in own):
-            star = '*' if row.is_significant else ''
+            star = '*' if row.p_holm < LEVEL else ''
             found = (_number(row.rho) + star, _number(row.p), row.strength or '-')
             rows.append((row.metric, *found, *cells))
     return rows

@@ -15,7 +15,7 @@ import numpy as np
 from frame_ros.evaluation.discrimination.groups import Group
 from frame_ros.evaluation.discrimination.labels import QUALITY, Level
 from frame_ros.evaluation.discrimination.overhead import InferenceTime, MetricTime
-from frame_ros.evaluation.discrimination.study import CorrelationRow, EffectRow, Study
+from frame_ros.evaluation.discrimination.study import LEVEL, CorrelationRow, EffectRow, Study
 from frame_ros.metrics import REGISTRY
 from frame_ros.reports.html.study_page import (
     BAD,
@@ -112,9 +112,15 @@ def headline(study: Study) -> str:
     known = {row.group for row in study.correlations if math.isfinite(row.rho)}
     best = max((len(rows) for rows in hits.values()), default=0)
     if not known:
-        return 'No correlation could be computed: there are too few labelled successes'
+        return (
+            'No correlation could be computed: there are too few labelled successes, or they have '
+            'one label or one value'
+        )
     if not best:
-        return 'No metric agrees with the labels at a moderate or strong correlation with p < 0.05'
+        return (
+            'No metric agrees with the labels: none has a moderate or strong correlation with '
+            'p < 0.05 after adjustment for the number of correlations'
+        )
     names = [id for id, rows in hits.items() if len(rows) == best]
     where = 'in the one group' if len(known) == 1 else f'in {best} of {len(known)} groups'
     return f'{", ".join(names)} agree{"s" * (len(names) == 1)} with the labels {where}'
@@ -123,7 +129,7 @@ def headline(study: Study) -> str:
 def _agrees(row: CorrelationRow, id: str) -> bool:
     return (
         row.metric == id
-        and row.is_significant
+        and row.p_holm < LEVEL
         and row.strength in ('moderate', 'strong')
         and row.is_as_expected is not False
     )

@@ -15,7 +15,7 @@ from frame_ros.core.errors import SetupError, ShapeError, ValueRangeError
 from frame_ros.core.events import Outcome
 from frame_ros.core.options import evolved
 from frame_ros.episodes.episode import Episode
-from frame_ros.evaluation.discrimination.groups import grouped
+from frame_ros.evaluation.discrimination.groups import grouped, matched
 from frame_ros.evaluation.discrimination.labels import (
     Level,
     Rating,
@@ -29,6 +29,7 @@ from frame_ros.evaluation.discrimination.study import (
     magnitude_of,
     strength_of,
 )
+from frame_ros.reports.discrimination_page import headline
 
 NAN = math.nan
 SUCCESS, FAILURE, TIMEOUT, UNKNOWN = (
@@ -58,6 +59,11 @@ def rated(name: str, level: Level, rater: str = '') -> Rating:
     return Rating(name, rater, level, 2)
 
 
+def groups_of(episodes, ratings):
+    by_place, remarks = matched(episodes, ratings)
+    return grouped(episodes, by_place), remarks
+
+
 def test_a_file_of_labels(tmp_path: Path):
     rows = ['e1,High,ann,fine', 'e2, 3 ,ann,', 'e3,,ann,', 'e1,medium,bo,', '']
     text = '\n'.join(['\ufeffepisode, label, rater, note', *rows])
@@ -82,6 +88,13 @@ def test_a_file_of_labels(tmp_path: Path):
             'lines 2 and 3: the one rater labels .* high and low',
         ),
         ('episode,label,rater\ne1,high,ann\ne1,low,ann\n', "rater 'ann' labels"),
+        ('episode,label\ne1,high,ann\n', 'line 2: 3 values, but the first line names 2 columns'),
+        ('episode,label,raters\ne1,high,ann\n', "column 'raters'; did you mean rater"),
+        ('episode,label,label\ne1,high,low\n', '2 columns label'),
+        (
+            'episode,label,rater\ne1,high,ann\ne2,low,\n',
+            "line 3: a label without a rater, while line 2 names 'ann'",
+        ),
     ],
 )
 def test_bad_labels_are_named(tmp_path: Path, text: str, words: str):
@@ -89,11 +102,28 @@ def test_bad_labels_are_named(tmp_path: Path, text: str, words: str):
         read_labels(labels_file(tmp_path, text))
 
 
+@pytest.mark.parametrize(
+    'text',
+    [
+        'Episode,LABEL,Rater\ne1,high,ann\ne1,low,bo\n',
+        'episode;label;rater;note\ne1;high;ann;well, nearly\ne1;low;bo;\n',
+        'episode\tlabel\trater\ne1\thigh\tann\ne1\tlow\tbo\n',
+        'episode,label,rater,date,\ne1,high,ann,monday,,\ne1,low,bo,friday,,\n',
+    ],
+)
+def test_labels_as_spreadsheets_write_them(tmp_path: Path, text: str):
+    found = read_labels(labels_file(tmp_path, text))
+    assert [(r.rater, r.level) for r in found] == [('ann', Level.HIGH), ('bo', Level.LOW)]
+
+
 def test_a_file_that_cannot_be_read(tmp_path: Path):
     with pytest.raises(SetupError, match='nowhere.csv'):
         read_labels(tmp_path / 'nowhere.csv')
     (tmp_path / 'labels.csv').write_bytes(b'episode,label\n\xff,high\n')
-    with pytest.raises(SetupError, match='utf-8'):
+    with pytest.raises(SetupError, match='utf-8.*save the file as UTF-8'):
+        read_labels(tmp_path / 'labels.csv')
+    (tmp_path / 'labels.csv').write_bytes('episode,label\ne1,high\n'.encode('utf-16'))
+    with pytest.raises(SetupError, match='save the file as UTF-8'):
         read_labels(tmp_path / 'labels.csv')
 
 
@@ -123,7 +153,7 @@ def test_episodes_go_where_outcome_and_labels_say():
     ]  # fmt: skip
     episodes = [episode(name, outcome) for name, outcome, _ in given]
     ratings = [rated(n, level, str(i)) for n, _, found in given for i, level in enumerate(found)]
-    (group,), remarks = grouped(episodes, [*ratings, rated('lost', Level.HIGH)])
+    (group,), remarks = groups_of(episodes, [*ratings, rated('lost', Level.HIGH)])
     assert group.levels == {Level.HIGH: [0], Level.MEDIUM: [11], Level.LOW: [1]}
     assert group.failures == [2, 3, 4] and group.unlabelled == [6]
     assert {reason: len(places) for reason, places in group.left_out.items()} == {
@@ -139,12 +169,49 @@ def test_episodes_go_where_outcome_and_labels_say():
 
 def test_labels_name_an_episode_by_id_or_bag():
     for name in ('e1', 'e1.bag', 'runs/e1.bag', 'runs/e1.bag/'):
-        (group,), _ = grouped([episode('e1'), episode('e2')], [rated(name, Level.HIGH)])
+        (group,), _ = groups_of([episode('e1'), episode('e2')], [rated(name, Level.HIGH)])
         assert group.levels[Level.HIGH] == [0]
     with pytest.raises(ValueRangeError, match="names 'e1', which are 2 episodes"):
-        grouped([episode('e1'), episode('e1')], [rated('e1', Level.HIGH)])
+        groups_of([episode('e1'), episode('e1')], [rated('e1', Level.HIGH)])
     with pytest.raises(ValueRangeError, match=r'labelled episodes \(x\) is among the 1'):
-        grouped([episode('e1')], [rated('x', Level.HIGH)])
+        groups_of([episode('e1')], [rated('x', Level.HIGH)])
+
+
+def test_labels_name_an_episode_by_any_path_of_its_bag():
+    for name in ('./runs/e1.bag', str(Path('runs/e1.bag').absolute()), 'runs/../runs/e1.bag/'):
+        (group,), _ = groups_of([episode('e1'), episode('e2')], [rated(name, Level.HIGH)])
+        assert group.levels[Level.HIGH] == [0]
+    with pytest.raises(ValueRangeError, match='none of the labelled'):
+        groups_of([episode('e1')], [rated('runs/\0', Level.HIGH)])
+
+
+def test_a_rater_counts_once_under_all_names_of_an_episode():
+    high, low = rated('e1', Level.HIGH, 'a'), rated('e1', Level.LOW, 'b')
+    (group,), _ = groups_of([episode('e1')], [high, low, rated('e1.bag', Level.LOW, 'b')])
+    assert not group.labelled
+    with pytest.raises(ValueRangeError, match="as 'e1' and as 'e1.bag', high and low by the same"):
+        groups_of([episode('e1')], [high, rated('e1.bag', Level.LOW, 'a')])
+
+
+def test_raters_agree_on_an_episode_that_they_name_differently():
+    episodes = [episode(f'e{i}', jerk=float(i)) for i in range(4)]
+    ratings = [rated(f'e{i}', Level(1 + i % 3), 'a') for i in range(4)]
+    ratings += [rated(f'e{i}.bag', Level(1 + i % 3), 'b') for i in range(4)]
+    gone = [rated('gone', Level.HIGH, 'a'), rated('gone', Level.LOW, 'b')]
+    (found,) = discrimination_study(episodes, [*ratings, *gone]).agreements
+    assert (found.episodes, found.same) == (4, 1.0)
+
+
+def test_two_episodes_of_a_bag_are_named_by_their_ids():
+    first, second = (
+        Episode(Path('runs/b'), name, {}, [], {}, {}, {}, {'outcome': 1}) for name in ('x', 'y')
+    )
+    (group,), _ = groups_of([first, second], [rated('y', Level.LOW)])
+    assert group.levels[Level.LOW] == [1]
+    with pytest.raises(ValueRangeError, match="of the bag runs/b; use their ids, such as 'x' and"):
+        groups_of([first, second], [rated('b', Level.HIGH)])
+    with pytest.raises(ValueRangeError, match='with one id: no label can name only one of them'):
+        groups_of([first, first], [rated('x', Level.HIGH)])
 
 
 def made_study(options: StudyOptions | None = None, seed: int = 0):
@@ -191,6 +258,55 @@ def test_correlations_and_effects_equal_scipy():
     high = study.effects[0]
     assert (high.level, high.magnitude, high.is_better) == (Level.HIGH, 'large', True)
     assert min(row.p_holm for row in study.effects) >= min(row.p for row in study.effects)
+
+
+def test_intervals_are_those_of_resampled_episodes():
+    """Each resample drawn, ranked and compared by SciPy."""
+    rng = np.random.default_rng(2)
+    labels, jerk = np.arange(24) % 3 + 1, np.round(rng.normal(size=24) + np.arange(24) % 3, 1)
+    bad = np.round(rng.normal(1.0, 1.0, 9), 1)
+    episodes = [episode(f'e{i}', jerk=v) for i, v in enumerate(jerk)]
+    episodes += [episode(f'b{i}', FAILURE, jerk=v) for i, v in enumerate(bad)]
+    ratings = [rated(f'e{i}', Level(level)) for i, level in enumerate(labels.tolist())]
+    study = discrimination_study(episodes, ratings, StudyOptions(metrics=('ti',), resamples=100))
+    order = np.argsort(labels, kind='stable')
+    draw = np.random.default_rng(0)
+    picks = order[draw.integers(24, size=(100, 24))]
+    rhos = [stats.spearmanr(jerk[p], labels[p]).statistic for p in picks]
+    (row,) = study.correlations
+    assert (row.lower, row.upper) == pytest.approx(np.percentile(rhos, (2.5, 97.5)), abs=1e-12)
+    draw, good = np.random.default_rng(0), jerk[labels == 1]
+    first, second = draw.integers(8, size=(100, 8)), draw.integers(9, size=(100, 9))
+    a12 = [
+        stats.mannwhitneyu(good[p], bad[q], method='asymptotic').statistic / 72
+        for p, q in zip(first, second)
+    ]
+    cell = study.effects[0]
+    assert (cell.lower, cell.upper) == pytest.approx(np.percentile(a12, (2.5, 97.5)), abs=1e-12)
+
+
+def test_a_metric_that_was_asked_for_is_never_left_out_in_silence():
+    episodes = [episode(f'e{i}', jerk=float(i)) for i in range(4)]
+    options = StudyOptions(metrics=('ti', 'op'))
+    study = discrimination_study(episodes, [rated('e0', Level.HIGH)], options)
+    assert study.metrics == ['ti'] and study.remarks == ['no episode has a value of op that counts']
+
+
+def test_a_metric_that_agrees_by_chance_is_no_headline():
+    """Of two metrics, one with p between 0.025 and 0.05: it is not significant among two."""
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        values = rng.permutation(9).astype(float)
+        episodes = [
+            episode(f'e{i}', jerk=v, distance=(5 * i) % 9) for i, v in enumerate(values.tolist())
+        ]
+        ratings = [rated(f'e{i}', Level(1 + i // 3)) for i in range(9)]
+        study = discrimination_study(episodes, ratings, StudyOptions(resamples=100))
+        row = study.correlations[0]
+        if 0.025 < row.p < 0.05 and row.rho > 0:
+            break
+    assert 0.025 < row.p < 0.05 < row.p_holm
+    assert headline(study).startswith('No metric agrees with the labels')
 
 
 def test_intervals_cover_the_truth():

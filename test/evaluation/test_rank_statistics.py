@@ -64,6 +64,16 @@ def test_the_exact_correlation_is_that_of_all_arrangements(seed: int):
     assert found.p == pytest.approx(min(1.0, 2.0 * min(tails)), abs=1e-12)
 
 
+def test_auto_takes_what_is_possible():
+    few, many = np.arange(8) + 0.5, np.arange(20_000.0)
+    expected = stats.mannwhitneyu(few, many, method='asymptotic').pvalue
+    assert mann_whitney(few, many).p == pytest.approx(expected, rel=1e-9)
+    found = spearman(np.arange(300_000), np.arange(300_000) % 3, 'auto')
+    assert found.p == pytest.approx(spearman(np.arange(300_000), np.arange(300_000) % 3).p)
+    # One label in a thousand differs: a thousand arrangements, of which two are as extreme.
+    assert spearman(np.arange(1000), np.arange(1000) < 1, 'auto').p == pytest.approx(2 / 1000)
+
+
 def test_a_perfect_order_of_three_is_no_certainty():
     assert spearman([1.0, 2.0, 3.0], [1, 2, 3]).p == 0.0
     assert spearman([1.0, 2.0, 3.0], [1, 2, 3], 'auto').p == pytest.approx(1 / 3)
@@ -88,6 +98,15 @@ def test_what_is_not_defined():
         (lambda: vargha_delaney_a12([[1.0]], [1.0]), ShapeError, 'a has shape'),
         (lambda: cohens_kappa([1, 2], [1]), ShapeError, '2 and 1 items'),
         (lambda: cohens_kappa([1], [1], 'cubic'), ValueRangeError, 'cubic'),
+        (lambda: cohens_kappa(['a', None], ['a', 'b']), ValueRangeError, 'NoneType, str'),
+        (lambda: cohens_kappa([1, 2], ['1', '2']), ValueRangeError, 'int, str'),
+        (lambda: cohens_kappa([1, np.nan], [1, 2]), ValueRangeError, 'NaN'),
+        (lambda: cohens_kappa([[1, 2]], [[1, 2]]), ShapeError, 'is an array'),
+        (
+            lambda: mann_whitney(np.arange(600), np.arange(600), 'exact'),
+            ValueRangeError,
+            'groups of 600 and 600 values are too large',
+        ),
         (lambda: holm([0.5, 1.5]), ValueRangeError, 'outside'),
         (lambda: holm([[0.5]]), ShapeError, r'\(1, 1\)'),
     ],

@@ -19,16 +19,29 @@ from frame_ros.episodes.reference import Reference, mean_reference
 
 
 def survey_all(paths: list[Path], is_quiet: bool) -> list[tuple[Path, Survey]]:
-    """Returns the bags at each path, and prints the files that are not read.
+    """Returns the bags at each path, each bag once, and prints the files that are not read.
 
     Raises:
         BagError: a path is missing or not a bag.
     """
-    found = [(path, survey(path)) for path in each_once(paths)]
+    found = _without_parts([(path, survey(path)) for path in each_once(paths)])
     for _, surveyed in found:
         for line in unread_lines(surveyed, not is_quiet):
             print(line, file=sys.stderr)
     return found
+
+
+def _without_parts(surveys: list[tuple[Path, Survey]]) -> list[tuple[Path, Survey]]:
+    """Returns the surveys but those whose bags are all among those of another, such as of a folder
+    and of a bag in it: its episodes would count twice.
+    """
+    bags = [{bag.resolve() for bag in surveyed.bags} for _, surveyed in surveys]
+    return [
+        each
+        for i, each in enumerate(surveys)
+        if not bags[i]
+        or not any(bags[i] < other or (bags[i] == other and j < i) for j, other in enumerate(bags))
+    ]
 
 
 def load_episodes(

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from frame_ros.bags.writer import PARTIAL_SUFFIX
@@ -77,61 +78,84 @@ class Group:
         self.left_out.setdefault(reason, []).append(place)
 
 
-def grouped(
-    episodes: Sequence[Episode], ratings: Sequence[Rating]
-) -> tuple[list[Group], list[str]]:
-    """Returns the groups, those of a task together, else in the order of their first episodes, and
-    remarks for the reader.
+def grouped(episodes: Sequence[Episode], by_place: Mapping[int, Sequence[Rating]]) -> list[Group]:
+    """Returns the groups, those of a task together, else in the order of their first episodes.
 
-    Raises:
-        ValueRangeError: a label names several episodes, or none of them names any.
+    by_place: the ratings of the episodes, as `matched` finds them.
     """
-    by_place, remarks = _matched(episodes, ratings)
     groups: dict[tuple[str, str], Group] = {}
     for place, (episode, policy) in enumerate(zip(episodes, policy_labels(episodes))):
         task = str(episode.attributes.get('instruction') or TASKLESS)
         group = groups.setdefault((task, policy), Group(task, policy))
         group.add(place, episode.outcome, by_place.get(place, []))
     tasks = list(dict.fromkeys(task for task, _ in groups))
-    return sorted(groups.values(), key=lambda group: tasks.index(group.task)), remarks
+    return sorted(groups.values(), key=lambda group: tasks.index(group.task))
 
 
 def names_of(episode: Episode) -> set[str]:
     """Returns the names by which a label may call an episode: its id, its bag's name or path."""
     path = episode.path
-    return {episode.episode_id, path.name, path.name.removesuffix(PARTIAL_SUFFIX), str(path)} - {''}
+    names = {episode.episode_id, path.name, path.name.removesuffix(PARTIAL_SUFFIX)}
+    return (names | {str(path), os.path.realpath(path)}) - {''}
 
 
-def _matched(
+def matched(
     episodes: Sequence[Episode], ratings: Iterable[Rating]
 ) -> tuple[dict[int, list[Rating]], list[str]]:
+    """Returns place of an episode -> its ratings, one of each rater, and remarks for the reader.
+
+    Raises:
+        ValueRangeError: a label names several episodes, none of them names any, or a rater gave
+            an episode two labels under two of its names.
+    """
     places: dict[str, list[int]] = {}
     for place, episode in enumerate(episodes):
         for name in names_of(episode):
             places.setdefault(name, []).append(place)
-    found: dict[int, list[Rating]] = {}
+    found: dict[int, dict[str, Rating]] = {}
     unknown: dict[str, None] = {}
     for rating in ratings:
-        named = places.get(rating.episode.rstrip('/'), [])
+        named = _places_of(rating.episode, places)
         if len(named) > 1:
-            paths = ' and '.join(str(episodes[place].path) for place in named[:2])
-            raise ValueRangeError(
-                f'the label in line {rating.line} names {rating.episode!r}, which are '
-                f'{len(named)} episodes, such as {paths}; use the path of the bag'
-            )
-        if named:
-            found.setdefault(named[0], []).append(rating)
-        else:
+            raise ValueRangeError(_ambiguity(rating, [episodes[place] for place in named]))
+        if not named:
             unknown[rating.episode] = None
+            continue
+        earlier = found.setdefault(named[0], {}).setdefault(rating.rater, rating)
+        if earlier.level is not rating.level:
+            raise ValueRangeError(
+                f'lines {earlier.line} and {rating.line} label the same episode, as '
+                f'{earlier.episode!r} and as {rating.episode!r}, {earlier.level.name.lower()} and '
+                f'{rating.level.name.lower()} by the same rater; leave one'
+            )
     if not found:
-        example = next(iter(names_of(episodes[0])), '') if episodes else ''
+        example = episodes[0].episode_id or episodes[0].path.name if episodes else ''
         raise ValueRangeError(
             f'none of the labelled episodes ({_listed(unknown)}) is among the {len(episodes)} that '
             f'were read; label them by their ids or the names of their bags, such as {example!r}'
         )
-    if not unknown:
-        return found, []
-    return found, [f'labelled, but not among the bags: {_listed(unknown)}']
+    by_place = {place: list(own.values()) for place, own in found.items()}
+    return by_place, [f'labelled, but not among the bags: {_listed(unknown)}'] if unknown else []
+
+
+def _places_of(name: str, places: Mapping[str, list[int]]) -> list[int]:
+    """Returns the episodes that a label names; a path may be relative to the current folder."""
+    plain = name.rstrip('/')
+    if plain in places or '\0' in plain:
+        return places.get(plain, [])
+    return places.get(os.path.realpath(os.path.expanduser(plain)), [])
+
+
+def _ambiguity(rating: Rating, episodes: Sequence[Episode]) -> str:
+    """Describes a label of several episodes, and the names that distinguish them."""
+    first, second = episodes[:2]
+    text = f'the label in line {rating.line} names {rating.episode!r}, which are {len(episodes)} '
+    if first.path != second.path:
+        return f'{text}episodes, such as {first.path} and {second.path}; use the path of the bag'
+    if first.episode_id != second.episode_id:
+        ids = f'{first.episode_id!r} and {second.episode_id!r}'
+        return f'{text}episodes of the bag {first.path}; use their ids, such as {ids}'
+    return f'{text}episodes of the bag {first.path} with one id: no label can name only one of them'
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -37,6 +37,8 @@ NAMES = {
     'failure': Level.FAILED, 'fail': Level.FAILED, 'exclude': Level.EXCLUDED,
 }  # fmt: skip
 NEEDED, KNOWN = ('episode', 'label'), ('episode', 'label', 'rater', 'note')
+# As spreadsheets write them; the one that the first line has most of counts.
+SEPARATORS = ',;\t'
 
 
 @dataclass(frozen=True)
@@ -73,29 +75,42 @@ class Agreement:
 
 def read_labels(path: str | Path) -> list[Rating]:
     """Returns the ratings of a CSV file with the columns episode, label, and possibly rater and
-    note. Rows without a label are left out.
+    note; others are not read. Rows without a label are left out. Semicolons or tabs may separate.
 
     label: high, medium, low (or 1, 2, 3), failed, excluded; the case does not count.
 
     Raises:
         SetupError: the file cannot be read.
-        ValueRangeError: a column is missing or unknown, a label is unknown, a rater labelled an
-            episode twice and differently, or nothing is labelled.
+        ValueRangeError: a column is missing, misspelt or there twice, a row is longer than the
+            first line, a label is unknown, a rater labelled an episode twice and differently, some
+            labels have a rater and others none, or nothing is labelled.
     """
     try:
-        text = read_text(Path(path).expanduser())
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_text(Path(path).expanduser()).removeprefix('\ufeff')
+    except UnicodeDecodeError as error:
+        raise SetupError(
+            f'the labels {str(path)!r} cannot be read: {error}; save the file as UTF-8'
+        ) from error
+    except OSError as error:
         raise SetupError(f'the labels {str(path)!r} cannot be read: {error}') from error
-    rows = csv.DictReader(StringIO(text.removeprefix('\ufeff'), newline=''), skipinitialspace=True)
-    _check_columns([str(name).strip() for name in rows.fieldnames or ()], path)
+    separator = max(SEPARATORS, key=text.partition('\n')[0].count)
+    rows = csv.reader(StringIO(text, newline=''), skipinitialspace=True, delimiter=separator)
     found: dict[tuple[str, str], Rating] = {}
     try:
+        names = [name.strip().lower() for name in next(rows, [])]
+        _check_columns(names, path)
         for row in rows:
-            _add(found, {str(k).strip(): v for k, v in row.items()}, rows.line_num, path)
+            if any(cell.strip() for cell in row[len(names) :]):
+                raise ValueRangeError(
+                    f'{path}, line {rows.line_num}: {len(row)} values, but the first line names '
+                    f'{len(names)} columns; quote a text that holds {separator!r}'
+                )
+            _add(found, dict(zip(names, row)), rows.line_num, path)
     except csv.Error as error:
         raise ValueRangeError(f'{path}, line {rows.line_num}: {error}') from error
     if not found:
         raise ValueRangeError(f'{path} holds no label; rows such as run1_ep3,high are expected')
+    _check_raters(list(found.values()), path)
     return list(found.values())
 
 
@@ -106,6 +121,22 @@ def _check_columns(names: Sequence[str], path: str | Path) -> None:
             f'{path} lacks the column {" and ".join(missing)}; its first line must name the '
             f'columns {", ".join(NEEDED)}, and possibly {", ".join(KNOWN[len(NEEDED) :])}; it is: '
             f'{", ".join(names) or "empty"}'
+        )
+    for name in dict.fromkeys(filter(None, names)):
+        if name in KNOWN and names.count(name) > 1:
+            raise ValueRangeError(f'{path} has {names.count(name)} columns {name}; leave one')
+        near = '' if name in KNOWN else nearest(name, KNOWN)
+        if near and near not in names:
+            raise ValueRangeError(f'{path} has a column {name!r}; did you mean {near}?')
+
+
+def _check_raters(ratings: Sequence[Rating], path: str | Path) -> None:
+    nameless = [rating.line for rating in ratings if not rating.rater]
+    named = [rating for rating in ratings if rating.rater]
+    if nameless and named:
+        raise ValueRangeError(
+            f'{path}, line {nameless[0]}: a label without a rater, while line {named[0].line} '
+            f'names {named[0].rater!r}; name the rater of every label, or of none'
         )
 
 

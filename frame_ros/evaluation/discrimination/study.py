@@ -7,7 +7,7 @@ from successes (RQ3). VLA-UQ, section V-G.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.episodes.episode import Episode
-from frame_ros.evaluation.discrimination.groups import Group, grouped
+from frame_ros.evaluation.discrimination.groups import Group, grouped, matched
 from frame_ros.evaluation.discrimination.labels import (
     QUALITY,
     Agreement,
@@ -28,9 +28,8 @@ from frame_ros.evaluation.statistics.ranks import (
     AUTO,
     EXACT,
     SMALL,
-    average_ranks,
+    exact_is_possible,
     mann_whitney,
-    rank_correlation,
     spearman,
 )
 from frame_ros.evaluation.statistics.several_tests import holm
@@ -42,7 +41,7 @@ LEVEL = 0.05
 CATEGORIES = ('uncertainty', 'confidence', 'trajectory', 'safety')
 # Classes of d = 2 |A12 - 0.5| by the bound that it is below (Romano et al. 2006).
 MAGNITUDES = ((0.147, 'negligible'), (0.33, 'small'), (0.474, 'medium'), (math.inf, 'large'))
-# Resamples of a bootstrap that are ranked at once, times values.
+# Resamples of a bootstrap that are counted at once, times values.
 _BLOCK = 2_000_000
 
 
@@ -158,8 +157,12 @@ def discrimination_study(
     if not episodes:
         raise ShapeError('there are no episodes; at least one is expected')
     options = options or StudyOptions()
-    groups, remarks = grouped(episodes, ratings)
+    by_place, remarks = matched(episodes, ratings)
+    groups = grouped(episodes, by_place)
     values = _values(episodes, options)
+    remarks += [
+        f'no episode has a value of {id} that counts' for id in options.metrics if id not in values
+    ]
     places = range(len(groups))
     rows = [_correlation(id, values[id], i, groups[i], options) for id in values for i in places]
     correlations = [
@@ -174,7 +177,9 @@ def discrimination_study(
     effects = [
         replace(cell, p_holm=float(p)) for cell, p in zip(cells, holm([cell.p for cell in cells]))
     ]
-    found = agreements(ratings)
+    found = agreements(
+        [replace(each, episode=str(place)) for place, own in by_place.items() for each in own]
+    )
     return Study(options, groups, values, correlations, effects, found, remarks)
 
 
@@ -218,13 +223,7 @@ def _correlation(
     if np.ptp(metric) == 0:
         return replace(row, remark=f'all {len(metric)} have the same value')
     rho, p = spearman(metric, labels, AUTO)
-    resampled = np.concatenate(
-        [
-            rank_correlation(average_ranks(metric[picks]), average_ranks(labels[picks]))
-            for picks in _resamples([len(metric)], options)
-        ]
-    )
-    lower, upper = _interval(resampled)
+    lower, upper = _interval(_resampled_rho(metric, labels, options))
     return replace(row, rho=rho, lower=lower, upper=upper, p=p, strength=strength_of(rho))
 
 
@@ -240,38 +239,69 @@ def _effect(
             remark=f'{len(good)} successes of this quality and {len(bad)} failures; '
             f'{options.least} of each are needed',
         )
-    u, p = mann_whitney(good, bad, EXACT if min(len(good), len(bad)) <= SMALL else AUTO)
-    a12 = u / (len(good) * len(bad))
-    both = np.concatenate([good, bad])
-    resampled = np.concatenate(
-        [
-            _a12_of_ranks(average_ranks(both[picks]), len(good))
-            for picks in _resamples([len(good), len(bad)], options)
-        ]
-    )
-    lower, upper = _interval(resampled)
+    sizes = len(good), len(bad)
+    is_small = min(sizes) <= SMALL and exact_is_possible(*sizes)
+    u, p = mann_whitney(good, bad, EXACT if is_small else AUTO)
+    a12 = u / math.prod(sizes)
+    lower, upper = _interval(_resampled_a12(good, bad, options))
     magnitude = magnitude_of(a12)
     return replace(row, a12=a12, lower=lower, upper=upper, p=p, magnitude=magnitude)
 
 
-def _a12_of_ranks(ranks: Array, count: int) -> Array:
-    larger = ranks[..., :count].sum(axis=-1) - count * (count + 1) / 2.0
-    return larger / (count * (ranks.shape[-1] - count))
+def _resampled_a12(good: Array, bad: Array, options: StudyOptions) -> Array:
+    """A12 of each resample: the share of pairs won, a pair as often as its episodes are drawn."""
+    larger, smaller = good[:, None] > bad, good[:, None] < bad
+    wins = 0.5 + 0.5 * (larger.astype(np.float64) - smaller)
+    sizes = [len(good), len(bad)]
+    return np.concatenate(
+        [
+            ((counts[:, : len(good)] @ wins) * counts[:, len(good) :]).sum(axis=1)
+            for counts in _resamples(sizes, options)
+        ]
+    ) / math.prod(sizes)
 
 
-def _resamples(sizes: Sequence[int], options: StudyOptions) -> list[NDArray[np.int64]]:
-    """Places drawn with replacement within each of the parts, in blocks (resamples, total)."""
+def _resampled_rho(metric: Array, labels: Array, options: StudyOptions) -> Array:
+    """Spearman's rho of each resample; NaN where all values of either are equal."""
+    found = []
+    for counts in _resamples([len(metric)], options):
+        first, second = (
+            _ranks_of_counted(each, counts) - (len(metric) + 1) / 2 for each in (metric, labels)
+        )
+        scale = np.sqrt((counts * first**2).sum(axis=1) * (counts * second**2).sum(axis=1))
+        with np.errstate(invalid='ignore', divide='ignore'):
+            rho = np.where(scale > 0.0, (counts * first * second).sum(axis=1) / scale, NAN)
+        found.append(np.clip(rho, -1.0, 1.0))
+    return np.concatenate(found)
+
+
+def _ranks_of_counted(values: Array, counts: Array) -> Array:
+    """Returns the ranks (resamples, N) of values of which each occurs `counts` times; equal ones
+    share the mean.
+    """
+    order = np.argsort(values, kind='stable')
+    begins = np.flatnonzero(np.diff(values[order], prepend=-math.inf))
+    per_value = np.add.reduceat(counts[:, order], begins, axis=1)
+    ranks = np.cumsum(per_value, axis=1) - (per_value - 1.0) / 2.0
+    place = np.empty(len(values), np.int64)
+    place[order] = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(values)))
+    return ranks[:, place]
+
+
+def _resamples(sizes: Sequence[int], options: StudyOptions) -> Iterator[Array]:
+    """How often each episode is drawn, with replacement within each of the parts, in blocks
+    (resamples, total).
+    """
     rng = np.random.default_rng(options.seed)
-    begins = np.concatenate([[0], np.cumsum(sizes)])
-    rows = max(1, min(options.resamples, _BLOCK // int(begins[-1])))
-    blocks = []
+    rows = max(1, min(options.resamples, _BLOCK // sum(sizes)))
     for begin in range(0, options.resamples, rows):
         count = min(rows, options.resamples - begin)
-        parts = [
-            first + rng.integers(size, size=(count, size)) for first, size in zip(begins, sizes)
-        ]
-        blocks.append(np.concatenate(parts, axis=1))
-    return blocks
+        yield np.concatenate([_draw_counts(rng, count, size) for size in sizes], axis=1)
+
+
+def _draw_counts(rng: np.random.Generator, rows: int, size: int) -> Array:
+    picks = rng.integers(size, size=(rows, size)) + size * np.arange(rows)[:, None]
+    return np.bincount(picks.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
 
 
 def _interval(resampled: Array) -> tuple[float, float]:

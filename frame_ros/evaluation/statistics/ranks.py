@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import comb, factorial, prod, sqrt
+from functools import lru_cache
+from math import comb, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ METHODS = (AUTO, ASYMPTOTIC, EXACT)
 SMALL = 8
 # Most arrangements of labels that an exact test of a correlation goes through.
 MOST_ARRANGEMENTS = 50_000
+# Most additions of an exact rank sum: two groups of about 110 values, or 8 and 2,600.
+MOST_ADDITIONS = 1_000_000_000
 
 
 class Correlation(NamedTuple):
@@ -92,11 +95,11 @@ def spearman(metric: Any, label: Any, method: str = ASYMPTOTIC) -> Correlation:
     if count < 3 or np.ptp(ranks) == 0 or np.ptp(of_label) == 0:
         return Correlation(NAN, NAN)
     rho = rank_correlation(ranks, of_label)
-    arrangements = _arrangement_count(of_label)
+    arrangements = MOST_ARRANGEMENTS + 1 if method == ASYMPTOTIC else _arrangement_count(of_label)
     if method == EXACT and arrangements > MOST_ARRANGEMENTS:
         raise ValueRangeError(
-            f'{arrangements:,} arrangements of {count} labels are too many for an exact test; '
-            f'{MOST_ARRANGEMENTS:,} are possible: use the asymptotic one'
+            f'{count} labels have more than {MOST_ARRANGEMENTS:,} arrangements, too many for an '
+            'exact test: use the asymptotic one'
         )
     if method != ASYMPTOTIC and arrangements <= MOST_ARRANGEMENTS:
         return Correlation(float(rho), _exact_correlation_p(ranks, of_label))
@@ -121,8 +124,16 @@ def _student_p(rho: float, freedom: int) -> float:
 
 
 def _arrangement_count(labels: Array) -> int:
-    counts = np.unique(labels, return_counts=True)[1]
-    return factorial(len(labels)) // prod(factorial(int(count)) for count in counts)
+    """Of distinct orders; as soon as it is beyond MOST_ARRANGEMENTS, a lower bound."""
+    found, placed = 1, 0
+    for count in np.unique(labels, return_counts=True)[1].tolist():
+        placed += count
+        # C(n, k) >= 2^k up to k = n / 2: no large binomial is computed.
+        fewer = min(count, placed - count)
+        found *= comb(placed, count) if fewer < MOST_ARRANGEMENTS.bit_length() else 2**fewer
+        if found > MOST_ARRANGEMENTS:
+            return MOST_ARRANGEMENTS + 1
+    return found
 
 
 def _exact_correlation_p(ranks: Array, labels: Array) -> float:
@@ -130,10 +141,16 @@ def _exact_correlation_p(ranks: Array, labels: Array) -> float:
     are whole numbers, so sums of their products are exact.
     """
     doubled = np.rint(2 * ranks).astype(np.int64)
-    table = np.array(list(_arrangements(np.rint(2 * labels).astype(np.int64).tolist())))
-    sums = table @ doubled
-    observed = int(np.rint(2 * labels).astype(np.int64) @ doubled)
+    own = np.rint(2 * labels).astype(np.int64)
+    sums = _arrangement_table(tuple(sorted(own.tolist()))) @ doubled
+    observed = int(own @ doubled)
     return min(2.0 * float(min(np.mean(sums <= observed), np.mean(sums >= observed))), 1.0)
+
+
+@lru_cache(maxsize=4)
+def _arrangement_table(labels: tuple[int, ...]) -> NDArray[np.int64]:
+    """All distinct orders of the labels, (arrangements, N): many metrics share their labels."""
+    return np.array(list(_arrangements(list(labels))))
 
 
 def _arrangements(labels: list[int]) -> Iterator[list[int]]:
@@ -158,25 +175,40 @@ def mann_whitney(a: Any, b: Any, method: str = AUTO) -> RankSum:
 
     Args:
         a, b: (N,) and (M,) values.
-        method: 'auto': exact if the smaller group has at most 8 values and none are equal, as
-            SciPy; 'asymptotic': normal, with the corrections for ties and continuity; 'exact':
-            over all divisions of the values that were found, equal ones included.
+        method: 'auto': exact if the smaller group has at most 8 values, as SciPy, the larger one
+            not thousands, and none are equal; 'asymptotic': normal, with the corrections for ties
+            and continuity; 'exact': over all divisions of the values that were found, equal ones
+            included.
 
     Returns:
         U of a (the pairs in which a is larger, equal ones half), p; p is 1 if all values are equal.
 
     Raises:
         ShapeError: another shape, or an empty group.
-        ValueRangeError: a value is not finite, or an unknown method.
+        ValueRangeError: a value is not finite, an unknown method, or groups that are too large for
+            an exact test.
     """
     _check_method(method)
     ranks, count = _joint_ranks(a, b)
     rest = len(ranks) - count
     u = float(ranks[:count].sum()) - count * (count + 1) / 2.0
     has_ties = len(np.unique(ranks)) < len(ranks)
-    if method == EXACT or (method == AUTO and min(count, rest) <= SMALL and not has_ties):
+    is_possible = exact_is_possible(count, rest)
+    if method == EXACT and not is_possible:
+        raise ValueRangeError(
+            f'groups of {count} and {rest} values are too large for an exact test: use the '
+            'asymptotic one'
+        )
+    is_small = min(count, rest) <= SMALL and is_possible and not has_ties
+    if method == EXACT or (method == AUTO and is_small):
         return RankSum(u, _exact_rank_sum_p(ranks, count))
     return RankSum(u, _normal_rank_sum_p(ranks, count, u))
+
+
+def exact_is_possible(first: int, second: int) -> bool:
+    """Returns whether two groups of these sizes are small enough for an exact rank sum."""
+    fewer, total = min(first, second), first + second
+    return 2 * fewer * (fewer + 1) * total**2 <= MOST_ADDITIONS
 
 
 def _joint_ranks(a: Any, b: Any) -> tuple[Array, int]:
