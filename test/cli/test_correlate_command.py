@@ -114,3 +114,35 @@ def test_bad_input_is_named(study, tmp_path, capsys, change, words):
     assert main(given) == 2
     assert words in capsys.readouterr().err
     assert study[0].read_text() == before
+
+
+def test_a_bag_that_is_given_twice_counts_once(study, capsys: pytest.CaptureFixture[str]):
+    labels, bags = study
+    given = [
+        'correlate',
+        str(labels),
+        str(bags / 'e3'),
+        str(bags),
+        '--json',
+        '-q',
+        '--metrics',
+        'ti',
+    ]
+    assert main(given) == 0
+    (group,) = json.loads(capsys.readouterr().out)['groups']
+    assert (group['episodes'], group['failures']) == (16, 4)
+
+
+def test_the_star_of_the_tables_is_that_of_the_page(study, capsys, tmp_path: Path):
+    """Of 4 against 4 episodes no comparison is significant among three: exact p = 2 / 70 each."""
+    labels, bags = study
+    page = tmp_path / 'page.html'
+    given = ['correlate', str(labels), str(bags), '-q', '--metrics', 'ti', '-o', str(page)]
+    assert main(given) == 0
+    out = capsys.readouterr().out
+    row = next(
+        line.split() for line in out.splitlines() if line.startswith('ti ') and ' strong ' in line
+    )
+    assert row[1].endswith('*') and row[4:] == ['0', '0', '0']
+    assert "* p < 0.05 after Holm's adjustment" in out
+    assert '0.00*' not in page.read_text()

@@ -70,6 +70,8 @@ def test_auto_takes_what_is_possible():
     assert mann_whitney(few, many).p == pytest.approx(expected, rel=1e-9)
     found = spearman(np.arange(300_000), np.arange(300_000) % 3, 'auto')
     assert found.p == pytest.approx(spearman(np.arange(300_000), np.arange(300_000) % 3).p)
+    found = spearman(np.arange(40_000), np.arange(40_000) < 1, 'auto')  # 40,000 of 40,000 labels
+    assert found.p == pytest.approx(spearman(np.arange(40_000), np.arange(40_000) < 1).p)
     # One label in a thousand differs: a thousand arrangements, of which two are as extreme.
     assert spearman(np.arange(1000), np.arange(1000) < 1, 'auto').p == pytest.approx(2 / 1000)
 

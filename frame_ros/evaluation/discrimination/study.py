@@ -164,7 +164,13 @@ def discrimination_study(
         f'no episode has a value of {id} that counts' for id in options.metrics if id not in values
     ]
     places = range(len(groups))
-    rows = [_correlation(id, values[id], i, groups[i], options) for id in values for i in places]
+    # Group by group: its metrics share the arrangements of its labels.
+    by_cell = {
+        (id, i): _correlation(id, values[id], i, groups[i], options)
+        for i in places
+        for id in values
+    }
+    rows = [by_cell[id, i] for id in values for i in places]
     correlations = [
         replace(row, p_holm=float(p)) for row, p in zip(rows, holm([row.p for row in rows]))
     ]

@@ -24,6 +24,8 @@ METHODS = (AUTO, ASYMPTOTIC, EXACT)
 SMALL = 8
 # Most arrangements of labels that an exact test of a correlation goes through.
 MOST_ARRANGEMENTS = 50_000
+# Most numbers in their table.
+MOST_ARRANGED = 1_000_000
 # Most additions of an exact rank sum: two groups of about 110 values, or 8 and 2,600.
 MOST_ADDITIONS = 1_000_000_000
 
@@ -76,7 +78,7 @@ def spearman(metric: Any, label: Any, method: str = ASYMPTOTIC) -> Correlation:
         label: (N,) values, such as 1 (high quality), 2 and 3 (low quality).
         method: of the p-value. 'asymptotic': by Student's t distribution with N - 2 degrees of
             freedom, as SciPy; 'exact': over all arrangements of the labels; 'auto': exact where
-            they are at most 50,000.
+            they are at most 50,000, of 1,000,000 labels in all.
 
     Returns:
         NaN both with fewer than 3 pairs, or where all values of either are equal.
@@ -96,12 +98,14 @@ def spearman(metric: Any, label: Any, method: str = ASYMPTOTIC) -> Correlation:
         return Correlation(NAN, NAN)
     rho = rank_correlation(ranks, of_label)
     arrangements = MOST_ARRANGEMENTS + 1 if method == ASYMPTOTIC else _arrangement_count(of_label)
-    if method == EXACT and arrangements > MOST_ARRANGEMENTS:
+    is_possible = arrangements <= MOST_ARRANGEMENTS and arrangements * count <= MOST_ARRANGED
+    if method == EXACT and not is_possible:
         raise ValueRangeError(
-            f'{count} labels have more than {MOST_ARRANGEMENTS:,} arrangements, too many for an '
-            'exact test: use the asymptotic one'
+            f'{count} labels have too many arrangements for an exact test (at most '
+            f'{MOST_ARRANGEMENTS:,}, and {MOST_ARRANGED:,} labels in all of them): use the '
+            'asymptotic one'
         )
-    if method != ASYMPTOTIC and arrangements <= MOST_ARRANGEMENTS:
+    if is_possible:
         return Correlation(float(rho), _exact_correlation_p(ranks, of_label))
     return Correlation(float(rho), _student_p(float(rho), count - 2))
 
