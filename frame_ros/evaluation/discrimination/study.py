@@ -295,8 +295,8 @@ def _ranks_of_counted(values: Array, counts: Array) -> Array:
 
 
 def _resamples(sizes: Sequence[int], options: StudyOptions) -> Iterator[Array]:
-    """How often each episode is drawn, with replacement within each of the parts, in blocks
-    (resamples, total).
+    """Yields the number of times that each episode is drawn, with replacement within each of the
+    parts, in blocks (resamples, total).
     """
     rng = np.random.default_rng(options.seed)
     rows = max(1, min(options.resamples, _BLOCK // sum(sizes)))
