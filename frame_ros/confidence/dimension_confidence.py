@@ -19,6 +19,7 @@ RECALIBRATION_VALUES = (
     'at_temperature',
     'dimension_at_temperature',
 )
+_NONE: Array = np.zeros(0)
 
 
 def recalibration_values(tokens: Mapping[str, Any]) -> dict[str, Array]:
@@ -32,35 +33,39 @@ def recalibration_values(tokens: Mapping[str, Any]) -> dict[str, Array]:
             'temperatures' (K,) and 'token_max_at_temperature' (TN * K,), row-major. What does not
             fit together counts as not known.
     """
-    chosen, dimension = (
-        np.asarray(tokens[name]) for name in ('token_chosen_probability', 'token_dimension')
-    )
+    chosen = np.asarray(tokens['token_chosen_probability'], dtype=np.float64)
+    dimension = np.asarray(tokens['token_dimension'])
     grid = np.asarray(tokens['temperatures'], dtype=np.float64)
     table = np.asarray(tokens['token_max_at_temperature'], dtype=np.float64)
-    count = len(chosen)
+    count, size = len(chosen), len(grid)
     found = {
-        'dimension_confidence': np.zeros(0),
+        'dimension_confidence': _NONE,
         'temperatures': grid,
-        'at_temperature': np.zeros(0),
-        'dimension_at_temperature': np.zeros((0, len(grid))),
+        'at_temperature': _NONE,
+        'dimension_at_temperature': np.zeros((0, size)),
     }
     if not count:
         return found
-    is_by_dimension = len(dimension) == count and bool((dimension >= 0).any())
-    if is_by_dimension:
-        found['dimension_confidence'] = _means(chosen.astype(np.float64)[:, None], dimension)[:, 0]
-    if len(grid) and table.size == count * len(grid):
-        rows = table.reshape(count, len(grid))
-        found['at_temperature'] = rows.mean(axis=0)
-        if is_by_dimension:
-            found['dimension_at_temperature'] = _means(rows, dimension)
+    rows, has_table = chosen[:, None], size > 0 and table.size == count * size
+    if has_table:
+        by_temperature = table.reshape(count, size)
+        found['at_temperature'] = np.add.reduce(by_temperature) / count
+        rows = np.concatenate([rows, by_temperature], axis=1)
+    if len(dimension) == count and np.maximum.reduce(dimension) >= 0:
+        means = _means(rows, dimension)
+        found['dimension_confidence'] = means[:, 0]
+        if has_table:
+            found['dimension_at_temperature'] = means[:, 1:]
     return found
 
 
 def _means(rows: Array, dimension: NDArray[np.integer]) -> Array:
     """Returns the means (D, K) of rows (TN, K) by dimension; NaN of one without rows."""
-    is_of_one = dimension >= 0
-    places, rows = dimension[is_of_one], rows[is_of_one]
-    counts = np.bincount(places)
-    sums = np.stack([np.bincount(places, weights=column) for column in rows.T], axis=1)
+    if np.minimum.reduce(dimension) < 0:
+        is_of_one = dimension >= 0
+        dimension, rows = dimension[is_of_one], rows[is_of_one]
+    width = rows.shape[1]
+    counts = np.bincount(dimension)
+    places = dimension.astype(np.intp)[:, None] * width + np.arange(width)
+    sums = np.bincount(places.ravel(), weights=rows.ravel()).reshape(len(counts), width)
     return sums / np.where(counts, counts, np.nan)[:, None]

@@ -111,24 +111,17 @@ def chosen_confidence(statistics: Mapping[str, Any], count: int) -> dict[str, An
     unknown = {**dict.fromkeys(CONFIDENCES, NAN), 'confidence_problem': ''}
     if not len(statistics[CHOSEN_FIELDS[0]]):
         return unknown
-    chosen, step, dimension = (np.asarray(statistics[name]) for name in CHOSEN_FIELDS)
-    chosen = chosen.astype(np.float64)
+    chosen = np.asarray(statistics[CHOSEN_FIELDS[0]], dtype=np.float64)
+    step, dimension = (np.asarray(statistics[name], dtype=np.int32) for name in CHOSEN_FIELDS[1:])
     if len(chosen) == count and np.isnan(chosen).any():
         return unknown
     problem = _chosen_problem(chosen, step, dimension, count)
     if problem:
         return {**unknown, 'confidence_problem': problem}
-    from frame_ros.metrics import token_confidence, token_groups
+    from frame_ros.metrics.families.confidence import inference_confidences
 
-    values = {
-        name: float(token_confidence(chosen, aggregate))
-        for name, aggregate in zip(CONFIDENCES, CONFIDENCE_AGGREGATES)
-        if aggregate != 'dimension_mean'
-    }
-    of_groups = NAN
-    if len(dimension) and (dimension >= 0).any():
-        of_groups = float(token_confidence(chosen, groups=token_groups(step, dimension)))
-    return {**values, 'confidence_dimension_mean': of_groups, 'confidence_problem': ''}
+    mean, geometric, least, most, of_groups = inference_confidences(chosen, step, dimension)
+    return dict(zip(CONFIDENCES, (mean, of_groups, geometric, least, most)), confidence_problem='')
 
 
 def _chosen_problem(

@@ -8,7 +8,7 @@ probability is no probability of success: that takes a recalibrator, fitted on e
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,13 +170,48 @@ def _grouped_mean(xp: Any, array: Array, groups: NDArray[np.integer]) -> Array:
         raise ShapeError(
             f'groups have shape {groups.shape}; ({array.shape[-1]},), one per token, is expected'
         )
+    means = weighted_sum(xp, array, xp.asarray(_weights(groups), dtype=array.dtype))
+    return xp.clip(means, 0.0, 1.0)  # rounding of the weights
+
+
+def _weights(groups: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Returns the weight (TN,) of each token in the mean over groups; they add up to 1."""
     alone = groups < 0
     _, places, sizes = np.unique(groups[~alone], return_inverse=True, return_counts=True)
     weights = np.ones(len(groups))
     weights[~alone] = 1.0 / sizes[places]
     weights /= weights.sum()
-    means = weighted_sum(xp, array, xp.asarray(weights, dtype=array.dtype))
-    return xp.clip(means, 0.0, 1.0)  # rounding of the weights
+    return weights
+
+
+def inference_confidences(
+    chosen: NDArray[np.float64], step: NDArray[np.int32], dimension: NDArray[np.int32]
+) -> tuple[float, float, float, float, float]:
+    """`token_confidence` of one inference by TOKEN_AGGREGATES, to the bit, and its mean over
+    `token_groups`: NaN if no token belongs to a dimension.
+
+    Args:
+        chosen: (TN,) finite, in [0, 1] within rounding, TN at least 1.
+        step, dimension: (TN,), or both empty.
+    """
+    least, most = np.minimum.reduce(chosen), np.maximum.reduce(chosen)
+    if least < 0.0 or most > 1.0:
+        chosen = chosen.clip(0.0, 1.0)
+        least, most = np.minimum.reduce(chosen), np.maximum.reduce(chosen)
+    count, geometric, grouped = len(chosen), 0.0, NAN
+    if least > 0.0:
+        geometric = float(np.exp(np.add.reduce(np.log(chosen)) / count))
+    if len(dimension) and np.maximum.reduce(dimension) >= 0:
+        of_groups = float(chosen @ _weights_of(step.tobytes(), dimension.tobytes()))
+        grouped = min(max(of_groups, 0.0), 1.0)  # rounding of the weights
+    return float(np.add.reduce(chosen) / count), geometric, float(least), float(most), grouped
+
+
+# Inference after inference has the same tokens.
+@lru_cache(maxsize=16)
+def _weights_of(step: bytes, dimension: bytes) -> NDArray[np.float64]:
+    """Returns the `_weights` of the groups of steps and dimensions, int32."""
+    return _weights(token_groups(*(np.frombuffer(each, np.int32) for each in (step, dimension))))
 
 
 class EpisodeConfidence:
