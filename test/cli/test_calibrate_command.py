@@ -5,6 +5,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +18,7 @@ from frame_ros.cli import main
 from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.core.events import Outcome
 
+COMMAND = Path(__file__).parents[2] / 'scripts' / 'frame-ros'
 QUICK = ['--resamples', '20', '--quiet']
 
 
@@ -66,6 +70,20 @@ def test_json_and_a_chosen_recalibrator(
     assert data['saved'] == 'platt' and data['successes'] == 16
     assert set(data['comparisons']) == {'first', 'horizon'}
     assert CalibrationFile.load(output).recalibrator.kind == 'platt'
+
+
+def test_the_program_reads_many_bags_in_several_processes(bags: Path, tmp_path: Path):
+    # Processes that it starts load the program's own file, which must not calibrate in each.
+    code = 'import os, runpy, sys; os.cpu_count = lambda: 2; sys.argv = sys.argv[1:]'
+    code += "; runpy.run_path(sys.argv[0], run_name='__main__')"
+    given = [str(COMMAND), 'calibrate', str(bags), '-o', str(tmp_path / 'my.json'), *QUICK]
+    done = subprocess.run(
+        [sys.executable, '-c', code, *given], capture_output=True, text=True, timeout=300,
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert '24 episodes: 16 successes' in done.stdout
+    assert not done.stderr
 
 
 def test_errors_in_words(bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -20,6 +20,7 @@ from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.combination import ScoreCombination
 from frame_ros.confidence.fingerprint import Fingerprint
 from frame_ros.confidence.score_episode import ScoreEpisode
+from frame_ros.confidence.thresholds import threshold_at
 from frame_ros.core.errors import CalibrationError
 from frame_ros.evaluation.calibration.calibration_set import calibration_set
 from frame_ros.evaluation.calibration.comparison import (
@@ -41,6 +42,7 @@ from frame_ros.evaluation.calibration.horizon import (
 from frame_ros.evaluation.calibration.options import FIRST, HORIZON, RAW, CalibrationOptions
 from frame_ros.evaluation.calibration.score_table import dimension_rows, score_rows
 from frame_ros.evaluation.calibration.study import study
+from frame_ros.evaluation.calibration.thresholds import horizon_quantile
 
 QUICK = CalibrationOptions(resamples=20)
 
@@ -181,10 +183,11 @@ def test_the_file_holds_what_was_fitted(episodes, tmp_path):
     assert file.expected_duration == np.median([each.duration for each in successes])
     every = np.concatenate([each.scores['reversals'] for each in successes])
     assert file.statistics['reversals'].mean == pytest.approx(every.mean())
-    rows = [over_horizon(each, 'confidence')[40] for each in episodes]
+    levels = np.array([0.41])  # the end of the steps that the monitor compares with point 40
+    rows = [over_horizon(each, 'confidence', levels=levels)[0] for each in episodes]
     limits = file.horizon_thresholds
     assert limits['confidence'].thresholds[40] == pytest.approx(np.quantile(rows, 0.1))
-    risks = [over_horizon(each, 'reversals')[40] for each in episodes]
+    risks = [over_horizon(each, 'reversals', levels=levels)[0] for each in episodes]
     assert limits['reversals'].thresholds[40] == pytest.approx(np.quantile(risks, 0.9))
     assert file.provenance.episodes[0].sha256 == episodes[0].data_hash
     assert (file.provenance.successes, file.provenance.failures) == (
@@ -195,6 +198,15 @@ def test_the_file_holds_what_was_fitted(episodes, tmp_path):
     samples = samples_of(found.given, 'confidence', HORIZON)
     again = ActionWisePlattScaling().fit(samples.inputs.dimensions, samples.outcomes)
     assert file.recalibrator.to_dict() == again.to_dict()
+
+
+@pytest.mark.parametrize(('count', 'duration'), [(4, 4.0), (30, 30.0), (7, 6.3)])
+def test_the_horizon_threshold_of_an_inference_is_of_values_at_its_own_completion(count, duration):
+    values, times = np.linspace(0.2, 0.9, count), duration * np.arange(count) / count
+    alike = [made('e', values, times=times, duration=duration)] * 3
+    found = horizon_quantile(calibration_set(alike), 'confidence', 0.1)
+    live = [threshold_at(found.thresholds, each / duration) for each in times]
+    np.testing.assert_allclose(live, values)
 
 
 def test_conformal_thresholds_of_too_few_episodes_say_what_they_need(episodes):
@@ -304,6 +316,12 @@ def test_episodes_of_different_setups_are_refused():
     other = replace(few[5], fingerprint=Fingerprint(weights='b' * 64, instructions=('x',)))
     with pytest.raises(CalibrationError, match='different setups .*weights'):
         fitted_file(study([*alike[:5], other], QUICK))
+    # Neither an episode that does not show a part hides that others differ in it, nor is it lost.
+    unknown = replace(few[0], fingerprint=Fingerprint())
+    both = f'{alike[1].name} and {other.name} are of different setups'
+    with pytest.raises(CalibrationError, match=both):
+        fitted_file(study([unknown, *alike[1:5], other], QUICK))
+    assert fitted_file(study([unknown, *alike[1:]], QUICK)).fingerprint.weights == 'a' * 64
 
 
 def folds_of(found) -> np.ndarray:

@@ -11,7 +11,7 @@ import attrs
 
 from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.calibration_parts import CalibrationEpisode, Provenance
-from frame_ros.confidence.fingerprint import Fingerprint
+from frame_ros.confidence.fingerprint import PARTS, Fingerprint
 from frame_ros.confidence.guarantees.drift import drift_reference
 from frame_ros.confidence.recalibration.recalibrator import Recalibrator, kinds
 from frame_ros.confidence.score_episode import ScoreEpisode
@@ -99,15 +99,28 @@ def common_fingerprint(episodes: Sequence[ScoreEpisode]) -> Fingerprint:
     Raises:
         CalibrationError: they are of different setups; the message names the parts.
     """
-    first = episodes[0].fingerprint
-    for each in episodes[1:]:
-        alike = attrs.evolve(each.fingerprint, instructions=first.instructions)
-        if differing := first.mismatches(alike):
+    # Of the parts that some episodes do not show, those count that show them.
+    known = episodes[0].fingerprint
+    for number, each in enumerate(episodes):
+        own = attrs.evolve(each.fingerprint, instructions=known.instructions)
+        if differing := known.mismatches(own):
             parts = ', '.join(text.partition(':')[0] for text in differing)
             raise CalibrationError(
-                f'{episodes[0].name} and {each.name} are of different setups ({parts}: '
+                f'{_other(episodes[:number], own).name} and {each.name} are of different setups '
+                f'({parts}: '
                 f'{differing[0].partition(": ")[2].replace("the calibration holds for ", "")}); '
                 'calibrate the episodes of each on their own'
             )
+        lacking = {part: getattr(own, part) for part in PARTS if not known.knows(part)}
+        known = attrs.evolve(known, **lacking)
     instructions = sorted({text for each in episodes for text in each.fingerprint.instructions})
-    return attrs.evolve(first, instructions=tuple(instructions))
+    return attrs.evolve(known, instructions=tuple(instructions))
+
+
+def _other(episodes: Sequence[ScoreEpisode], setup: Fingerprint) -> ScoreEpisode:
+    """Returns the first episode of another setup."""
+    return next(
+        each
+        for each in episodes
+        if attrs.evolve(each.fingerprint, instructions=()).mismatches(setup)
+    )

@@ -13,11 +13,13 @@ from frame_ros.confidence.guarantees.alarm_rate import HOUR, FalseAlarmRate
 from frame_ros.confidence.guarantees.guarantee import Guarantee
 from frame_ros.confidence.guarantees.risk_episode import RiskEpisode
 from frame_ros.confidence.guarantees.standard import standard_guarantees
+from frame_ros.confidence.samples import Array
 from frame_ros.confidence.score_episode import ScoreEpisode
 from frame_ros.confidence.scores import SCORES, risk
+from frame_ros.confidence.thresholds import POINTS, points_at
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.calibration.calibration_set import CalibrationSet
-from frame_ros.evaluation.calibration.horizon import over_horizon
+from frame_ros.evaluation.calibration.horizon import newest_at
 from frame_ros.evaluation.calibration.options import CalibrationOptions
 
 
@@ -72,11 +74,21 @@ def horizon_quantile(given: CalibrationSet, name: str, quantile: float) -> Horiz
         name: the score; where smaller is better, the quantile is counted from above.
         quantile: share of the episodes beyond the threshold.
     """
-    rows = np.stack([over_horizon(each, name) for each in given.episodes])
+    rows = np.stack([_at_points(each, name) for each in given.episodes])
     share = quantile if SCORES[name].higher_is_better else 1.0 - quantile
     return HorizonThresholds(
         quantile=quantile, thresholds=np.quantile(rows, share, axis=0), episodes=len(given)
     )
+
+
+def _at_points(episode: ScoreEpisode, name: str) -> Array:
+    """Returns an episode's score (POINTS,): at each point the newest value of the inferences that
+    the monitor compares with this point or one before it; the first before them.
+    """
+    values = episode.scores[name]
+    is_known = np.isfinite(values)
+    points = points_at(episode.completion[is_known], POINTS).astype(np.float64)
+    return newest_at(points, values[is_known], np.arange(POINTS, dtype=np.float64))
 
 
 def risk_episode(episode: ScoreEpisode) -> RiskEpisode:
