@@ -139,12 +139,15 @@ def _verdict(study: Study) -> list[str]:
     tested = [row for row in study.correlations if math.isfinite(row.p)]
     raw, kept = (sum(getattr(row, name) < 0.05 for row in tested) for name in ('p', 'p_holm'))
     effects = [row for row in study.effects if math.isfinite(row.p)]
-    large = sum(row.p < 0.05 and row.magnitude == 'large' for row in effects)
+    large, kept_large = (
+        sum(getattr(row, name) < LEVEL and row.magnitude == 'large' for row in effects)
+        for name in ('p', 'p_holm')
+    )
     return [
         f"{raw} of {counted(len(tested), 'correlation')} have p < 0.05, {kept} after Holm's "
         'adjustment for their number.',
         f'{large} of {counted(len(effects), "comparison")} of successes with failures show a large '
-        'effect with p < 0.05.',
+        f'effect with p < 0.05, {kept_large} after the same adjustment.',
     ]
 
 

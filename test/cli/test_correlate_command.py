@@ -146,3 +146,45 @@ def test_the_star_of_the_tables_is_that_of_the_page(study, capsys, tmp_path: Pat
     assert row[1].endswith('*') and row[4:] == ['0', '0', '0']
     assert "* p < 0.05 after Holm's adjustment" in out
     assert '0.00*' not in page.read_text()
+
+
+def test_token_statistics_are_timed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Inferences of different numbers of tokens."""
+    labels = tmp_path / 'labels.csv'
+    labels.write_text('episode,label\ne0,high\n')
+    sizes = {'max_probability': 0.5, 'second_probability': 0.2, 'entropy': 1.0}
+    chunks = [
+        inference(
+            step, commands(STEPS)[step : step + 6], vocabulary_size=8, latency=0.02,
+            token_sum_of_squares=np.full(count, 0.3),
+            **{f'token_{name}': np.full(count, value) for name, value in sizes.items()},
+        )
+        for step, count in ((5, 4), (11, 6))
+    ]  # fmt: skip
+    robot_bag(tmp_path / 'e0', chunks, {'policy': 'act'}, count=STEPS, cameras=(), episode_id='e0')
+    assert main(['correlate', str(labels), str(tmp_path / 'e0'), '--json', '-q']) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data['metric_times'][0]['family'] == 'TB' and data['metric_times'][0]['count'] == 2
+    assert [(row['has_tokens'], row['count']) for row in data['inference_times']] == [(True, 2)]
+
+
+@pytest.mark.parametrize(
+    'fields',
+    [
+        {'sample_count': 3, 'samples': np.zeros(20)},
+        {
+            'vocabulary_size': 8, 'token_max_probability': np.array([0.5, 2.0]),
+            'token_second_probability': np.array([0.1]), 'token_entropy': np.array([0.5, -1.0]),
+            'token_sum_of_squares': np.array([0.3, 0.3]),
+        },
+    ],
+)  # fmt: skip
+def test_damaged_inferences_are_no_reason_to_fail(fields, tmp_path: Path, capsys):
+    """Fewer samples than the shape says; token statistics of different lengths, out of range."""
+    chunk = inference(5, commands(STEPS)[5:11], latency=0.02, **fields)
+    labels = tmp_path / 'labels.csv'
+    labels.write_text('episode,label\ne0,high\n')
+    robot_bag(tmp_path / 'e0', [chunk], {'policy': 'act'}, count=STEPS, cameras=(), episode_id='e0')
+    assert main(['correlate', str(labels), str(tmp_path / 'e0'), '--json', '-q']) == 0
+    costs = {row['family']: row for row in json.loads(capsys.readouterr().out)['metric_times']}
+    assert costs['EV']['count'] == 0

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.confidence.inference_uncertainty import TOKEN_FIELDS, token_uncertainty
-from frame_ros.core.errors import BagError
+from frame_ros.core.errors import BagError, FrameRosError
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.recorded_actions import actions_of
@@ -108,7 +109,10 @@ def _timed(updates_of: Callable[[Episode], Iterator[Update]], episodes: Sequence
     seconds = []
     for update in islice(updates, MOST_UPDATES + WARM_UP):
         begin = time.perf_counter()
-        update()
+        try:
+            update()
+        except FrameRosError:  # damaged data: the time of a refusal is not that of an update
+            continue
         seconds.append(time.perf_counter() - begin)
     return seconds[WARM_UP:] or seconds
 
@@ -118,8 +122,10 @@ def _token_updates(episode: Episode) -> Iterator[Update]:
     for row in range(len(columns.get('vocabulary_size', ()))):
         size = int(columns['vocabulary_size'][row])
         if size:
-            count = int(columns['token_entropy_count'][row])
-            statistics = {name: columns[name][row][:count] for name in TOKEN_FIELDS}
+            statistics = {
+                name: columns[name][row][: int(columns[f'{name}.count'][row])]
+                for name in TOKEN_FIELDS
+            }
             yield partial(token_uncertainty, statistics, size)
 
 
@@ -129,8 +135,9 @@ def _sample_updates(episode: Episode) -> Iterator[Update]:
     variability = ExecutionVariability()
     for row in range(len(columns.get('sample_count', ()))):
         shape = tuple(int(columns[name][row]) for name in names[1:])
-        samples = np.asarray(columns['samples'][row], np.float64)[: int(np.prod(shape))]
-        if shape[0] > 1 and samples.size and np.isfinite(samples).all():
+        samples = np.asarray(columns['samples'][row], np.float64)[: math.prod(shape)]
+        is_whole = 0 < samples.size == math.prod(shape)
+        if shape[0] > 1 and is_whole and np.isfinite(samples).all():
             yield partial(variability.update, samples.reshape(shape))
 
 
