@@ -240,7 +240,11 @@ REVERSALS = record.Metric(
 
 STAGNATION = record.Metric(
     id='stagnation', name='stagnation', unit='1', higher_is_better=False, minimum_samples=WINDOW,
-    category='uncertainty', reasons=(record.TOO_FEW_ACTIONS, record.NO_POSE), batch=stagnation,
+    category='uncertainty', batch=stagnation,
+    reasons=(
+        record.TOO_FEW_ACTIONS,
+        record.Reason(f'no end-effector pose at one of the last {WINDOW} steps', record.Lack.POSE),
+    ),
     streaming=Stagnation, messages=('confidence',), of_moments=record.MEAN,
     sampled_at=record.CONTROL_STEPS, options=('static_threshold', 'gap'),
     line=record.Line(_CHART, 'stagnation'),

@@ -49,7 +49,8 @@ def chunk_entropy(samples: Any) -> Array:
         samples: (N, H, D): N chunks inferred from one observation, N >= 2.
 
     Returns:
-        A scalar, nats; -infinity where the samples of a step are all equal.
+        A scalar, nats; -infinity where the samples of a step are all equal, or fill no volume even
+        with the shrinkage: two in several dimensions, or as many of each of two.
 
     Raises:
         ShapeError: another shape, or fewer than 2 samples.
@@ -61,8 +62,18 @@ def chunk_entropy(samples: Any) -> Array:
 def entropy_of_chunks(xp: Any, samples: Array) -> Array:
     """`chunk_entropy` of samples that are known to be usable, of the library `xp`."""
     steps, dimension = samples.shape[1:]
-    sign, logarithm = xp.linalg.slogdet(shrink(xp, xp.permute_dims(samples, (1, 0, 2))).covariance)
-    determinants = xp.where(sign > 0, logarithm, -xp.inf)
+    found = shrink(xp, xp.permute_dims(samples, (1, 0, 2)))
+    sign, logarithm = xp.linalg.slogdet(found.covariance)
+    has_volume = sign > 0
+    # Without shrinkage a covariance may be singular, and its determinant is that of rounding.
+    least = 16 * dimension * xp.finfo(samples.dtype).eps
+    is_bare = found.shrinkage < least
+    if bool(xp.any(is_bare)):
+        has_volume[is_bare] = False  # N samples have at most N - 1 directions
+        if samples.shape[0] > dimension:
+            ranks = xp.linalg.matrix_rank(found.covariance[is_bare], rtol=least)
+            has_volume[is_bare] = ranks == dimension
+    determinants = xp.where(has_volume, logarithm, -xp.inf)
     return 0.5 * (xp.sum(determinants) / steps + dimension * log(2.0 * pi * e))
 
 
@@ -205,7 +216,10 @@ class StatisticalConsistency:
 ENTROPY_OF_CHUNKS = record.Metric(
     id='chunk_entropy', name='chunk entropy', unit='nats', higher_is_better=False,
     minimum_samples=2, category='uncertainty',
-    reasons=(record.NO_SAMPLES, record.Reason('the samples of a step are all equal')),
+    reasons=(
+        record.NO_SAMPLES,
+        record.Reason('the samples of a step are all equal, or on one line as two always are'),
+    ),
     batch=chunk_entropy,
     messages=('confidence',), of_moments=record.MEAN,
     line=record.Line(record.Chart('Chunk entropy', is_from_zero=False), 'entropy'),

@@ -156,6 +156,17 @@ def test_what_is_missing_is_named_with_its_reason():
         assert in_summary[name] == last[name]
 
 
+def test_stagnation_says_that_an_earlier_step_of_its_window_had_no_pose():
+    sent, lost = made_run(), T0 + 30 * PERIOD
+    kept = [(t, at, m) for t, at, m in sent if t != '/ee_pose' or abs(at - lost) > 6 * PERIOD]
+    rows, _ = live_rows(kept, PipelineOptions(max_pose_age=0.05))
+    missing = [row for row in rows if row['time'] > 1.0 and math.isnan(row['stagnation'])]
+    seen = [each for each in missing if each['time'] * SECOND > 38 * PERIOD]
+    assert seen and {reasons_of(row)['stagnation'] for row in missing} == {
+        'no end-effector pose at one of the last 8 steps'
+    }
+
+
 @pytest.mark.parametrize(
     ('changes', 'reason'),
     [
@@ -186,7 +197,14 @@ def test_equal_samples_have_no_entropy_and_the_reason_says_so():
     rows, _ = live_rows(made_run({5: {'samples': equal.ravel()}}))
     assert rows[5]['ev_step'] == 0.0 and rows[5]['sample_spread'] == (0.0,) * HORIZON
     assert math.isnan(rows[5]['chunk_entropy'])
-    assert reasons_of(rows[5])['chunk_entropy'] == 'the samples of a step are all equal'
+    assert reasons_of(rows[5])['chunk_entropy'].startswith('the samples of a step are all equal')
+
+
+def test_two_samples_have_no_entropy_and_the_reason_says_so():
+    pair = {'sample_count': 2, 'samples': samples_of(5)[:2].ravel()}
+    rows, _ = live_rows(made_run({5: pair}))
+    assert math.isnan(rows[5]['chunk_entropy']) and math.isfinite(rows[5]['stac'])
+    assert reasons_of(rows[5])['chunk_entropy'].endswith('on one line as two always are')
 
 
 def test_nothing_of_the_actions_spans_a_gap_or_an_episode():
@@ -205,7 +223,7 @@ def test_nothing_of_the_actions_spans_a_gap_or_an_episode():
 def test_without_poses_only_stagnation_is_missing():
     rows, _ = live_rows([each for each in made_run() if each[0] != '/ee_pose'])
     assert math.isnan(rows[-1]['stagnation']) and math.isfinite(rows[-1]['reversals'])
-    assert reasons_of(rows[-1])['stagnation'] == 'no end-effector pose at the last step'
+    assert reasons_of(rows[-1])['stagnation'] == 'no end-effector pose at one of the last 8 steps'
 
 
 def test_messages_of_before_these_fields_still_read(tmp_path):

@@ -101,6 +101,25 @@ def test_a_dimension_that_stands_still_leaves_an_entropy_and_equal_samples_none(
     assert float(metrics.chunk_entropy(np.ones((6, 4, 3)))) == -math.inf
 
 
+@pytest.mark.parametrize('library', ['numpy', 'torch'])
+@pytest.mark.parametrize('dimension', [2, 3, 7, 14])
+def test_samples_on_one_line_have_no_entropy_and_not_that_of_rounding(dimension, library):
+    rng = np.random.default_rng(dimension)
+    for _ in range(100):
+        place, apart = rng.normal(size=(2, 1, dimension))
+        line = np.stack([place - 0.1 * apart, place + 0.1 * apart])
+        for samples in (line, np.concatenate([line, line, line])):
+            if library == 'torch':
+                samples = pytest.importorskip('torch').tensor(samples).float()
+            assert float(metrics.chunk_entropy(samples)) == -math.inf
+    assert math.isfinite(float(metrics.chunk_entropy(draws(3, 5, dimension))))
+    assert math.isfinite(float(metrics.chunk_entropy(draws(2, 5, 1))))  # a line has a length
+    line = np.tile(draws(2, 1, dimension), (10, 1, 1))
+    with np.errstate(all='ignore'):  # squares that overflow
+        mixed = metrics.chunk_entropy(np.concatenate([line, 1e150 * line], axis=1))
+    assert not math.isfinite(float(mixed))
+
+
 def plain_discrepancy(first, second, bandwidth=None):
     """Squared maximum mean discrepancy of two sets of rows by scipy's distances."""
     if bandwidth is None:
