@@ -19,6 +19,8 @@ RECALIBRATION_VALUES = (
     'at_temperature',
     'dimension_at_temperature',
 )
+# A number from here on is of a damaged message; a row for each below it would fill the memory.
+MOST_DIMENSIONS = 4096
 _NONE: Array = np.zeros(0)
 
 
@@ -29,9 +31,9 @@ def recalibration_values(tokens: Mapping[str, Any]) -> dict[str, Array]:
     are means over the tokens of a dimension, or of the inference.
 
     Args:
-        tokens: 'token_chosen_probability' (TN,), 'token_dimension' (TN,) with -1 for none,
-            'temperatures' (K,) and 'token_max_at_temperature' (TN * K,), row-major. What does not
-            fit together counts as not known.
+        tokens: 'token_chosen_probability' (TN,), 'token_dimension' (TN,) with -1 for none and all
+            below MOST_DIMENSIONS, 'temperatures' (K,) and 'token_max_at_temperature' (TN * K,),
+            row-major. What does not fit together counts as not known.
     """
     chosen = np.asarray(tokens['token_chosen_probability'], dtype=np.float64)
     dimension = np.asarray(tokens['token_dimension'])
@@ -51,7 +53,7 @@ def recalibration_values(tokens: Mapping[str, Any]) -> dict[str, Array]:
         by_temperature = table.reshape(count, size)
         found['at_temperature'] = np.add.reduce(by_temperature) / count
         rows = np.concatenate([rows, by_temperature], axis=1)
-    if len(dimension) == count and np.maximum.reduce(dimension) >= 0:
+    if len(dimension) == count and 0 <= np.maximum.reduce(dimension) < MOST_DIMENSIONS:
         means = _means(rows, dimension)
         found['dimension_confidence'] = means[:, 0]
         if has_table:

@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frame_ros.confidence.dimension_confidence import recalibration_values
+from frame_ros.confidence.dimension_confidence import MOST_DIMENSIONS, recalibration_values
 from frame_ros.confidence.inference_uncertainty import (
     CONFIDENCE_AGGREGATES,
     CONFIDENCES,
@@ -126,3 +126,18 @@ def test_token_uncertainties_are_those_of_each_statistic_to_the_bit(rows):
             'tb_e': entropy,
         }
     )
+
+
+def test_a_dimension_that_no_robot_has_takes_no_memory():
+    tokens = {
+        'token_chosen_probability': np.array([0.5, 0.7]),
+        'token_dimension': np.array([0, 3_000_000], np.int32),
+        'temperatures': np.array([1.0]),
+        'token_max_at_temperature': np.array([0.5, 0.7]),
+    }
+    found = recalibration_values(tokens)
+    assert found['dimension_confidence'].size == 0
+    assert found['dimension_at_temperature'].shape == (0, 1)
+    np.testing.assert_allclose(found['at_temperature'], [0.6])
+    tokens['token_dimension'][1] = MOST_DIMENSIONS - 1
+    assert len(recalibration_values(tokens)['dimension_confidence']) == MOST_DIMENSIONS
