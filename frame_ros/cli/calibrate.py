@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from frame_ros.confidence.calibration import Estimate
     from frame_ros.confidence.score_episode import ScoreEpisode
     from frame_ros.evaluation.calibration.comparison import Comparison
+    from frame_ros.evaluation.calibration.score_table import ScoreRow
     from frame_ros.evaluation.calibration.study import CalibrationStudy
 
 FORMAT = 'frame_ros calibration study 1'
@@ -156,11 +157,7 @@ def as_text(found: CalibrationStudy) -> str:
     parts += [_comparison_text(each) for each in found.comparisons.values()]
     if found.scores:
         areas: list[tuple[str, ...]] = [('score', 'AUROC first', 'mean', 'worst')]
-        areas += [
-            (each.score, *(_number(area.value) for area in each.auroc.values()))
-            for each in found.scores
-            if each.auroc
-        ]
+        areas += [_score_cells(each) for each in found.scores if each.auroc or each.is_constant]
         parts.append(f'failures against successes\n{format_table(areas)}')
     parts += [f'not fitted: {name}, {kind}: {why}' for name, kind, why in found.thresholds.refused]
     parts += [f'left out: {name}: {why}' for name, why in given.left_out]
@@ -182,6 +179,12 @@ def _comparison_text(comparison: Comparison) -> str:
 
 def _cells(metrics: Mapping[str, Estimate]) -> tuple[str, ...]:
     return tuple(_number(metrics[name].value) for name in SHOWN)
+
+
+def _score_cells(row: ScoreRow) -> tuple[str, ...]:
+    if row.is_constant:
+        return row.score, 'constant', '-', '-'
+    return row.score, *(_number(area.value) for area in row.auroc.values())
 
 
 def _number(value: float) -> str:

@@ -52,10 +52,9 @@ def conformal_rank(count: int, alpha: float, confidence: float | None = None) ->
     needed = required_episodes(alpha, confidence)
     if count < needed:
         wanted = '' if confidence is None else f' with confidence {confidence:g}'
-        least = 1.0 / (count + 1) if confidence is None else 1.0 - (1.0 - confidence) ** (1 / count)
         raise CalibrationError(
             f'{count} episodes allow no false-alarm rate of {alpha:g} per episode{wanted}; it '
-            f'needs {needed}, and {count} allow {least:.2g}'
+            f'needs {needed}, and {count} allow {_least_rate(count, confidence):.2g}'
         )
     if confidence is None:
         return ceil(round((count + 1) * (1.0 - alpha), 9))
@@ -64,6 +63,13 @@ def conformal_rank(count: int, alpha: float, confidence: float | None = None) ->
     from scipy.stats import binom
 
     return int(binom.ppf(confidence, count, 1.0 - alpha)) + 1
+
+
+def _least_rate(count: int, confidence: float | None) -> float:
+    """Returns the least alpha of which `count` episodes are enough; 1 of none."""
+    if confidence is None or not count:
+        return 1.0 / (count + 1)
+    return 1.0 - (1.0 - confidence) ** (1 / count)
 
 
 def rate_bound(count: int, rank: int, confidence: float = 0.95) -> float:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from frame_ros.bags.streams.contacts import contact_samples
 from frame_ros.bags.streams.form import Stream
 from frame_ros.confidence.fingerprint import SETUP_FIELDS, Fingerprint
+from frame_ros.confidence.samples import TOLERANCE
 from frame_ros.confidence.score_episode import ScoreEpisode
 from frame_ros.confidence.scores import SCORES
 from frame_ros.core.events import Outcome
@@ -55,10 +56,10 @@ def score_episode(episode: Episode, name: str = '') -> ScoreEpisode:
         scores={each: _finite(found.get(each), stamps) for each in SCORES},
         distance=_distances(episode, begin, stamps),
         contact=_contacts(episode, begin, stamps),
-        dimensions=_stacked(inference, 'dimension_confidence'),
+        dimensions=_probabilities(inference, 'dimension_confidence'),
         temperatures=_grid(inference),
-        at_temperature=_stacked(inference, 'at_temperature'),
-        dimensions_at_temperature=_stacked(inference, 'dimension_at_temperature'),
+        at_temperature=_probabilities(inference, 'at_temperature'),
+        dimensions_at_temperature=_probabilities(inference, 'dimension_at_temperature'),
         **_features(inference),
         begin=begin,
         note=note,
@@ -68,19 +69,23 @@ def score_episode(episode: Episode, name: str = '') -> ScoreEpisode:
 
 
 def _fingerprint(episode: Episode, inference: Stream | None) -> Fingerprint:
-    """Returns the setup of the first inference, and of the episode, as far as it was recorded."""
+    """Returns the setup of the first inference, with the instructions of all of them, and of the
+    episode, as far as it was recorded.
+    """
     values = {} if inference is None else inference.values
     first = {name: values[name][0] for name in SETUP_FIELDS if name in values}
-    instruction = first.get('instruction') or episode.attributes.get('instruction', '')
+    given = {str(text) for text in values.get('instruction', ())} - {''}
+    instructions = given or {episode.attributes.get('instruction', '')} - {''}
     settings = settings_of(episode)
     found = Fingerprint.of_inference(
         str(first.get('policy_fingerprint', '')),
-        str(instruction),
+        '',
         [str(name) for name in first.get('action_names', ())],
     )
     return attrs.evolve(
         found,
         robot=_robot_name(episode),
+        instructions=tuple(sorted(instructions)),
         confidence_aggregate=settings.confidence_aggregate,
     )
 
@@ -165,6 +170,18 @@ def _stacked(inference: Stream | None, name: str) -> NDArray[np.float64] | None:
     return np.stack([row if row.size else np.full(shape, np.nan) for row in rows])
 
 
+def _probabilities(inference: Stream | None, name: str) -> NDArray[np.float64] | None:
+    """Returns arrays as `_stacked`; NaN of inferences with values outside of 0 and 1, which live
+    recalibration refuses too.
+    """
+    rows = _stacked(inference, name)
+    if rows is None:
+        return None
+    is_wrong = (rows < -TOLERANCE) | (rows > 1.0 + TOLERANCE)
+    rows[is_wrong.reshape(len(rows), -1).any(axis=1)] = np.nan
+    return rows
+
+
 def _features(inference: Stream | None) -> dict[str, Any]:
     """Returns the features of n inferences and their source; none if they are of several."""
     rows = _stacked(inference, 'features')
@@ -177,9 +194,12 @@ def _features(inference: Stream | None) -> dict[str, Any]:
 
 
 def _grid(inference: Stream | None) -> NDArray[np.float64] | None:
-    """Returns the temperatures (K,) that all inferences share; None if there are no such."""
+    """Returns the temperatures (K,), increasing from above 0, that all inferences share; None if
+    there are no such.
+    """
     rows = _stacked(inference, 'temperatures')
     if rows is None or not np.isfinite(rows).any(axis=1).any():
         return None
     known = rows[np.isfinite(rows).all(axis=1)]
-    return known[0] if (known == known[0]).all() else None
+    increases = known[0, 0] > 0.0 and (np.diff(known[0]) > 0.0).all()
+    return known[0] if increases and (known == known[0]).all() else None

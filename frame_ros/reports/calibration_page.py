@@ -97,8 +97,10 @@ def headline(found: CalibrationStudy) -> str:
     """Returns the result in a sentence."""
     comparison, kind = found.comparison, found.saved_kind
     if comparison is None:
-        fitted = len(found.thresholds.horizon)
-        return f'No recalibrator; thresholds of {counted(fitted, "score")}'
+        scores = counted(len(found.thresholds.horizon), 'score')
+        if kind != RAW:
+            return f'{kind}, without a judgement on held-out episodes; thresholds of {scores}'
+        return f'No recalibrator; thresholds of {scores}'
     raw = comparison.candidate(RAW).metrics['ece_1'].value
     if kind == RAW:
         return f'The raw confidence is not improved by a recalibrator: ECE₁ {readable(raw, 3)}'

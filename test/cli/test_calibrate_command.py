@@ -44,6 +44,7 @@ def test_file_page_and_tables(bags: Path, tmp_path: Path, capsys: pytest.Capture
         'platt',
         'failures against successes',
         'it needs 19',
+        'chunk_overlap          constant',
         f'the calibration: {output}',
     ):
         assert text in out  # fmt: skip

@@ -83,6 +83,12 @@ def test_a_rate_kept_with_confidence_needs_more_episodes(alpha, confidence, need
         required_episodes(alpha, 1.0)
 
 
+@pytest.mark.parametrize('confidence', [None, 0.9])
+def test_no_episodes_allow_no_rate(confidence):
+    with pytest.raises(CalibrationError, match='and 0 allow 1'):
+        conformal_threshold([], 0.1, confidence)
+
+
 def test_points_are_those_of_the_threshold_at_a_completion():
     completions = np.concatenate([np.arange(-5, 111) / 100.0, np.random.default_rng(0).random(99)])
     points = [threshold_at(range(100), float(each)) for each in completions]

@@ -17,9 +17,9 @@ from frame_ros.core.time import SECOND
 DURATION = 8  # s
 
 
-def inference(second: int, chosen: Sequence[float]) -> Any:
+def inference(second: int, chosen: Sequence[float], **fields: Any) -> Any:
     """An inference with two tokens, of the action dimensions 0 and 1, at two temperatures; without
-    probabilities one without tokens.
+    probabilities one without tokens; further fields as given.
     """
     p = np.array(chosen, float)
     tokens = {
@@ -31,7 +31,7 @@ def inference(second: int, chosen: Sequence[float]) -> Any:
     } if len(p) else {}  # fmt: skip
     return message(
         'frame_ros/msg/PolicyInference', header__stamp=stamp(T0 + second * SECOND),
-        sequence=second, latency=0.1, **tokens,
+        sequence=second, latency=0.1, **{**tokens, **fields},
     )  # fmt: skip
 
 

@@ -43,6 +43,7 @@ from frame_ros.evaluation.calibration.options import FIRST, HORIZON, RAW, Calibr
 from frame_ros.evaluation.calibration.score_table import dimension_rows, score_rows
 from frame_ros.evaluation.calibration.study import study
 from frame_ros.evaluation.calibration.thresholds import horizon_quantile
+from frame_ros.reports.calibration_page import headline
 
 QUICK = CalibrationOptions(resamples=20)
 
@@ -266,13 +267,23 @@ def test_constant_and_separable_confidences_are_named():
     assert any('no finite solution' in note for note in chosen.notes) and chosen.metrics
 
 
+def test_few_failures_of_the_cross_validation_and_episodes_without_confidence_are_noted():
+    few = generated_episodes(60, 10, seed=4)
+    few = [each for each in few if each.outcome][:20] + [e for e in few if not e.outcome][:11]
+    few[0] = replace(few[0], scores={**few[0].scores, 'confidence': np.full(len(few[0]), np.nan)})
+    notes = study(few, QUICK).notes
+    assert any('without a part of the cross-validation' in note for note in notes)
+    assert any('1 of 31 episodes have no confidence' in note for note in notes)
+
+
 def test_a_single_failure_is_too_few_for_a_cross_validation():
     few = [made(f'{n}', [0.5 + 0.01 * n], n > 0) for n in range(8)]
     found = study(few, QUICK)
     assert not found.comparisons
     assert any('needs 2 episodes of each' in note for note in found.notes)
     assert fitted_file(found).recalibrator is None
-    assert fitted_file(study(few, attrs.evolve(QUICK, recalibrator='platt'))).recalibrator
+    chosen = study(few, attrs.evolve(QUICK, recalibrator='platt'))
+    assert fitted_file(chosen).recalibrator and headline(chosen).startswith('platt, without')
 
 
 def test_episodes_that_cannot_be_used_are_named():

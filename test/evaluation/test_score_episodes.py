@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bag_making import T0, event, message, stamp
-from score_bags import DURATION, score_bag
+from score_bags import DURATION, inference, score_bag
 
 from frame_ros.core.events import EventType, Outcome
 from frame_ros.core.time import SECOND
@@ -98,6 +98,31 @@ def test_a_bag_that_cannot_be_read_says_so(tmp_path):
     (bad,), (found,) = read_score_episodes([broken, good])
     assert bad.outcome is None and 'broken.mcap' in bad.note
     assert found.outcome is True
+
+
+def test_probabilities_that_are_none_are_not_known(tmp_path):
+    wrong = score_bag(tmp_path / 'bag', [(0.9, 0.8), (0.7, 1.7), (-1.2, 0.8), (0.6, 0.5)])
+    ((found,),) = read_score_episodes([wrong])
+    for part in (found.dimensions, found.at_temperature, found.dimensions_at_temperature):
+        known = np.isfinite(part).reshape(4, -1).all(axis=1)
+        assert known.tolist() == [True, False, False, True]
+
+
+def test_temperatures_that_do_not_increase_are_no_grid(tmp_path):
+    for temperatures, is_grid in (([1.0, 2.0], True), ([2.0, 1.0], False), ([0.0, 1.0], False)):
+        row = inference(5, (0.5, 0.5), temperatures=np.array(temperatures))
+        extra = [('/policy_inference', T0 + 5 * SECOND, row)]
+        folder = tmp_path / f'{temperatures}'
+        found = score_episode(recorded(folder, has_tokens=False, extra=extra))
+        assert (found.temperatures is not None) == is_grid
+
+
+def test_the_setup_has_every_instruction_of_the_episode(tmp_path):
+    given = ('open the drawer', '', 'close it')
+    rows = [inference(5 + i, (0.5, 0.5), instruction=text) for i, text in enumerate(given)]
+    extra = [('/policy_inference', T0 + (5 + i) * SECOND, row) for i, row in enumerate(rows)]
+    found = score_episode(recorded(tmp_path, extra=extra))
+    assert found.fingerprint.instructions == ('close it', 'open the drawer')
 
 
 def test_processes_read_the_same(tmp_path):

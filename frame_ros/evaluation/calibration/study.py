@@ -136,6 +136,11 @@ def study(
             'The policy yields no confidence, so there is nothing to recalibrate; thresholds of '
             'the other scores are fitted.'
         )
+    if 0 < len(having) < len(given):
+        made.notes.append(
+            f'{len(given) - len(having)} of {len(given)} episodes have no confidence; they count '
+            'for the other scores alone.'
+        )
     _derive(made, having)
     _combine(made)
     made.statistics = statistics_of(made.given.successful)
@@ -180,9 +185,15 @@ def _combine(made: CalibrationStudy) -> None:
     try:
         found = ScoreCombination.fit(given.episodes)
         folds = episode_folds(given.outcomes, options.folds, options.seed)
-        risks = combined(given, found.inputs, folds)
     except CalibrationError as error:
         made.notes.append(f'The scores are not combined: {error}.')
+        return
+    try:
+        risks = combined(given, found.inputs, folds)
+    except CalibrationError as error:
+        made.notes.append(
+            f'The scores are not combined: without a part of the cross-validation, {error}.'
+        )
         return
     made.combination = found.to_dict()
     made.given = with_scores(given, risks)
