@@ -70,15 +70,16 @@ def token_uncertainty(statistics: Mapping[str, Any], vocabulary_size: int) -> di
     # Imported here: without array-api-compat a reader of messages still loads, and says it lacks.
     from frame_ros.metrics.token_probabilities import uncertainties
 
-    values = uncertainties(np, table)
-    return {**{name: float(values[name]) for name in TOKEN_METRICS}, 'tokens_problem': ''}
+    means = (np.add.reduce(table, axis=1) / table.shape[1]).tolist()
+    return {**uncertainties(means), 'tokens_problem': ''}
 
 
 def _token_problem(table: NDArray[np.float64], vocabulary_size: int) -> str:
     """Returns why token statistics (4, TN) are not those of distributions over V classes."""
     if vocabulary_size < 2:
         return f'vocabulary_size of an inference with tokens is {vocabulary_size}, not 2 or more'
-    lowest, highest = table.min(axis=1).tolist(), table.max(axis=1).tolist()
+    lowest = np.minimum.reduce(table, axis=1).tolist()
+    highest = np.maximum.reduce(table, axis=1).tolist()
     most = 1.0 + _TOLERANCE
     nats = log(vocabulary_size) * most + _TOLERANCE
     for row, limit in enumerate((most, most, most, nats)):
@@ -87,7 +88,7 @@ def _token_problem(table: NDArray[np.float64], vocabulary_size: int) -> str:
             bound = '1' if row < 3 else f'ln {vocabulary_size}'
             worst = _worst(table[row], limit)
             return f'{TOKEN_FIELDS[row]} {worst:g} does not lie between 0 and {bound}'
-    if (table[1] - table[0]).max() > _TOLERANCE:
+    if np.maximum.reduce(table[1] - table[0]) > _TOLERANCE:
         return 'token_second_probability is above token_max_probability'
     return ''
 
@@ -113,7 +114,7 @@ def chosen_confidence(statistics: Mapping[str, Any], count: int) -> dict[str, An
         return unknown
     chosen = np.asarray(statistics[CHOSEN_FIELDS[0]], dtype=np.float64)
     step, dimension = (np.asarray(statistics[name], dtype=np.int32) for name in CHOSEN_FIELDS[1:])
-    if len(chosen) == count and np.isnan(chosen).any():
+    if len(chosen) == count and np.isnan(np.minimum.reduce(chosen)):
         return unknown
     problem = _chosen_problem(chosen, step, dimension, count)
     if problem:
@@ -132,7 +133,7 @@ def _chosen_problem(
     if len(step) != len(dimension) or len(step) not in (0, count):
         return f'token_step has {len(step)} and token_dimension {len(dimension)} values for {count}'
     most = 1.0 + _TOLERANCE
-    if not (chosen.min() >= -_TOLERANCE and chosen.max() <= most):
+    if not (np.minimum.reduce(chosen) >= -_TOLERANCE and np.maximum.reduce(chosen) <= most):
         return f'token_chosen_probability {_worst(chosen, most):g} does not lie between 0 and 1'
     return ''
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,11 +105,10 @@ def token_statistic(values: Any, name: str) -> tuple[Any, Array]:
     return xp, array
 
 
-def uncertainties(xp: Any, statistics: Array) -> dict[str, Array]:
-    """TB-TP, TB-PCS, TB-D and TB-E from checked statistics: (4, ..., TN) largest and second largest
-    probability, sum of squares and entropy (nats) of each token. VLA-UQ eq. 8, 10, 12, 14.
+def uncertainties(means: Sequence[Array]) -> dict[str, Array]:
+    """TB-TP, TB-PCS, TB-D and TB-E from the means over tokens (4, ...) of largest and second
+    largest probability, sum of squares and entropy (nats). VLA-UQ eq. 8, 10, 12, 14.
     """
-    means = xp.mean(statistics, axis=-1)
     return {
         'tb_tp': 1.0 - means[0],
         'tb_pcs': 1.0 - (means[0] - means[1]),

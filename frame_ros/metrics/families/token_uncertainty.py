@@ -149,7 +149,7 @@ def token_metrics(
         ('entropy', entropies),
     ):
         check_same_shape(largest, other, ('max_probability', name))
-    values = uncertainties(xp, xp.stack((largest, second, squares, entropies)))
+    values = uncertainties(xp.mean(xp.stack((largest, second, squares, entropies)), axis=-1))
     if vocabulary_size is None:
         return values
     gini = largest_gini(vocabulary_size, True)
