@@ -142,9 +142,12 @@ def _distances(episode: Episode, begin: int, stamps: NDArray[np.int64]) -> NDArr
     stream = episode.streams.get('proximity')
     if stream is None:
         return np.full(len(stamps), np.nan)
+    # An infinite one is no measurement: the metrics drop it, and keep what they had.
+    stream = stream.select(np.flatnonzero(~np.isinf(stream.values['distance'])))
+    if not len(stream.stamps):
+        return np.full(len(stamps), np.nan)
     places, is_known = _newest(stream, stamps, begin)
-    values = _finite(stream.values['distance'], stream.stamps)[places]
-    return np.where(is_known, values, np.nan)
+    return np.where(is_known, stream.values['distance'][places], np.nan)
 
 
 def _contacts(episode: Episode, begin: int, stamps: NDArray[np.int64]) -> NDArray[np.bool_]:

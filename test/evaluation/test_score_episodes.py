@@ -65,8 +65,20 @@ def test_distance_and_contact_are_the_newest_at_the_inference(tmp_path):
         )
     ]  # fmt: skip
     found = score_episode(recorded(tmp_path, extra=extra))
-    np.testing.assert_array_equal(found.distance, [np.nan, 0.2, np.nan, 0.1])
+    # As the metrics have it: what is infinite is dropped.
+    np.testing.assert_array_equal(found.distance, [np.nan, 0.2, 0.2, 0.1])
     np.testing.assert_array_equal(found.contact, [False, True, False, True])
+
+
+def test_infinite_distances_alone_are_none(tmp_path):
+    extra = [
+        (
+            '/proximity', T0,
+            message('frame_ros/msg/Proximity', header__stamp=stamp(T0), distance=np.inf),
+        )
+    ]  # fmt: skip
+    found = score_episode(recorded(tmp_path, extra=extra))
+    assert len(found) == INFERENCES and np.isnan(found.distance).all()
 
 
 @pytest.mark.parametrize(
