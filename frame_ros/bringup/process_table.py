@@ -109,10 +109,14 @@ def _arm_processes(options: ArmOptions) -> list[Process]:
     gripper = {'gripper_topic': options.topics.gripper} if options.topics.gripper else {}
     watched = _monitors(options, gripper, drawn if options.obstacles_file else {})
     watching = [*arm_sensing(options), *watched]
-    monitors = [replace(process, can_respawn=True) for process in watching]
+    monitors = _respawning(watching)
     recorder = _recorder(options, arm_expected(options), (options.topics.gripper,))
-    halts = _halt_monitor(options)
+    halts = _respawning(_halt_monitor(options))
     return [*monitors, recorder, *_gate(options), *halts, *policy, *_display(options)]
+
+
+def _respawning(processes: list[Process]) -> list[Process]:
+    return [replace(process, can_respawn=True) for process in processes]
 
 
 def _waiting_for_all(processes: list[Process]) -> list[Process]:

@@ -107,6 +107,20 @@ def test_memory_and_number_are_limited_and_what_is_open_is_completed(make, said)
     assert said == ['no further snapshot: 1 were written, as many as `most`']
 
 
+def test_a_clock_that_is_set_back_ends_a_snapshot(make):
+    snapshots = make(before=5.0, after=1.0)
+    hear(snapshots, message(-1.0))
+    snapshots.ask(at(0.0), 'e', {})
+    snapshots.look(at(0.0))
+    snapshots.look(at(0.5))
+    snapshots.look(at(-3600.0))
+    assert len(snapshots.written) == 1
+    snapshots.ask(at(0.5), 'e', {})  # of before the clock was set back
+    snapshots.look(at(-3600.0))
+    snapshots.look(at(-3599.0))
+    assert len(snapshots.written) == 2
+
+
 def test_a_full_disk_and_a_folder_that_cannot_be_made_are_reported(tmp_path, make, said):
     snapshots = make()
     (tmp_path / 'halt_snapshots').write_text('a file')

@@ -12,7 +12,12 @@ from pathlib import Path
 from frame_ros.bags.find_bags import SNAPSHOTS
 from frame_ros.bags.recording.episode import EpisodeNames, EpisodeRecording, RecordedTopics
 from frame_ros.bags.recording.options import RecordingLimits, RecordingOptions
-from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic, refuse_full_disk
+from frame_ros.bags.recording.session import (
+    SET_BACK,
+    ReceivedMessage,
+    RecordedTopic,
+    refuse_full_disk,
+)
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.events import Outcome
 from frame_ros.core.options import option, options
@@ -78,6 +83,7 @@ class Snapshots:
         self._asked: deque[tuple[int, str, dict[str, str]]] = deque()
         self._lock = threading.Lock()
         self._end = 0  # ns, of the bag that is being written; 0: none is
+        self._looked = 0  # ns, at the last look
         self._begun = 0
         self.written: list[Path] = []
 
@@ -91,9 +97,12 @@ class Snapshots:
             self._asked.append((stamp, episode_id, dict(facts)))
 
     def look(self, now: int) -> None:
-        """Completes the bag whose time is over at `now`, ns, and begins one that was asked for."""
-        if self._end and now >= self._end:
+        """Completes the bag whose time is over at `now`, ns, or if the clock was set back, and
+        begins one that was asked for.
+        """
+        if self._end and (now >= self._end or now < self._looked - SET_BACK):
             self._complete()
+        self._looked = now
         with self._lock:
             asked = list(self._asked)
             self._asked.clear()
@@ -124,7 +133,7 @@ class Snapshots:
             self._report(f'no snapshot: {error}')
             return
         self._begun += 1
-        self._end = max(now, stamp + int(self._options.after * SECOND), 1)
+        self._end = max(now, min(stamp, now) + int(self._options.after * SECOND), 1)
 
     def _keep_events_of(self, episode_id: str) -> None:
         kept = self._events.latched

@@ -21,6 +21,7 @@ from frame_ros.confidence.monitor.records import (
     MonitorSample,
     MonitorVerdict,
     Reason,
+    is_of_future,
 )
 from frame_ros.confidence.monitor.score_limits import ScoreLimit, score_limits
 from frame_ros.confidence.monitor.score_watch import ScoreWatch
@@ -104,21 +105,22 @@ class HaltMonitor:
         """Takes what has come, and judges the moment of its stamp.
 
         A stamp before the last one counts as the last one; inferences, distances and contact states
-        that are older than those before, or inferences from before the episode, are left out.
+        that are older than those before, inferences from before the episode, and all that is
+        stamped more than CLOCK_DIFFERENCE ahead are left out.
         """
         self._now = max(self._now, sample.stamp)
-        if sample.progress == sample.progress:
-            self._progress = sample.progress
+        self._progress = sample.progress
         if sample.expected_duration == sample.expected_duration:
             self._duration = sample.expected_duration
-        self._nearness.update(sample)
+        self._nearness.update(sample, self._now)
         if sample.scores is not None:
             self._take_scores(sample)
         return self._verdict()
 
     def _take_scores(self, sample: MonitorSample) -> None:
         stamp = sample.scores_stamp or sample.stamp
-        if self._start is not None and stamp < self._start:
+        is_before = self._start is not None and stamp < self._start
+        if is_before or is_of_future(stamp, self._now):
             return
         assert sample.scores is not None
         if self._start is not None:
@@ -199,7 +201,7 @@ class HaltMonitor:
 
     def _completion_problem(self, limit: ScoreLimit) -> str:
         if limit.needs_completion and self.options.completion_from == PROGRESS:
-            lack = 'no progress has come'
+            lack = 'no progress has come, or none for too long'
         elif self._start is None:
             lack = 'no episode is under way'
         else:

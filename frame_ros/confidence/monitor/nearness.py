@@ -13,7 +13,13 @@ from frame_ros.confidence.monitor.options import (
     NEAR_OR_CONTACT,
     MonitorOptions,
 )
-from frame_ros.confidence.monitor.records import NAN, Cause, MonitorSample, Reason
+from frame_ros.confidence.monitor.records import (
+    NAN,
+    Cause,
+    MonitorSample,
+    Reason,
+    is_of_future,
+)
 from frame_ros.core.time import SECOND
 
 
@@ -47,12 +53,16 @@ class Nearness:
         self._distance_stamp = self._contact_stamp = 0
         self._is_near: bool | None = None
 
-    def update(self, sample: MonitorSample) -> None:
-        """Takes what the sample has that is newer than what has come."""
-        if sample.distance_stamp > self._distance_stamp:
+    def update(self, sample: MonitorSample, now: int) -> None:
+        """Takes what the sample has that is newer than what has come, and not of the future."""
+        if self._distance_stamp < sample.distance_stamp and not is_of_future(
+            sample.distance_stamp, now
+        ):
             self._distance_stamp, self.distance = sample.distance_stamp, sample.distance
             self._is_near = self._compared(sample.distance)
-        if sample.contact_stamp > self._contact_stamp:
+        if self._contact_stamp < sample.contact_stamp and not is_of_future(
+            sample.contact_stamp, now
+        ):
             self._contact_stamp, self.in_contact = sample.contact_stamp, sample.contact
 
     def state(self, now: int) -> tuple[bool | None, list[Reason], list[Reason]]:

@@ -130,7 +130,7 @@ class MonitorOptions:
     )
     score_timeout: float = option(
         5.0,
-        'age of a score that is too old; more than a chunk lasts',
+        'age of a score, or progress, that is too old; more than a chunk lasts',
         unit='s',
         above=0.0,
         live=True,

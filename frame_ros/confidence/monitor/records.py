@@ -9,7 +9,18 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
+from frame_ros.core.time import SECOND
+
 NAN = float('nan')
+# As far as the clocks of machines may differ, ns.
+CLOCK_DIFFERENCE = SECOND
+
+
+def is_of_future(stamp: int, now: int) -> bool:
+    """Returns whether a stamp (ns) is of a clock that is wrong. Were it taken, nothing that comes
+    after it would count as newer, and nothing be seen to be missing.
+    """
+    return stamp > now + CLOCK_DIFFERENCE
 
 
 class Level(IntEnum):
@@ -71,7 +82,7 @@ class MonitorSample(NamedTuple):
         distance_stamp: ns; 0: no distance has come.
         contact: any contact; None: not known.
         contact_stamp: ns; 0: no contact state has come.
-        progress: completion of the task as a topic gives it, [0, 1]; NaN: none has come.
+        progress: completion of the task as a topic gives it now, [0, 1]; NaN: not known.
         expected_duration: s, of the episode, as a topic gives it; NaN: none has come.
     """
 

@@ -31,42 +31,53 @@ class GateStop:
         self._client = node.create_client(*endpoint(GATE_STOP))
         self._asked = self._called = 0.0  # time.monotonic()
         self._is_wanted = False
-        self._future: Any = None
+        self._futures: list[Any] = []  # of calls without an answer
         self.problem = ''
 
     def ask(self) -> None:
         """Asks for a stop; `look` calls the service."""
         self._is_wanted, self._asked, self._called = True, time.monotonic(), 0.0
-        self._future, self.problem = None, ''
+        self._drop_calls()
+        self.problem = ''
 
     def look(self) -> None:
         """Calls the service when that is due, and reads its answer. For one thread."""
         now = time.monotonic()
         if not self._is_wanted or now - self._asked < HEAD_START:
             return
-        if self._future is not None and self._future.done():
-            self._take(self._future.result())
-        elif now - self._called >= PATIENCE:
+        for future in [each for each in self._futures if each.done()]:
+            self._take(future)
+        if self._is_wanted and now - self._called >= PATIENCE:
             self._call(now)
 
     def _call(self, now: float) -> None:
         """Again and again: a stop that nobody confirmed may not have happened."""
         name = self._node.resolve_service_name(GATE_STOP.name)
-        if self._called:
+        if self._futures:
             self._say(f'{name} has not answered for {now - self._asked:.0f} s')
         self._called = now
         if not self._client.service_is_ready():
             self._say(f'nobody offers {name}; is a command gate running?')
             return
-        self._future = self._client.call_async(Trigger.Request())
+        self._futures.append(self._client.call_async(Trigger.Request()))
 
-    def _take(self, response: Trigger.Response) -> None:
-        self._is_wanted, self._future = False, None
-        if response.success:
-            self.problem = ''
-            self._node.get_logger().warning(f'the gate has {response.message}')
+    def _take(self, future: Any) -> None:
+        """An answer that it did not stop, or that failed, ends nothing: it is asked again."""
+        if future in self._futures:
+            self._futures.remove(future)
+        if error := future.exception():
+            self._say(f'the gate did not stop: {error}')
+        elif future.result().success:
+            self._is_wanted, self.problem = False, ''
+            self._drop_calls()
+            self._node.get_logger().warning(f'the gate has {future.result().message}')
         else:
-            self._say(f'the gate did not stop: {response.message}')
+            self._say(f'the gate did not stop: {future.result().message}')
+
+    def _drop_calls(self) -> None:
+        for future in self._futures:
+            self._client.remove_pending_request(future)
+        self._futures = []
 
     def _say(self, text: str) -> None:
         if text != self.problem:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,7 +22,9 @@ from frame_ros.confidence.monitor.options import (
     PROGRESS,
     MonitorOptions,
 )
-from frame_ros.core.time import stamp_ns
+from frame_ros.confidence.monitor.records import is_of_future
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.core.topics import Topic
 from frame_ros.msg import ConfidenceMetrics, ContactState, Proximity
 from frame_ros.nodes.monitor import topics
@@ -35,27 +38,33 @@ class NewestInputs:
 
     Attributes:
         scores_stamp, distance_stamp, contact_stamp: ns, of the newest; 0: none has come.
-        progress, expected_duration: the newest; NaN: none has come.
+        progress: at the last sample; NaN: none has come, or none for too long.
+        expected_duration: the newest, of whichever episode; NaN: none has come.
     """
 
     def __init__(self, scores: Sequence[str]) -> None:
         """scores: fields of ConfidenceMetrics."""
         self._names = tuple(scores)
+        self.expected_duration = NAN
         self.reset()
 
     def reset(self) -> None:
-        """Forgets everything, as of another clock."""
+        """Forgets all that has a time, as of another clock."""
         self._distance, self.distance_stamp = NAN, 0
         self._contact: bool | None = None
-        self.contact_stamp = 0
+        self.contact_stamp = self.scores_stamp = 0
         self.begin_episode(0)
 
     def begin_episode(self, stamp: int) -> None:
-        """Forgets what was of the episode before, which ended at a stamp (ns) or before."""
+        """Forgets what was of the episode before, which ended at a stamp (ns) or before. What is
+        of the new one, and came with its START, stays.
+        """
         self._since = stamp
-        self._scores: dict[str, float] | None = None
-        self.scores_stamp = 0
-        self.progress = self.expected_duration = NAN
+        if self.scores_stamp <= stamp:
+            self._scores: dict[str, float] | None = None
+            self.scores_stamp = 0
+        self.progress = self._progress = NAN
+        self._progress_received = 0
 
     def take_scores(self, message: ConfidenceMetrics) -> bool:
         """Takes the scores of an inference; returns whether they are newer than those before,
@@ -86,9 +95,17 @@ class NewestInputs:
         is_first, self.contact_stamp = not self.contact_stamp, stamp
         return is_first or self._contact is not before
 
-    def sample(self, stamp: int) -> MonitorSample:
-        """Returns what there is at a moment, ns; the scores of an inference once."""
+    def take_progress(self, value: float, received: int) -> None:
+        """Takes a progress, which has no stamp: it is of when it was received, ns."""
+        self._progress, self._progress_received = value, received
+
+    def sample(self, stamp: int, progress_timeout: float = math.inf) -> MonitorSample:
+        """Returns what there is at a moment, ns; the scores of an inference once. progress_timeout:
+        s after which a progress is not known any more.
+        """
         scores, self._scores = self._scores, None
+        is_known = stamp - self._progress_received <= progress_timeout * SECOND
+        self.progress = self._progress if is_known else NAN
         return MonitorSample(
             stamp=stamp,
             scores=scores,
@@ -119,6 +136,8 @@ class MonitorSubscriptions:
         takes their messages.
         """
         self._inputs, self._judge = inputs, judge
+        self._clock = node.get_clock()
+        self._warnings = RepeatedWarnings(node.get_logger())
         self._is_nearer_or_farther = False
         self._subscriptions: dict[str, FittingSubscription] = {}
 
@@ -158,19 +177,36 @@ class MonitorSubscriptions:
             self._is_nearer_or_farther = False
             self._judge()
 
+    def _is_usable(self, role: str, message: Any) -> bool:
+        """Returns whether a message is not of the future, and warns if it is."""
+        stamp, now = stamp_ns(message.header.stamp), self._now()
+        if not is_of_future(stamp, now):
+            return True
+        ahead = (stamp - now) / SECOND
+        name = self.topic_of(role)
+        self._warnings.warn(
+            'future',
+            f'left out: {name} is stamped {ahead:.1f} s ahead of the clock; a clock is wrong',
+        )
+        return False
+
+    def _now(self) -> int:
+        return int(self._clock.now().nanoseconds)
+
     def _on_scores(self, message: ConfidenceMetrics) -> None:
-        if self._inputs.take_scores(message):
+        if self._is_usable('confidence', message) and self._inputs.take_scores(message):
             self._judge()
 
     def _on_distance(self, message: Proximity) -> None:
-        self._is_nearer_or_farther |= self._inputs.take_distance(message)
+        if self._is_usable('proximity', message):
+            self._is_nearer_or_farther |= self._inputs.take_distance(message)
 
     def _on_contact(self, message: ContactState) -> None:
-        if self._inputs.take_contact(message):
+        if self._is_usable('contact', message) and self._inputs.take_contact(message):
             self._judge()
 
     def _on_progress(self, message: Float64) -> None:
-        self._inputs.progress = message.data
+        self._inputs.take_progress(message.data, self._now())
 
     def _on_duration(self, message: Float64) -> None:
         self._inputs.expected_duration = message.data

@@ -72,12 +72,15 @@ class MonitorNode(ManagedNode):
         self._ending = threading.Event()
         self._lock = threading.RLock()  # of the monitor: its options are set in the executor
         self._outputs: tuple[Any, ...] = ()
+        self._failure = ''  # why the thread could not judge
         self._forget_episode()
         self.halts = 0
         self.autostart(self.options.autostart)
 
     def _change(self, options: MonitorOptions) -> None:
         with self._lock:
+            if options.halts_gate and not self.options.halts_gate:
+                self._level = Level.STALE  # a halt that holds already is news to the gate
             self.options = options
             if self._monitor is not None and self._settings is not None:
                 rule = options.rule_options
@@ -205,8 +208,11 @@ class MonitorNode(ManagedNode):
             try:
                 with self._lock:
                     self._tick()
+                self._failure = ''
             except Exception:  # this thread must live
-                self._warnings.fail('monitor', traceback.format_exc())
+                text = traceback.format_exc()
+                self._failure = text.strip().splitlines()[-1]
+                self._warnings.fail('monitor', text)
 
     def _tick(self) -> None:
         """Takes what has come, and judges the present if nothing has made it be judged."""
@@ -227,7 +233,8 @@ class MonitorNode(ManagedNode):
         now = max(now, self._newest + 1)  # every verdict has a stamp of its own
         self._newest = now
         self._follow_episode(now)
-        verdict = self._monitor.update(self._inputs.sample(now))
+        sample = self._inputs.sample(now, self.options.score_timeout)
+        verdict = self._monitor.update(sample)
         unavailable = self._setup.problem
         message = state_message(
             verdict,
@@ -254,6 +261,8 @@ class MonitorNode(ManagedNode):
 
     def _on_halt(self, verdict: MonitorVerdict) -> None:
         """Makes a halt known, and where it is to, the gate stop."""
+        if self.options.halts_gate and self._gate_stop is not None:
+            self._gate_stop.ask()  # first, so that nothing that fails below keeps the arm moving
         self.halts += 1
         text = '; '.join(reason.text for reason in verdict.reasons)
         causes = [str(reason.cause.value) for reason in verdict.reasons]
@@ -261,15 +270,13 @@ class MonitorNode(ManagedNode):
         kind = EpisodeEvent.STOP if self.options.halts_gate else EpisodeEvent.NOTE
         event = event_message(kind, self._episode_id, verdict.stamp, f'halt: {text}', causes)
         self._outputs[2].publish(event)
-        if self.options.halts_gate and self._gate_stop is not None:
-            self._gate_stop.ask()
         if self._snapshots is not None:
             facts = {'reasons': text, 'causes': ', '.join(causes)}
             self._snapshots.ask(verdict.stamp, self._episode_id, facts)
 
     def problem(self) -> str:
         """Returns why nothing can be judged, apart from inputs that are missing; else ''."""
-        return super().problem() or self._setup.problem
+        return super().problem() or self._failure or self._setup.problem
 
     def health(self) -> Iterator[Status]:
         """Yields the newest verdict, the calibration, drift, and the stop of the gate."""
@@ -277,7 +284,10 @@ class MonitorNode(ManagedNode):
             return
         level = self._level
         values = {'episode': self._episode_id, 'halts': str(self.halts)}
-        yield Status('judgement', LEVELS[level], level.title, values)
+        if self._failure:
+            yield Status('judgement', health.Level.ERROR, f'it failed: {self._failure}', values)
+        else:
+            yield Status('judgement', LEVELS[level], level.title, values)
         yield self._setup.status()
         yield drift_status(self._monitor.drift)
         if self._gate_stop is not None and self.options.halts_gate:

@@ -51,8 +51,8 @@ def _or(states):
 
 def _completion(options, duration, start, seen, at):
     if options.completion_from == 'progress':
-        known = [s.progress for s in seen if not math.isnan(s.progress)]
-        return min(max(known[-1], 0.0), 1.0) if known else math.nan
+        progress = seen[-1].progress
+        return min(max(progress, 0.0), 1.0) if not math.isnan(progress) else math.nan
     if options.completion_from == 'duration_topic':
         known = [s.expected_duration for s in seen if not math.isnan(s.expected_duration)]
         duration = known[-1] if known else math.nan
@@ -66,6 +66,8 @@ def _history(options, curves, duration, start, seen, name):
     for count, sample in enumerate(seen, 1):
         stamp = sample.scores_stamp or sample.stamp
         if sample.scores is None or stamp < start or stamp <= newest:
+            continue
+        if stamp > max(s.stamp for s in seen[:count]) + SECOND:  # of another clock
             continue
         value = sample.scores.get(name, math.nan)
         if math.isnan(value):
@@ -119,10 +121,11 @@ def _beyond(options, curves, duration, start, seen, now, name):
 
 def _newest(seen, kind):
     """Samples that brought a newer distance, or contact state."""
-    found, newest = [], 0
+    found, newest, now = [], 0, 0
     for sample in seen:
+        now = max(now, sample.stamp)
         stamp = getattr(sample, f'{kind}_stamp')
-        if stamp > newest:
+        if newest < stamp <= now + SECOND:
             newest = stamp
             found.append(sample)
     return found

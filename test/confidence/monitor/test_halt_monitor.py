@@ -112,6 +112,19 @@ def test_a_halt_is_found_from_what_is_known_and_does_not_end_when_an_input_is_lo
     assert monitor.update(sample(61, 0.9)).level == Level.OK
 
 
+@pytest.mark.parametrize('lost', ['scores', 'distance', 'contact'])
+def test_one_stamp_of_a_wrong_clock_blinds_nothing(lost):
+    """Else nothing that comes after it would count as newer, nor be missed."""
+    monitor = monitor_of(fixed())
+    hour = START + 3600 * SECOND
+    wrong = sample(1, 0.9, 0.5, False)._replace(**{f'{lost}_stamp': hour})
+    assert monitor.update(wrong).level == Level.STALE
+    assert monitor.update(sample(2, 0.4, 0.05)).level == Level.HALT
+    monitor = monitor_of(fixed())
+    assert monitor.update(sample(1, 0.9)).level == Level.OK
+    assert monitor.update(sample(7, 0.9)._replace(**{f'{lost}_stamp': hour})).level == Level.STALE
+
+
 def test_a_start_forgets_the_episode_before():
     monitor = monitor_of(fixed(cool_down=100.0))
     assert monitor.update(sample(1, 0.4, 0.05)).level == Level.HALT
@@ -228,6 +241,10 @@ SCORE = st.sampled_from([0.25, 0.375, 0.4375, 0.5, 0.5625, 0.625, 0.875, math.na
 STEP = st.sampled_from([0, 1, 100_000_000, 300_000_000, SECOND, 4 * SECOND, -50_000_000])
 
 
+def ahead_of(stamp):
+    return stamp + SECOND // 2, stamp + 3600 * SECOND
+
+
 @st.composite
 def episodes(draw):
     samples, stamp = [], START
@@ -237,13 +254,19 @@ def episodes(draw):
         if draw(st.booleans()):
             names = draw(st.sampled_from([('confidence',), ('confidence', 'tb_e_step'), ()]))
             values['scores'] = {name: draw(SCORE) for name in names}
-            values['scores_stamp'] = draw(st.sampled_from([0, stamp, stamp - 40_000_000]))
+            values['scores_stamp'] = draw(
+                st.sampled_from([0, stamp, stamp - 40_000_000, *ahead_of(stamp)])
+            )
         if draw(st.booleans()):
             values['distance'] = draw(st.sampled_from([0.01, 0.08, 0.09, 0.1, 0.5, math.nan]))
-            values['distance_stamp'] = stamp - draw(st.sampled_from([0, 60_000_000]))
+            values['distance_stamp'] = draw(
+                st.sampled_from([stamp, stamp - 60_000_000, *ahead_of(stamp)])
+            )
         if draw(st.booleans()):
             values['contact'] = draw(st.sampled_from([True, False, None]))
-            values['contact_stamp'] = stamp - draw(st.sampled_from([0, 60_000_000]))
+            values['contact_stamp'] = draw(
+                st.sampled_from([stamp, stamp - 60_000_000, *ahead_of(stamp)])
+            )
         if draw(st.booleans()):
             values['progress'] = draw(st.sampled_from([-0.1, 0.0, 0.4, 0.9, 2.0]))
         if draw(st.booleans()):

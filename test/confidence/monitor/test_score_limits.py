@@ -86,7 +86,8 @@ def test_the_progress_of_a_topic_takes_the_place_of_time():
     monitor = monitor_of(options, with_horizon({'confidence': CURVE}, None))
     assert causes(monitor.update(sample(1, 0.3))) == [Cause.NO_COMPLETION]
     assert monitor.update(sample(2, 0.3, progress=0.2)).threshold == 0.5
-    assert monitor.update(sample(3, 0.3)).threshold == 0.5
+    lost = monitor.update(sample(3, 0.3))
+    assert (lost.level, causes(lost)) == (Level.STALE, [Cause.NO_COMPLETION])
     assert monitor.update(sample(4, 0.3, progress=0.7)).threshold == 0.25
 
 

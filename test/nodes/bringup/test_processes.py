@@ -167,10 +167,10 @@ def test_what_only_watches_may_be_started_again_and_what_moves_the_arm_may_not()
     leader = {'leader_port': '/dev/leader', 'leader_id': 'lead', 'port': '/dev/arm'}
     arm = ArmOptions(
         policy='hold', robot_id='arm', contact_sources=('wrench',), proximity_cameras=('front',),
-        rviz=True, **leader,
+        rviz=True, monitor=True, **leader,
     )  # fmt: skip
     processes = arm_processes(arm)
-    watching = {'kinematics', 'metrics', 'markers', 'contact', 'proximity'}
+    watching = {'kinematics', 'metrics', 'markers', 'contact', 'proximity', 'monitor'}
     assert {process.name for process in processes if process.can_respawn} == watching
     assert {'gate', 'policy', 'robot_driver', 'teleoperator', 'episode_recorder'} <= {
         process.name for process in processes
