@@ -49,7 +49,7 @@ def feature_problem(features: Any) -> str:
     """Returns why features cannot be used; '' if they can."""
     try:
         array = np.asarray(features, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, RuntimeError):  # a tensor that needs a gradient
         return 'they are no array of numbers'
     if array.ndim != 1 or not 0 < len(array) <= WIDEST:
         return f'they have shape {array.shape}; (E,) with 1 to {WIDEST} numbers is expected'

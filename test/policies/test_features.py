@@ -67,6 +67,13 @@ def test_the_source_says_what_was_done():
     assert bare.feature_source == '100 numbers projected to 64'
 
 
+def test_a_tensor_that_needs_a_gradient_costs_its_features_and_no_action():
+    torch = pytest.importorskip('torch')
+    found = with_usable_extras(with_features(torch.ones(5, requires_grad=True)), SEEN)
+    assert found.features is None and found.actions is WHOLE.actions
+    assert 'no array of numbers' in found.unavailable['features']
+
+
 @pytest.mark.parametrize(
     ('features', 'reason'),
     [
@@ -76,6 +83,7 @@ def test_the_source_says_what_was_done():
         (np.array([1.0, np.nan]), 'not finite'),
         (np.full(100, np.inf), 'not finite'),
         (['a', 'b'], 'no array of numbers'),
+        ([10**400], 'no array of numbers'),
     ],
 )
 def test_unusable_features_are_left_out_and_said(features, reason):
