@@ -56,11 +56,10 @@ def _check_policy(parameters: Parameters) -> None:
         load_rephrasings(file)
 
 
-def _check_references(parameters: Parameters) -> None:
-    if paths := from_parameter(parameters.get('references')):
-        from frame_ros.episodes.reference_loading import load_references
-
-        load_references(paths, robot=parameters['robot'])
+def _check_metrics(parameters: Parameters) -> None:
+    """Reads references and calibration, as the node will."""
+    if parameters.get('references') or parameters.get('calibration_file'):
+        _options('metrics', parameters).pipeline()
 
 
 def _check_contact(parameters: Parameters) -> None:
@@ -110,7 +109,7 @@ def _check_device(identity: str, parameters: Parameters) -> None:
 
 CHECKS: dict[str, Callable[[Parameters], None]] = {
     'policy': _check_policy,
-    'metrics': _check_references,
+    'metrics': _check_metrics,
     'contact': _check_contact,
     'proximity': _check_obstacles,
     'markers': _check_obstacles,

@@ -128,6 +128,10 @@ class RunOptions(NamespaceOptions):
     def _is_prefix(self) -> bool:
         return not self.frame_prefix or self.frame_prefix.endswith('/')
 
+    @rule('monitor_parameters', 'none without monitor')
+    def _has_monitor(self) -> bool:
+        return self.monitor or not self.monitor_parameters
+
     @rule('policy', 'a policy')
     def _has_policy(self) -> bool:
         if self.policy:

@@ -75,14 +75,18 @@ def run(args: argparse.Namespace) -> int:
     from frame_ros.cli.report.reading import survey_all
     from frame_ros.evaluation.calibration.fitting import fitted_file
     from frame_ros.evaluation.calibration.study import study
+    from frame_ros.robots import load_robot
 
     options = from_arguments(CalibrateOptions, args)
     surveys = survey_all([Path(bag) for bag in args.bags], args.quiet)
     bags = [bag for _, survey in surveys for bag in survey.bags]
     output = check_file(Path(args.output or DEFAULT_OUTPUT), '--output')
     refuse_inputs(output, bags, '--output')
+    choice = options.reading()
+    if choice['robot']:
+        load_robot(choice['robot'])
     folder = make_folder(Path(args.report), '--report') if args.report else None
-    episodes = read_scores(bags, args.quiet, options.reading())
+    episodes = read_scores(bags, args.quiet, choice)
     found = study(episodes, options)
     saved = fitted_file(found)
     saved.save(output)

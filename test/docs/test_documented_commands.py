@@ -61,6 +61,7 @@ STAND_INS = {
     r'URDF': 'so101',
     r'((?<=calibration-file )|\$PWD/)runs/calibration\.json': 'calibration.json',
     r'FILE': 'capsules.yaml',
+    r'LABELS': 'labels',
     r'\bexamples/robots/': f'{ROOT}/examples/robots/',
     r'metrics ID': 'metrics pl',
     r'--policy NAME': '--policy hold',
@@ -99,8 +100,9 @@ def place(tmp_path_factory) -> Path:
     for name in ('hand.yaml', 'tool.yaml'):
         (folder / name).write_text(yaml.safe_dump(tool))
     (folder / 'mine.yaml').write_text('metrics:\n  ros__parameters: {hold: 0.1}\n')
-    (folder / 'labels.csv').write_text('episode,label\nhuman,high\n')
+    (folder / 'labels.csv').write_text('episode,label\nhuman,high\nepisode_0007,low\n')
     calibration(folder / 'calibration.json')
+    CalibrationFile().save(folder / 'so101.json')
     (folder / 'ideas.txt').write_text('grasp the cube\n')
     return folder
 
@@ -142,7 +144,7 @@ def replaced(text: str) -> str:
 # frame-ros
 
 # Alone in a sentence they are the name of the command: they need more to run.
-NAMES = ('serve', 'report', 'rephrase', 'video', 'open-loop', 'dataset', 'correlate')
+NAMES = ('serve', 'report', 'rephrase', 'video', 'open-loop', 'dataset', 'correlate', 'calibrate')
 
 
 def run_ours(words: list[str], folder: Path) -> None:
