@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,8 @@ class ScoreEpisode:
         note: why there is no outcome, in words.
         attributes: facts of the episode: policy, checkpoint, instruction, robot, ...
         fingerprint: the setup that it was recorded with, as far as it is known.
+        options: those of the metrics that scores depend on, by which they were computed; empty: not
+            known.
 
     Raises:
         ShapeError: an array is not of n inferences.
@@ -63,6 +66,7 @@ class ScoreEpisode:
     note: str = ''
     attributes: Mapping[str, str] = field(default_factory=dict)
     fingerprint: Fingerprint = Fingerprint()
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.times.ndim != 1:

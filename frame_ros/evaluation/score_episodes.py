@@ -21,6 +21,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import interventions_of
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.processing import settings_of
 from frame_ros.episodes.recorded_robot import known_robot
 from frame_ros.robots.profiles import ROBOT_NAMES
@@ -31,6 +32,11 @@ NO_OUTCOME = {
     Outcome.UNKNOWN: 'its outcome was not recorded',
     Outcome.STOPPED: 'it was stopped before it could succeed or fail',
 }
+
+# Options of the metrics that scores depend on.
+SCORE_OPTIONS = tuple(
+    dict.fromkeys(name for score in SCORES.values() for name in score.metric.options)
+)
 
 
 def score_episode(episode: Episode, name: str = '') -> ScoreEpisode:
@@ -47,6 +53,7 @@ def score_episode(episode: Episode, name: str = '') -> ScoreEpisode:
     found = episode.metrics.get('confidence', {})
     stamps = np.asarray(found.get('stamp', ()), np.int64)
     outcome, note = _outcome(episode)
+    settings = settings_of(episode)
     inference = _at(episode.streams.get('inference'), stamps)
     return ScoreEpisode(
         name=name or episode.episode_id or episode.path.name,
@@ -64,11 +71,14 @@ def score_episode(episode: Episode, name: str = '') -> ScoreEpisode:
         begin=begin,
         note=note,
         attributes={**episode.attributes},
-        fingerprint=_fingerprint(episode, inference),
+        fingerprint=_fingerprint(episode, inference, settings),
+        options={name: getattr(settings, name) for name in SCORE_OPTIONS},
     )
 
 
-def _fingerprint(episode: Episode, inference: Stream | None) -> Fingerprint:
+def _fingerprint(
+    episode: Episode, inference: Stream | None, settings: PipelineOptions
+) -> Fingerprint:
     """Returns the setup of the first inference, with the instructions of all of them, and of the
     episode, as far as it was recorded.
     """
@@ -76,7 +86,6 @@ def _fingerprint(episode: Episode, inference: Stream | None) -> Fingerprint:
     first = {name: values[name][0] for name in SETUP_FIELDS if name in values}
     given = {str(text) for text in values.get('instruction', ())} - {''}
     instructions = given or {episode.attributes.get('instruction', '')} - {''}
-    settings = settings_of(episode)
     found = Fingerprint.of_inference(
         str(first.get('policy_fingerprint', '')),
         '',

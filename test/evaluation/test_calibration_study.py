@@ -276,6 +276,23 @@ def test_few_failures_of_the_cross_validation_and_episodes_without_confidence_ar
     assert any('1 of 31 episodes have no confidence' in note for note in notes)
 
 
+def test_scores_by_different_options_or_raw_actions_are_noted():
+    def notes(options, others):
+        few = generated_episodes(8, 5)
+        few = [replace(e, scores={**e.scores, 'a_pi': e.scores['reversals']}) for e in few]
+        both = [options] * 4 + [others] * 4
+        few = [replace(each, options=own) for each, own in zip(few, both)]
+        return [note for note in study(few, QUICK).notes if 'a_pi' in note]
+
+    bounds = {'action_lower': (0.0,), 'action_upper': (1.0,), 'gap': 0.5}
+    assert not notes(bounds, bounds) and not notes({}, {})
+    (note,) = notes(bounds, {**bounds, 'gap': 0.3})
+    assert 'gap' in note and 'differs' in note and 'reversals' in note
+    raw = {**bounds, 'action_lower': (), 'action_upper': ()}
+    assert 'raw actions' in notes(raw, raw)[0]
+    assert ['differs' in note for note in notes(bounds, raw)] == [True, True]
+
+
 def test_a_single_failure_is_too_few_for_a_cross_validation():
     few = [made(f'{n}', [0.5 + 0.01 * n], n > 0) for n in range(8)]
     found = study(few, QUICK)

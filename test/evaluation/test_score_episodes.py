@@ -29,6 +29,7 @@ def recorded(folder, outcome=Outcome.SUCCESS, has_tokens=True, extra=()) -> Epis
 def test_scores_times_and_dimensions_of_a_bag(tmp_path):
     found = score_episode(recorded(tmp_path))
     assert (found.name, found.outcome, found.duration, found.begin) == ('e1', True, DURATION, T0)
+    assert found.options['action_lower'] == () and found.options['confidence_aggregate'] == 'mean'
     np.testing.assert_array_equal(found.times, [0.0, 1.0, 2.0, 3.0])
     np.testing.assert_allclose(found.scores['confidence'], (FIRST + 0.9) / 2.0)
     np.testing.assert_allclose(found.scores['tb_tp_step'], 1.0 - (FIRST + 0.9) / 2.0)

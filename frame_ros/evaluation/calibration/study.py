@@ -54,6 +54,8 @@ CONFIDENCE = 'confidence'
 FEW = 20
 # Below this p-value, adjusted for the number of scores, a score is not the same all the time.
 DRIFTED = 0.01
+# Without this option of the metrics, actions are not normalised.
+NORMALISING = 'action_lower'
 # NumPy computes without Python's lock most of the time.
 WORKERS = 2
 
@@ -145,6 +147,7 @@ def study(
     _combine(made)
     made.statistics = statistics_of(made.given.successful)
     made.thresholds = fit_thresholds(made.given, options)
+    _note_options(made)
     _note_drift(made)
     made.scores = score_rows(made.given, options)
     return made
@@ -260,6 +263,26 @@ def _note_counts(made: CalibrationStudy) -> None:
         )
     if made.options.samples == HORIZON and len(given) and max(map(len, given.episodes)) < 2:
         notes.append('No episode has more than one inference: its horizon is one moment.')
+
+
+def _note_options(made: CalibrationStudy) -> None:
+    """Notes scores that were computed by other options in some episodes, or by raw actions for want
+    of the recorded ones.
+    """
+    known = [each for each in made.given.episodes if each.options]
+    used = {name: score.metric.options for name, score in SCORES.items() if name in made.statistics}
+    for option in dict.fromkeys(option for options in used.values() for option in options):
+        scores = ', '.join(name for name, options in used.items() if option in options)
+        if len({repr(each.options.get(option)) for each in known}) > 1:
+            made.notes.append(
+                f'The option {option} of the metrics differs between episodes: thresholds of '
+                f'{scores} are of values that cannot be compared.'
+            )
+        if option == NORMALISING and known and not any(each.options[option] for each in known):
+            made.notes.append(
+                f'The episodes have no bounds of the actions: thresholds of {scores} are of raw '
+                'actions, and do not hold where the metrics node normalises them.'
+            )
 
 
 def _note_drift(made: CalibrationStudy) -> None:
