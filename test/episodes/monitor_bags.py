@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import attrs
 from bag_making import T0, message, stamp
 from robot_bags import robot_bag
 
@@ -29,8 +30,12 @@ def at(seconds: float) -> int:
     return T0 + round(seconds * SECOND)
 
 
-def watched_messages(settings: MonitorSettings | None = None) -> list[tuple[str, int, Any]]:
-    """Inputs, verdicts and settings of a monitor: topic, receive time, message."""
+def watched_messages(
+    settings: MonitorSettings | None = None, begun: int = 0
+) -> list[tuple[str, int, Any]]:
+    """Inputs, verdicts and settings of a monitor: topic, receive time, message. begun: ns, when it
+    began again; 0: it did not.
+    """
     settings = settings or MonitorSettings(RULE, None, TOPICS, START - 1)
     monitor = settings.make()
     monitor.start(START)
@@ -38,6 +43,12 @@ def watched_messages(settings: MonitorSettings | None = None) -> list[tuple[str,
     sent: list[tuple[str, int, Any]] = [('/monitor_config', START - 2000, text)]
     for seconds, confidence, distance, contact in MOMENTS:
         moment = at(seconds)
+        if 0 < begun < moment:
+            again = attrs.evolve(settings, since=begun, begun=begun)
+            text = message('std_msgs/msg/String', data=again.to_json())
+            sent.append(('/monitor_config', begun, text))
+            monitor, begun = again.make(), 0
+            monitor.start(START)
         stamps = {name: stamp(moment) for name in ('score', 'distance', 'contact')}
         header = {'header__stamp': stamp(moment)}
         verdict = monitor.update(

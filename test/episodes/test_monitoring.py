@@ -18,6 +18,8 @@ from frame_ros.episodes.monitoring.replay import replay_monitor
 from frame_ros.episodes.monitoring.settings import MonitorSettings
 from frame_ros.episodes.reading import read_episodes
 
+KINDS = dict(zip(TOPICS.values(), ('ConfidenceMetrics', 'Proximity', 'ContactState')))
+
 
 def replayed(folder, sent):
     (episode,) = read_episodes(watched_bag(folder / 'bag', sent))
@@ -38,6 +40,25 @@ def test_the_verdicts_are_the_same_again_also_with_a_calibration(tmp_path):
     settings = MonitorSettings(MonitorOptions(warm_up=0.6), file, TOPICS, START - 1)
     _, found = replayed(tmp_path / 'calibrated', watched_messages(settings))
     assert found.same == found.compared == len(MOMENTS)
+
+
+def test_the_verdicts_of_a_monitor_that_began_again_are_the_same_again(tmp_path):
+    sent = watched_messages(begun=at(0.65))
+    states, found = replayed(tmp_path, sent)
+    assert [states[place].level for place in (6, 7)] == [Level.HALT, Level.CAUTION]
+    assert (found.compared, found.differences) == (len(MOMENTS), ())
+
+
+def test_of_messages_of_one_stamp_the_first_counts_as_live(tmp_path):
+    sent = watched_messages()
+    for place in [of(sent, topic)[5] for topic in TOPICS.values()]:
+        topic, received, first = sent[place]
+        fields = {'confidence': 0.95, 'distance': 0.9, 'in_contact': True}
+        own = {name: value for name, value in fields.items() if hasattr(first, name)}
+        again = message(f'frame_ros/msg/{KINDS[topic]}', header__stamp=first.header.stamp, **own)
+        sent.append((topic, received + 1_000_000, again))
+    _, found = replayed(tmp_path, sent)
+    assert (found.compared, found.differences) == (len(MOMENTS), ())
 
 
 def test_a_verdict_that_differs_is_named(tmp_path):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.contacts import contact_samples
-from frame_ros.confidence.monitor import Level, MonitorSample, MonitorVerdict
+from frame_ros.confidence.monitor import HaltMonitor, Level, MonitorSample, MonitorVerdict
 from frame_ros.core.errors import BagError, FrameRosError
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
@@ -188,7 +188,8 @@ def _by_stamp(
     received, columns = bag.columns(topic, ('header.stamp', *fields))
     if missing := [name for name in fields if name not in columns]:
         raise BagError(f'{topic} lacks {", ".join(missing)}, which the monitor judged')
-    return dict(zip(columns['header.stamp'].tolist(), values(columns), strict=True))
+    pairs = list(zip(columns['header.stamp'].tolist(), values(columns), strict=True))
+    return dict(reversed(pairs))  # of one stamp the first counts, as live
 
 
 def replay_episode(
@@ -207,15 +208,18 @@ def replay_episode(
     first = states[0].stamp
     held = [each for each in settings if each.since <= first] or list(settings[:1])
     changes = [each for each in settings if each.since > first]
-    monitor = held[-1].make()
-    if start is not None:
-        monitor.start(start.stamp)
+    current = held[-1]
+    monitor = _started(current, start)
     compared = same = lacking = 0
     differences: list[str] = []
     before = 0
     for state in states:
         while changes and changes[0].since <= state.stamp:
-            monitor.change(changes.pop(0).options)
+            before_it, current = current, changes.pop(0)
+            if current.begun != before_it.begun:
+                monitor, before = _started(current, start), 0
+            else:
+                monitor.change(current.options)
         sample = inputs.sample(state, before)
         before = state.score_stamp
         if sample is None:
@@ -227,6 +231,14 @@ def replay_episode(
         if found and len(differences) < MOST_NAMED:
             differences.append(f'{(state.stamp - first) / SECOND:.3f} s: {found}')
     return ReplayedEpisode(compared, same, lacking, tuple(differences))
+
+
+def _started(settings: MonitorSettings, start: Event | None) -> HaltMonitor:
+    """Returns a monitor in the episode, which knows nothing of it yet."""
+    monitor = settings.make()
+    if start is not None:
+        monitor.start(start.stamp)
+    return monitor
 
 
 def _difference(state: RecordedState, verdict: MonitorVerdict) -> str:

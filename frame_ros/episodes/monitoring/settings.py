@@ -31,12 +31,15 @@ class MonitorSettings:
         calibration: thresholds and expected duration; None: those of the options.
         topics: role, one of INPUTS -> absolute topic.
         since: ns, from when on they hold.
+        begun: ns, when the monitor began that has them: one that began later knows nothing of what
+            was before.
     """
 
     options: MonitorOptions
     calibration: CalibrationFile | None = None
     topics: Mapping[str, str] = attrs.field(factory=dict)
     since: int = 0
+    begun: int = 0
 
     def make(self) -> HaltMonitor:
         """Returns a monitor with them.
@@ -56,6 +59,7 @@ class MonitorSettings:
             'options': flatten(self.options),
             'topics': dict(self.topics),
             'since': self.since,
+            'begun': self.begun,
         }
         if self.calibration is not None:
             content['calibration'] = attrs.evolve(self.calibration, features=None).to_dict()
@@ -79,6 +83,7 @@ class MonitorSettings:
                 None if calibration is None else CalibrationFile.from_dict(calibration),
                 topics,
                 int(content['since']),
+                int(content.get('begun', 0)),
             )
         except FrameRosError:
             raise

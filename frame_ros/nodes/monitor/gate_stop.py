@@ -10,6 +10,7 @@ from typing import Any
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
+from frame_ros.core.health import Level, Status
 from frame_ros.nodes.monitor.topics import GATE_STOP
 from frame_ros.nodes.runtime.endpoints import endpoint
 
@@ -83,6 +84,15 @@ class GateStop:
         if text != self.problem:
             self._node.get_logger().error(f'the arm may not have been stopped: {text}')
         self.problem = text
+
+    def status(self) -> Status:
+        """Returns whether a halt stops the arm, for diagnostics."""
+        if self.problem:
+            return Status('gate', Level.ERROR, self.problem)
+        if not self._client.service_is_ready():
+            name = self._node.resolve_service_name(GATE_STOP.name)
+            return Status('gate', Level.WARN, f'a halt may not stop the arm: nobody offers {name}')
+        return Status('gate', Level.OK, 'it is asked to stop at a halt')
 
     def close(self) -> None:
         """Takes the client off the node."""

@@ -117,6 +117,8 @@ class MonitorNode(ManagedNode):
 
     def _start(self) -> None:
         assert self._settings is not None
+        begun = self.get_clock().now().nanoseconds
+        self._settings = attrs.evolve(self._settings, begun=begun)
         self._monitor = self._settings.make()
         self._inputs = NewestInputs(self.options.scores)
         self._forget_episode()
@@ -291,9 +293,7 @@ class MonitorNode(ManagedNode):
         yield self._setup.status()
         yield drift_status(self._monitor.drift)
         if self._gate_stop is not None and self.options.halts_gate:
-            problem = self._gate_stop.problem
-            state = health.Level.ERROR if problem else health.Level.OK
-            yield Status('gate', state, problem or 'it is asked to stop at a halt')
+            yield self._gate_stop.status()
 
 
 def main() -> None:

@@ -135,6 +135,24 @@ def test_the_verdicts_come_again_from_the_bag(bench):
     assert found.same == found.compared == len(states)
 
 
+def test_the_verdicts_of_a_monitor_that_began_again_come_again(bench):
+    node = bench.monitor(**FIXED, aggregation='all')
+    cell = bench.cell
+    cell.event(EpisodeEvent.START)
+    bench.wait(lambda: bench.states and bench.states[-1].episode_id == 'e1')
+    bench.until(CAUTION, act(cell, 0.1))
+    node.trigger_deactivate()
+    node.trigger_activate()
+    bench.wait(cell.matched)
+    bench.until(OK, act(cell, 0.9), episode_id='e1')
+    cell.event(EpisodeEvent.END)
+    bench.wait(lambda: bench.states[-1].episode_id == '')
+    bag = Bag(bench.bag())
+    states, found = replay_monitor(bag, '', 'e1', read_events(bag, '/episode_events'))
+    assert (found.problem, found.lacking, found.differences) == ('', 0, ())
+    assert found.same == found.compared == len(states)
+
+
 @pytest.mark.parametrize(
     ('given', 'text'),
     [
@@ -357,6 +375,8 @@ def test_a_progress_that_stops_is_not_known():
 
 def test_a_gate_that_is_not_there_is_reported(bench):
     node = bench.monitor(**FIXED, halts_gate=True)
+    (before,) = [each for each in node.health() if each.name == 'gate']
+    assert before.level == Level.WARN and 'nobody offers /gate/stop' in before.message
     bench.until(HALT, act(bench.cell, 0.1, distance=0.01))
     bench.wait(lambda: node._gate_stop.problem)
     (status,) = [each for each in node.health() if each.name == 'gate']
