@@ -37,6 +37,7 @@ class ScoreEpisode:
         dimensions_at_temperature: (n, D, K) the same per action dimension; None without.
         features: (n, F) of the observation; None without.
         feature_source: of them, as PolicyInference has it.
+        feature_note: why there are none although the policy yields some, in words.
         begin: stamp of the episode's start, ns; 0 if not known.
         note: why there is no outcome, in words.
         attributes: facts of the episode: policy, checkpoint, instruction, robot, ...
@@ -62,6 +63,7 @@ class ScoreEpisode:
     dimensions_at_temperature: Array | None = None
     features: Array | None = None
     feature_source: str = ''
+    feature_note: str = ''
     begin: int = 0
     note: str = ''
     attributes: Mapping[str, str] = field(default_factory=dict)

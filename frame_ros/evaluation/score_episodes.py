@@ -195,14 +195,19 @@ def _probabilities(inference: Stream | None, name: str) -> NDArray[np.float64] |
 
 
 def _features(inference: Stream | None) -> dict[str, Any]:
-    """Returns the features of n inferences and their source; none if they are of several."""
-    rows = _stacked(inference, 'features')
-    if inference is None or rows is None:
+    """Returns the features of n inferences and their source; why there are none if they are of
+    several sources or widths.
+    """
+    if inference is None or 'features' not in inference.values:
         return {}
-    sources = {str(source) for source in inference.values['feature_source']} - {''}
+    widths = sorted({len(row) for row in inference.values['features']} - {0})
+    sources = sorted({str(source) for source in inference.values['feature_source']} - {''})
+    if len(widths) > 1:
+        return {'feature_note': f'their number changes within an episode: {widths}'}
     if len(sources) > 1:
-        return {}
-    return {'features': rows, 'feature_source': ''.join(sources)}
+        return {'feature_note': f'they are of several sources within an episode: {sources}'}
+    rows = _stacked(inference, 'features')
+    return {} if rows is None else {'features': rows, 'feature_source': ''.join(sources)}
 
 
 def _grid(inference: Stream | None) -> NDArray[np.float64] | None:

@@ -109,3 +109,13 @@ def test_what_cannot_be_fitted_is_said(episodes, change, note):
     found = study([replace(each, **change(each)) for each in episodes], QUICK)
     assert found.features is None
     assert any('Distances of features are not fitted' in n and note in n for n in found.notes)
+
+
+def test_features_that_an_episode_lost_are_said(episodes):
+    lost = {'features': None, 'feature_source': '', 'feature_note': 'their number changes'}
+    some = [replace(each, **lost) if n < 2 else each for n, each in enumerate(episodes)]
+    found = study(some, QUICK)
+    said = 'Features of 2 of 60 episodes are left out: their number changes (e0).'
+    assert said in found.notes and found.features is not None
+    found = study([replace(each, **lost) for each in episodes], QUICK)
+    assert any('60 of 60' in note for note in found.notes) and found.features is None

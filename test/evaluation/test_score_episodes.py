@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Episodes of bags as calibration takes them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from bag_making import T0, event, message, stamp
 from score_bags import DURATION, inference, score_bag
 
+from frame_ros.bags.streams.form import column_of
 from frame_ros.core.events import EventType, Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes import Episode, read_episodes
@@ -69,6 +71,27 @@ def test_distance_and_contact_are_the_newest_at_the_inference(tmp_path):
     # As the metrics have it: what is infinite is dropped.
     np.testing.assert_array_equal(found.distance, [np.nan, 0.2, 0.2, 0.1])
     np.testing.assert_array_equal(found.contact, [False, True, False, True])
+
+
+@pytest.mark.parametrize(
+    ('widths', 'sources', 'note'),
+    [
+        ((5, 5, 0, 5), 'aa a', ''),
+        ((5, 6, 5, 5), 'aaaa', 'their number changes within an episode: [5, 6]'),
+        ((5, 5, 5, 5), 'abbb', "they are of several sources within an episode: ['a', 'b']"),
+    ],
+)
+def test_features_that_do_not_fit_each_other_are_left_out_and_said(tmp_path, widths, sources, note):
+    episode = recorded(tmp_path)
+    stream = episode.streams['inference']
+    rows = column_of([np.full(width, float(n)) for n, width in enumerate(widths)])
+    named = np.array([source.strip() for source in sources])
+    values = {**stream.values, 'features': rows, 'feature_source': named}
+    episode.streams['inference'] = replace(stream, values=values)
+    found = score_episode(episode)
+    assert found.feature_note == note and (found.features is None) == bool(note)
+    if not note:
+        assert found.feature_source == 'a' and np.isnan(found.features[2]).all()
 
 
 def test_infinite_distances_alone_are_none(tmp_path):

@@ -21,21 +21,26 @@ def with_feature_scores(
     given: CalibrationSet,
 ) -> tuple[CalibrationSet, FeatureReference | None, str]:
     """Returns the episodes with their distances of features; the reference of a calibration file,
-    fitted on the successful ones; and why there is none, in words.
+    fitted on the successful ones; and why there is none, or not of all, in words.
 
     Each episode is compared with the others: its own features would be its nearest neighbours.
     Scores that came of an earlier calibration file are left out: they hold for that file.
     """
     episodes = [_without_earlier(each) for each in given.episodes]
     having = [each.features is not None for each in episodes]
+    unusable = [each for each in episodes if each.feature_note]
+    note = ''
+    if unusable:
+        first, count = unusable[0], f'{len(unusable)} of {len(episodes)}'
+        note = f'Features of {count} episodes are left out: {first.feature_note} ({first.name}).'
     if not any(having):
-        return replace(given, episodes=tuple(episodes)), None, ''
+        return replace(given, episodes=tuple(episodes)), None, note
     try:
         episodes, reference = _compared(episodes)
     except CalibrationError as error:
         note = f'Distances of features are not fitted: {error}.'
         return replace(given, episodes=tuple(episodes)), None, note
-    return replace(given, episodes=tuple(episodes)), reference, ''
+    return replace(given, episodes=tuple(episodes)), reference, note
 
 
 def _without_earlier(episode: ScoreEpisode) -> ScoreEpisode:
