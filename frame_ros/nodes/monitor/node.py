@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,7 @@ from frame_ros.nodes.runtime.parameters import declare_options, unconfigured
 from frame_ros.robots import load_robot
 
 POLL_PERIOD = 0.01  # s between two looks at the inputs
+SILENCE = 1.0  # s beyond a period of the rate, after which verdicts are missed
 BOUNDARIES = (EventType.START, EventType.END)
 LEVELS = {
     Level.OK: health.Level.OK,
@@ -73,6 +75,7 @@ class MonitorNode(ManagedNode):
         self._lock = threading.RLock()  # of the monitor: its options are set in the executor
         self._outputs: tuple[Any, ...] = ()
         self._failure = ''  # why the thread could not judge
+        self._judged = 0.0  # time.monotonic() of the newest verdict
         self._forget_episode()
         self.halts = 0
         self.autostart(self.options.autostart)
@@ -138,6 +141,7 @@ class MonitorNode(ManagedNode):
             folder = Path(self.options.directory).expanduser().absolute()
             self._snapshots = SnapshotThread(self, folder, self.options.snapshot)
         self._publish_settings()
+        self._judged = time.monotonic()
         self._ending.clear()
         self._thread = threading.Thread(target=self._run, name='monitor', daemon=True)
         self._thread.start()
@@ -155,6 +159,7 @@ class MonitorNode(ManagedNode):
         outputs, self._outputs = self._outputs, ()
         for publisher in outputs:
             self.destroy_publisher(publisher)
+        self._forget_episode()
 
     def _release(self) -> None:
         self._monitor = self._settings = None
@@ -247,6 +252,7 @@ class MonitorNode(ManagedNode):
             unavailable,
         )
         self._outputs[0].publish(message)
+        self._judged = time.monotonic()
         level = Level(message.level)
         before, self._level = self._level, level
         if level is Level.HALT and before is not Level.HALT:
@@ -280,14 +286,21 @@ class MonitorNode(ManagedNode):
         """Returns why nothing can be judged, apart from inputs that are missing; else ''."""
         return super().problem() or self._failure or self._setup.problem
 
+    def _silence(self) -> str:
+        """Returns for how long there was no verdict, if that is too long; else ''."""
+        silent = time.monotonic() - self._judged
+        if self._thread is None or silent <= SILENCE + 1.0 / self.options.rate:
+            return ''
+        return f'no verdict for {silent:.0f} s: its clock stands still, or it hangs'
+
     def health(self) -> Iterator[Status]:
         """Yields the newest verdict, the calibration, drift, and the stop of the gate."""
         if self._monitor is None:
             return
         level = self._level
         values = {'episode': self._episode_id, 'halts': str(self.halts)}
-        if self._failure:
-            yield Status('judgement', health.Level.ERROR, f'it failed: {self._failure}', values)
+        if problem := self._failure or self._silence():
+            yield Status('judgement', health.Level.ERROR, problem, values)
         else:
             yield Status('judgement', LEVELS[level], level.title, values)
         yield self._setup.status()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot, a policy and an operator around a monitor, for the tests of its node."""
+"""The monitor node among faults: wrong clocks, gates that do not stop, what is sent no longer."""
 
 import math
 import threading
@@ -91,6 +91,16 @@ class Cell(Node):
     def sense(self, distance=math.nan, contact=False):
         self.send('proximity', distance=distance)
         self.send('contact', in_contact=contact)
+
+
+def act(cell, confidence, distance=1.0, contact=False):
+    """Returns what sends an inference, and what is sensed then."""
+
+    def say():
+        cell.infer(confidence)
+        cell.sense(distance, contact)
+
+    return say
 
 
 class Bench:
