@@ -166,8 +166,9 @@ class ScoreCombination:
         try:
             channels = ScoreChannels.from_dict(content['channels'])
             weights = np.array(content['weights'], dtype=np.float64)
-            if weights.shape != (len(channels.names),) or not np.isfinite(weights).all():
-                raise ValueError(f'{len(channels.names)} finite weights are expected')
+            is_right = np.isfinite(weights).all() and (weights >= 0.0).all()
+            if weights.shape != (len(channels.names),) or not is_right:
+                raise ValueError(f'{len(channels.names)} finite weights from 0 on are expected')
             return cls(str(content['method']), channels, weights)
         except (KeyError, TypeError, ValueError) as error:
             raise CalibrationError(f'the combination is damaged: {error!r}') from error

@@ -183,8 +183,10 @@ class ScoreChannels:
                 raise ValueError(f'mean and spread have shapes {mean.shape} and {spread.shape}')
             if median.shape != (channels,) or scale.shape != (channels,):
                 raise ValueError(f'median and scale must have {channels} values')
-            if (spread <= 0.0).any() or (scale <= 0.0).any():
-                raise ValueError('a spread or scale is not positive')
+            if not all((each > 0.0).all() and np.isfinite(each).all() for each in (spread, scale)):
+                raise ValueError('a spread or scale is not a positive number')
+            if len(set(inputs)) != len(inputs):
+                raise ValueError(f'an input is named twice: {inputs}')
             return cls(inputs, mean, spread, median, scale)
         except (KeyError, TypeError, ValueError) as error:
             raise CalibrationError(f'the channels of a combination are damaged: {error!r}') from (

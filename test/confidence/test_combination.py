@@ -101,6 +101,28 @@ def test_a_damaged_one_is_refused(episodes, part):
         ScoreCombination.from_dict(content)
 
 
+def _first(content, part, value):
+    """Replaces the first number of a part, or the second input's name."""
+    if part == 'inputs':
+        content['channels']['inputs'][1] = content['channels']['inputs'][0]
+        return
+    row = content['weights'] if part == 'weights' else content['channels'][part]
+    while isinstance(row[0], list):
+        row = row[0]
+    row[0] = value
+
+
+@pytest.mark.parametrize(
+    ('part', 'value'),
+    [('weights', -1.0), ('spread', None), ('spread', 0.0), ('scale', None), ('inputs', '')],
+)
+def test_a_number_that_would_silence_a_channel_is_refused(episodes, part, value):
+    content = json.loads(json.dumps(ScoreCombination.fit(episodes, INPUTS).to_dict()))
+    _first(content, part, value)
+    with pytest.raises(CalibrationError, match='damaged'):
+        ScoreCombination.from_dict(content)
+
+
 def test_a_score_that_is_missing_says_nothing(episodes):
     made = ScoreCombination.fit(episodes, INPUTS, 'highest')
     made.start()
