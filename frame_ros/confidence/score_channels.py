@@ -11,7 +11,6 @@ of the distance from the median. So inputs of any scale compare, and none needs 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +25,7 @@ ELAPSED, DISTANCE, CONTACT = 'elapsed', 'distance', 'contact'
 # Inputs that are no scores -> sign of their risk.
 OTHER_INPUTS = {ELAPSED: 1.0, DISTANCE: -1.0, CONTACT: 1.0}
 SMOOTHING = (1.0, 0.25)  # weights of the newest value
+_WEIGHTS = np.array(SMOOTHING)[:, None]
 FORMS = ('level', 'deviation')
 LARGEST = 10.0  # of a channel, about 1000 times as far from the median as the 90 % quantile
 BIN = 0.5  # s
@@ -82,7 +82,6 @@ class ScoreChannels:
         self.mean, self.spread, self.median, self.scale = mean, spread, median, scale
         self.of_input = np.tile(np.arange(len(inputs)), len(SMOOTHING) * len(FORMS))
         self._signs = np.array([sign_of(name) for name in inputs])
-        self._weights = np.array(SMOOTHING)[:, None]
         self._elapsed = np.array([name == ELAPSED for name in inputs])
         self.reset()
 
@@ -100,11 +99,12 @@ class ScoreChannels:
                 f'{len(rows)} successful episodes do not show what scores are usual; '
                 f'{LEAST_EPISODES} or more are needed'
             )
-        smooth = [(times, _smoothed(values)) for times, values in rows]
-        mean, spread = _by_time(smooth)
+        all_times = [times for times, _ in rows]
+        smooth = _smoothed([values for _, values in rows])
+        mean, spread = _by_time(list(zip(all_times, smooth)))
         size = len(SMOOTHING) * len(FORMS) * len(inputs)
         found = cls(inputs, mean, spread, np.zeros(size), np.ones(size))
-        worst = np.array([found.worst_so_far(*row)[-1] for row in rows])
+        worst = np.array([found._worst_so_far(*each)[-1] for each in zip(all_times, smooth)])
         found.median, found.scale = _units(worst)
         found.reset()
         return found
@@ -125,22 +125,30 @@ class ScoreChannels:
         self._advance(elapsed, values)
         return self._in_units(self._worst)
 
-    def worst_so_far(self, times: Array, values: Array) -> Array:
-        """Returns (n, C), the worst value so far at each inference of an episode, as it stands."""
-        now = _smoothed(values)
+    def _worst_so_far(self, times: Array, now: Array) -> Array:
+        """Returns (n, C), the worst value so far at each inference of an episode, as it stands, of
+        its smoothed values (n, smoothings, I).
+        """
         places = np.clip((times / BIN).astype(int), 0, len(self.mean) - 1)
         both = self._forms(now, self.mean[places], self.spread[places]).reshape(len(times), -1)
         return np.maximum.accumulate(np.where(np.isnan(both), -np.inf, both), axis=0)
 
+    def of_episodes(self, episodes: Sequence[ScoreEpisode]) -> list[Array]:
+        """Returns of each episode (n, C), `update` of every inference from its start. Many at once
+        take far less time than one after the other.
+        """
+        smooth = _smoothed([input_rows(each, self.inputs) for each in episodes])
+        return [
+            self._in_units(self._worst_so_far(each.times, now))
+            for each, now in zip(episodes, smooth)
+        ]
+
     def of_episode(self, episode: ScoreEpisode) -> Array:
-        """Returns (n, C), `update` of every inference of an episode, from its start."""
-        return self._in_units(self.worst_so_far(episode.times, input_rows(episode, self.inputs)))
+        """Returns (n, C), `of_episodes` of one."""
+        return self.of_episodes([episode])[0]
 
     def _advance(self, elapsed: float, values: Array) -> None:
-        before = np.where(np.isnan(self._smooth), values, self._smooth)
-        # What is not available now says nothing now.
-        now = before + self._weights * (values - before)
-        self._smooth = np.where(np.isnan(values), self._smooth, now)
+        now, self._smooth = _next_smooth(self._smooth, values)
         place = min(max(int(elapsed / BIN), 0), len(self.mean) - 1)
         both = self._forms(now, self.mean[place], self.spread[place])
         np.fmax(self._worst, both.ravel(), out=self._worst)
@@ -194,20 +202,33 @@ class ScoreChannels:
             )
 
 
-def _smoothed(values: Array) -> Array:
-    """(n, smoothings, I), as `ScoreChannels` smooths (n, I); NaN where a value is."""
-    rows = np.full((len(values), len(SMOOTHING), values.shape[1]), np.nan)
-    for place, weight in enumerate(SMOOTHING):
-        for column, each in enumerate(values.T):
-            known = ~np.isnan(each)
-            # Step by step in plain numbers: bit for bit the same, in a tenth of the time.
-            state, states = math.nan, []
-            for value in each[known].tolist():
-                before = value if state != state else state
-                state = before + weight * (value - before)
-                states.append(state)
-            rows[known, place, column] = states
-    return rows
+def _next_smooth(state: Array, values: Array) -> tuple[Array, Array]:
+    """Returns the smoothed values (..., smoothings, I) with those of now, (..., 1, I) or (I,), and
+    the state after it. What is not available now says nothing now.
+    """
+    before = np.where(np.isnan(state), values, state)
+    now = before + _WEIGHTS * (values - before)
+    return now, np.where(np.isnan(values), state, now)
+
+
+def _smoothed(episodes: Sequence[Array]) -> list[Array]:
+    """(n, smoothings, I) of each episode, as `ScoreChannels` smooths its (n, I); NaN where a value
+    is. Inference after inference, of all episodes that are as long.
+    """
+    if not episodes:
+        return []
+    lengths = np.array([len(rows) for rows in episodes])
+    ends = np.cumsum(lengths)
+    longest_first = np.argsort(-lengths, kind='stable')
+    starts = (ends - lengths)[longest_first]
+    values = np.concatenate(episodes)[:, None, :]
+    found = np.empty((len(values), len(SMOOTHING), values.shape[-1]))
+    state: Array = np.full((len(episodes), *found.shape[1:]), np.nan)
+    for step in range(int(lengths.max())):
+        running = int(np.count_nonzero(lengths > step))
+        places = starts[:running] + step
+        found[places], state = _next_smooth(state[:running], values[places])
+    return np.split(found, ends[:-1])
 
 
 def _by_time(episodes: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:

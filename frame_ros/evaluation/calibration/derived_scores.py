@@ -94,13 +94,13 @@ def combined(
     Raises:
         CalibrationError: it cannot be fitted to the other folds.
     """
-    made = {
-        number: ScoreCombination.fit(
-            [each for each, fold in zip(given.episodes, folds) if fold != number], inputs
-        )
-        for number in range(int(folds.max()) + 1)
-    }
-    return [{COMBINED: made[int(fold)].risks(each)} for each, fold in zip(given.episodes, folds)]
+    found: dict[int, dict[str, Array]] = {}
+    for number in range(int(folds.max()) + 1):
+        rest = [each for each, fold in zip(given.episodes, folds) if fold != number]
+        held_out = np.flatnonzero(folds == number).tolist()
+        risks = ScoreCombination.fit(rest, inputs).risks_of([given.episodes[i] for i in held_out])
+        found |= {place: {COMBINED: risk} for place, risk in zip(held_out, risks)}
+    return [found[place] for place in range(len(folds))]
 
 
 def inputs_of(episode: ScoreEpisode, score: str) -> RecalibrationInputs:
