@@ -120,6 +120,8 @@ def verdict(found: CalibrationStudy) -> list[str]:
         texts.append(f'{_capital(comparison.advice)} (samples {moments}).')
         if found.options.recalibrator not in ('', comparison.recommended):
             texts.append(f'As wanted, {found.options.recalibrator} is saved instead.')
+        kind = found.saved_kind
+        texts += [f'{kind}: {note}.' for note in comparison.candidate(kind).notes]
     if found.thresholds.refused:
         texts.append(
             'Some thresholds could not be fitted; the table of thresholds says what they need.'

@@ -43,7 +43,7 @@ from frame_ros.evaluation.calibration.options import FIRST, HORIZON, RAW, Calibr
 from frame_ros.evaluation.calibration.score_table import dimension_rows, score_rows
 from frame_ros.evaluation.calibration.study import study
 from frame_ros.evaluation.calibration.thresholds import horizon_quantile
-from frame_ros.reports.calibration_page import headline
+from frame_ros.reports.calibration_page import headline, verdict
 
 QUICK = CalibrationOptions(resamples=20)
 
@@ -265,6 +265,8 @@ def test_constant_and_separable_confidences_are_named():
     ]
     chosen = study(separable, QUICK).comparison.candidate('platt')
     assert any('no finite solution' in note for note in chosen.notes) and chosen.metrics
+    saved = study(separable, attrs.evolve(QUICK, recalibrator='platt'))
+    assert any('no finite solution' in text for text in verdict(saved))
 
 
 def test_few_failures_of_the_cross_validation_and_episodes_without_confidence_are_noted():
@@ -299,6 +301,8 @@ def test_a_single_failure_is_too_few_for_a_cross_validation():
     assert not found.comparisons
     assert any('needs 2 episodes of each' in note for note in found.notes)
     assert fitted_file(found).recalibrator is None
+    assert any('8 episodes, close to the worst' in note for note in found.notes)
+    assert not any('close to' in n for n in study(few, attrs.evolve(QUICK, quantile=0.2)).notes)
     chosen = study(few, attrs.evolve(QUICK, recalibrator='platt'))
     assert fitted_file(chosen).recalibrator and headline(chosen).startswith('platt, without')
 

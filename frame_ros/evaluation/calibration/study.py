@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -260,6 +261,14 @@ def _note_counts(made: CalibrationStudy) -> None:
         notes.append(
             f'There are {given.successes} successes and {given.failures} failures; with fewer than '
             f'{FEW} of either, intervals are wide and recalibrators unreliable.'
+        )
+    quantile = made.options.quantile
+    needed = math.ceil(round(1.0 / quantile, 9))
+    if len(given) < needed:
+        notes.append(
+            f'The horizon thresholds, quantiles of {quantile:g}, are of {len(given)} episodes, '
+            f'close to the worst of them; {needed} or more are needed for one to lie '
+            'beyond.'
         )
     if made.options.samples == HORIZON and len(given) and max(map(len, given.episodes)) < 2:
         notes.append('No episode has more than one inference: its horizon is one moment.')
