@@ -84,7 +84,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         if args.short:
             return run_short(Path(folder))
-        chosen = [p for p in policies(args.directory) if not args.only or p.name in args.only]
+        known = {each.name: each for each in policies(args.directory)}
+        names = args.only.split(',') if args.only else list(known)
+        if unknown := [name for name in names if name not in known]:
+            parser.error(f'--only names {unknown}; there are {", ".join(known)}')
+        chosen = [known[name] for name in names]
         groups = [judged(each) for each in collected(chosen, args)]
     bars = Bars(argparse.Namespace(short=args.kept or bool(args.only) or args.share < 1.0))
     lines = tables(groups)

@@ -157,13 +157,22 @@ def _against_singles(held_out: Rows) -> list[str]:
     leads, detections = _leads_over_singles(held_out), _over_singles(held_out, 'detected')
     for name, found in sorted(leads.items(), key=lambda item: item[1].value):
         lines.append(f'| {name} | {_percent(detections[name], True)} | {_percent(found, True)} |')
+    others = [name for name in held_out if is_single(name) and not _is_of_all(held_out, name)]
+    if others:
+        lines += ['', f'Not compared, as not every policy has them: {", ".join(others)}.']
     return lines
 
 
 def best_single(rows: Rows) -> str:
-    """The single predictor with the largest share of the episode left at its alarms."""
-    singles = [name for name in rows if is_single(name)]
+    """The single predictor with the largest share of the episode left at its alarms, of those that
+    every failure has.
+    """
+    singles = [name for name in rows if is_single(name) and _is_of_all(rows, name)]
     return max(singles, key=lambda name: rows[name].measures['lead'].mean())
+
+
+def _is_of_all(rows: Rows, name: str) -> bool:
+    return len(rows[name].kinds) == len(rows[RECOMMENDED].kinds)
 
 
 def _leads_over_singles(rows: Rows) -> dict[str, Share]:
@@ -175,7 +184,7 @@ def _over_singles(rows: Rows, measure: str) -> dict[str, Share]:
     return {
         name: difference(own.measures[measure], other.measures[measure])
         for name, other in rows.items()
-        if is_single(name) and len(other.kinds) == len(own.kinds)
+        if is_single(name) and _is_of_all(rows, name)
     }
 
 
