@@ -26,8 +26,8 @@ SMALL = 8
 MOST_ARRANGEMENTS = 50_000
 # Most numbers in their table.
 MOST_ARRANGED = 1_000_000
-# Most additions of an exact rank sum: two groups of about 110 values, or 8 and 2,600.
-MOST_ADDITIONS = 1_000_000_000
+# Most additions of an exact rank sum: two groups of about 100 values, or 8 and 2,490.
+MOST_ADDITIONS = 900_000_000
 
 
 class Correlation(NamedTuple):
