@@ -4,20 +4,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from frame_ros.core.meanings import MeaningEnum
 
 
-class Cause(StrEnum):
+class Cause(MeaningEnum):
     """A cause; its value is what GateIntervention and GateState carry, its meaning is in words."""
-
-    meaning: str
-
-    def __new__(cls, value: str, meaning: str) -> Cause:
-        """Makes a member from its value and its meaning."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.meaning = meaning
-        return member
 
     JOINT_LIMIT = 'joint_limit', 'a joint would leave its range, or could not brake before its end'
     VELOCITY_LIMIT = 'velocity_limit', 'a joint or the tip would be too fast'

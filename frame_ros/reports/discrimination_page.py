@@ -15,7 +15,13 @@ import numpy as np
 from frame_ros.evaluation.discrimination.groups import Group
 from frame_ros.evaluation.discrimination.labels import QUALITY, Level
 from frame_ros.evaluation.discrimination.overhead import InferenceTime, MetricTime
-from frame_ros.evaluation.discrimination.study import LEVEL, CorrelationRow, EffectRow, Study
+from frame_ros.evaluation.discrimination.study import (
+    LEVEL,
+    CorrelationRow,
+    EffectRow,
+    Study,
+    TestedRow,
+)
 from frame_ros.metrics import REGISTRY
 from frame_ros.reports.html.study_page import (
     BAD,
@@ -33,8 +39,11 @@ from frame_ros.reports.model.numbers import counted, json_safe, plot_numbers, re
 FORMAT = 'frame_ros discrimination 1'
 # Okabe and Ito; failures last.
 COLOURS = ('#009E73', '#0072B2', '#E69F00', '#D55E00')
-SHADES = {'none': 0.0, 'weak': 0.25, 'moderate': 0.6, 'strong': 1.0}
-EFFECT_SHADES = {'negligible': 0.15, 'small': 0.4, 'medium': 0.7, 'large': 1.0}
+# Share of the colour by the class of a correlation, or of an effect.
+SHADES = {
+    'none': 0.0, 'weak': 0.25, 'moderate': 0.6, 'strong': 1.0,
+    'negligible': 0.15, 'small': 0.4, 'medium': 0.7, 'large': 1.0,
+}  # fmt: skip
 DASH = '–'
 MOST_VIOLINS, LONGEST_LABEL = 60, 40
 
@@ -137,7 +146,7 @@ def _agrees(row: CorrelationRow, id: str) -> bool:
 
 def _verdict(study: Study) -> list[str]:
     tested = [row for row in study.correlations if math.isfinite(row.p)]
-    raw, kept = (sum(getattr(row, name) < 0.05 for row in tested) for name in ('p', 'p_holm'))
+    raw, kept = (sum(getattr(row, name) < LEVEL for row in tested) for name in ('p', 'p_holm'))
     effects = [row for row in study.effects if math.isfinite(row.p)]
     large, kept_large = (
         sum(getattr(row, name) < LEVEL and row.magnitude == 'large' for row in effects)
@@ -233,17 +242,31 @@ def _named(id: str) -> Cell:
 
 
 def _correlation_cell(row: CorrelationRow) -> Cell:
-    if not math.isfinite(row.rho):
+    return _tested(row, row.rho, '+.2f', row.is_as_expected, row.strength, f'{row.count} episodes')
+
+
+def _tested(
+    row: TestedRow,
+    value: float,
+    form: str,
+    is_good: bool | None,
+    size: str,
+    of: str,
+) -> Cell:
+    """Returns a value with its interval, in colour where p, not adjusted, is below 0.05.
+
+    form: of numbers. is_good: whether the metric does what its direction promises. size: class of
+    the value. of: how many episodes.
+    """
+    if not math.isfinite(value):
         return Cell(DASH, QUIET, row.remark)
-    tone = PLAIN if row.is_as_expected is None else GOOD if row.is_as_expected else BAD
-    star = '*' if row.p_holm < 0.05 else ''
+    tone = PLAIN if is_good is None else GOOD if is_good else BAD
     return Cell(
-        f'{row.rho:+.2f}{star}',
+        f'{value:{form}}{"*" if row.p_holm < LEVEL else ""}',
         tone if row.is_significant else PLAIN,
-        f'{row.strength}; p = {readable(row.p, 2)}, adjusted {readable(row.p_holm, 2)}; '
-        f'{row.count} episodes',
-        f'{row.lower:+.2f} to {row.upper:+.2f}',
-        strength=SHADES[row.strength] if row.is_significant else 0.0,
+        f'{size}; p = {readable(row.p, 2)}, adjusted {readable(row.p_holm, 2)}; {of}',
+        f'{row.lower:{form}} to {row.upper:{form}}',
+        strength=SHADES[size] if row.is_significant else 0.0,
     )
 
 
@@ -272,18 +295,8 @@ def _level_heading(group: Group, level: Level) -> str:
 
 
 def _effect_cell(row: EffectRow) -> Cell:
-    if not math.isfinite(row.a12):
-        return Cell(DASH, QUIET, row.remark)
-    tone = PLAIN if row.is_better is None else GOOD if row.is_better else BAD
-    star = '*' if row.p_holm < 0.05 else ''
-    return Cell(
-        f'{row.a12:.2f}{star}',
-        tone if row.is_significant else PLAIN,
-        f'{row.magnitude}; p = {readable(row.p, 2)}, adjusted {readable(row.p_holm, 2)}; '
-        f'{row.successes} successes, {row.failures} failures',
-        f'{row.lower:.2f} to {row.upper:.2f}',
-        strength=EFFECT_SHADES[row.magnitude] if row.is_significant else 0.0,
-    )
+    of = f'{row.successes} successes, {row.failures} failures'
+    return _tested(row, row.a12, '.2f', row.is_better, row.magnitude, of)
 
 
 def _violins(study: Study) -> Part:

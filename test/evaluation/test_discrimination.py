@@ -373,3 +373,14 @@ def test_classes_are_those_of_the_paper():
     assert [magnitude_of(0.5 + d / 2) for d in (0.146, 0.148, -0.331, 0.473, -0.475)] == [
         'negligible', 'small', 'medium', 'medium', 'large',
     ]  # fmt: skip
+
+
+def test_a_tie_is_neither_better_nor_worse():
+    rows = [('e0', SUCCESS, 1.0), ('e1', SUCCESS, 2.0), ('e2', SUCCESS, 1.0), ('e3', SUCCESS, 2.0)]
+    failed = [(f'f{i}', FAILURE, float(1 + i % 2)) for i in range(4)]
+    episodes = [episode(name, outcome, jerk=jerk) for name, outcome, jerk in rows + failed]
+    levels = (Level.HIGH, Level.HIGH, Level.LOW, Level.LOW)
+    ratings = [rated(name, level) for (name, _, _), level in zip(rows, levels)]
+    study = discrimination_study(episodes, ratings, StudyOptions(metrics=('ti',), least=2))
+    assert study.correlations[0].rho == 0.0 and study.correlations[0].is_as_expected is None
+    assert study.effects[0].a12 == 0.5 and study.effects[0].is_better is None

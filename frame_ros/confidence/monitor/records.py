@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from typing import NamedTuple
 
+from frame_ros.core.meanings import MeaningEnum
 from frame_ros.core.time import SECOND
 
 NAN = float('nan')
@@ -38,17 +39,8 @@ class Level(IntEnum):
         return names.get(self, self.name.lower())
 
 
-class Cause(StrEnum):
+class Cause(MeaningEnum):
     """Cause of a level other than OK; the value is what messages carry."""
-
-    meaning: str
-
-    def __new__(cls, value: str, meaning: str) -> Cause:
-        """Makes a member from its value and its meaning."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.meaning = meaning
-        return member
 
     SCORE = 'score', 'a score is beyond its threshold'
     NEAR = 'near', 'the robot is near an obstacle'

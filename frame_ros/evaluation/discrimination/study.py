@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,27 +46,24 @@ _BLOCK = 2_000_000
 
 
 @dataclass(frozen=True)
-class CorrelationRow:
-    """Spearman's correlation of a metric with the label (1 high, 3 low quality) in a group.
+class TestedRow:
+    """One test of a metric in a group of episodes.
 
     Attributes:
-        count: labelled successes that have a value.
-        rho: NaN where it is not defined; `remark` says why.
-        lower, upper: 95 % percentile interval, bootstrap over episodes.
+        group: place of the group in the study.
+        lower, upper: 95 % percentile interval of the statistic, bootstrap over episodes.
         p: two-sided; exact for few episodes.
-        p_holm: adjusted for all correlations of the study.
-        strength: 'none', 'weak', 'moderate', 'strong', by the size of rho; '' without rho.
+        p_holm: adjusted for all tests of its kind in the study.
+        remark: why there is no statistic; '' where there is one.
     """
 
     metric: str
     group: int
-    count: int
-    rho: float = NAN
+    _: KW_ONLY
     lower: float = NAN
     upper: float = NAN
     p: float = NAN
     p_holm: float = NAN
-    strength: str = ''
     remark: str = ''
 
     @property
@@ -74,49 +71,58 @@ class CorrelationRow:
         """True if p, not adjusted, is below 0.05, as in the paper."""
         return self.p < LEVEL
 
-    @property
-    def is_as_expected(self) -> bool | None:
-        """True if the metric gets worse with the label; None where neither is better, or no rho."""
+    def _is_good(self, excess: float) -> bool | None:
+        """True if better values of the metric go with `excess` above 0, or worse ones below; None
+        where neither is better, or the excess is 0 or NaN.
+        """
         better = REGISTRY[self.metric].higher_is_better
-        return None if better is None or self.rho != self.rho else (self.rho < 0) == better
+        return None if better is None or not abs(excess) > 0.0 else (excess > 0.0) == better
 
 
 @dataclass(frozen=True)
-class EffectRow:
+class CorrelationRow(TestedRow):
+    """Spearman's correlation of a metric with the label (1 high, 3 low quality) in a group.
+
+    Attributes:
+        count: labelled successes that have a value.
+        rho: NaN where it is not defined.
+        strength: 'none', 'weak', 'moderate', 'strong', by the size of rho; '' without rho.
+    """
+
+    count: int
+    rho: float = NAN
+    strength: str = ''
+
+    @property
+    def is_as_expected(self) -> bool | None:
+        """True if the metric gets worse with the label; None where neither is better, rho is 0, or
+        there is none.
+        """
+        return self._is_good(-self.rho)
+
+
+@dataclass(frozen=True)
+class EffectRow(TestedRow):
     """The Vargha-Delaney effect size of a metric: successes of one quality against failures.
 
     Attributes:
         successes, failures: episodes that have a value.
         a12: probability that the metric is larger in a success; NaN where it is not defined.
-        lower, upper: 95 % percentile interval, bootstrap over episodes.
-        p: of the two-sided Mann-Whitney test; exact for few episodes.
-        p_holm: adjusted for all effects of the study.
         magnitude: 'negligible', 'small', 'medium', 'large', by d = 2 |A12 - 0.5|; '' without A12.
     """
 
-    metric: str
-    group: int
     level: Level
     successes: int
     failures: int
     a12: float = NAN
-    lower: float = NAN
-    upper: float = NAN
-    p: float = NAN
-    p_holm: float = NAN
     magnitude: str = ''
-    remark: str = ''
-
-    @property
-    def is_significant(self) -> bool:
-        """True if p, not adjusted, is below 0.05, as in the paper."""
-        return self.p < LEVEL
 
     @property
     def is_better(self) -> bool | None:
-        """True if the successes have the better values; None where neither is better, or no A12."""
-        better = REGISTRY[self.metric].higher_is_better
-        return None if better is None or self.a12 != self.a12 else (self.a12 > 0.5) == better
+        """True if the successes have the better values; None where neither is better, A12 is 0.5,
+        or there is none.
+        """
+        return self._is_good(self.a12 - 0.5)
 
 
 @dataclass(frozen=True)

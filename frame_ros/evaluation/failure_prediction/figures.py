@@ -98,6 +98,7 @@ class _Parts:
         self._success_groups: list[str] = []
 
     def add(self, group: Group, number: int, alarms: Sequence[float], usual: float) -> None:
+        """Takes the alarms (s) of one episode; usual: median duration of a success, s."""
         episode, kind = group.episodes[number], group.kinds[number]
         are_alarms = [math.isfinite(alarm) for alarm in alarms]
         if not kind:
