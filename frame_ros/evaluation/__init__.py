@@ -2,12 +2,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures over many episodes."""
 
+from frame_ros.evaluation.binary.paired import mcnemar_exact, tango_interval
+from frame_ros.evaluation.binary.unpaired import boschloo, newcombe_interval
 from frame_ros.evaluation.planning.sample_sizes import mcnemar_sample_size, wilson_sample_size
 from frame_ros.evaluation.statistics.agreement import cohens_kappa
+from frame_ros.evaluation.statistics.best_set import best_set
+from frame_ros.evaluation.statistics.letters import compact_letters
 from frame_ros.evaluation.statistics.ranks import mann_whitney, spearman, vargha_delaney_a12
-from frame_ros.evaluation.statistics.several_tests import holm
+from frame_ros.evaluation.statistics.several_tests import bonferroni, holm
+from frame_ros.evaluation.statistics.verdict import Judgement, Verdict, judge
 
 __all__ = [
-    'cohens_kappa', 'holm', 'mann_whitney', 'mcnemar_sample_size', 'spearman',
-    'vargha_delaney_a12', 'wilson_sample_size',
-]  # fmt: skip
+    'Judgement',
+    'Verdict',
+    'best_set',
+    'bonferroni',
+    'boschloo',
+    'cohens_kappa',
+    'compact_letters',
+    'holm',
+    'judge',
+    'mann_whitney',
+    'mcnemar_exact',
+    'mcnemar_sample_size',
+    'newcombe_interval',
+    'spearman',
+    'tango_interval',
+    'vargha_delaney_a12',
+    'wilson_sample_size',
+]

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Statistical tests over episodes: ranks, agreement of raters, several tests at once."""
+"""Statistics over episodes: ranks, agreement of raters, several tests at once, verdicts."""

@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict of a comparison of two policies, in words and as an exit status for scripts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.meanings import MeaningEnum
+
+LEVEL = 0.05
+
+
+class Verdict(MeaningEnum):
+    """Outcomes of a comparison of the first policy with the second."""
+
+    BETTER = 'better', 'the first is better'
+    WORSE = 'worse', 'the first is worse'
+    CROSSING = 'crossing', 'they differ, but which is better depends on the figure'
+    INDISTINGUISHABLE = (
+        'indistinguishable',
+        'no difference was found, though there were enough episodes for one that matters',
+    )
+    UNDERPOWERED = 'underpowered', 'too few episodes to find a difference that matters'
+    NOT_COMPARABLE = 'not_comparable', 'the episodes differ in more than the policy'
+
+    @property
+    def exit_status(self) -> int:
+        """Exit status of a command that was asked for the verdict of one pair. None is 0: a script
+        that forgot to ask for a pair does not read a verdict; 1 and 2 are errors.
+        """
+        return EXIT_STATUSES[self]
+
+    @property
+    def reversed(self) -> Verdict:
+        """The verdict on the second policy compared with the first."""
+        swapped = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+        return swapped.get(self, self)
+
+
+EXIT_STATUSES = {verdict: 10 + place for place, verdict in enumerate(Verdict)}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict with its reasons.
+
+    Attributes:
+        reason: the numbers that it rests on, or the facts that differ, in words.
+        needed: number of pairs or episodes per policy in all that an underpowered comparison
+            needs; None if it is not known, or for another verdict.
+    """
+
+    verdict: Verdict
+    reason: str
+    needed: int | None = None
+
+    def text(self, first: str, second: str) -> str:
+        """Returns the verdict on two policies as a sentence."""
+        words = {
+            Verdict.BETTER: f'{first} is better than {second}',
+            Verdict.WORSE: f'{first} is worse than {second}',
+            Verdict.CROSSING: f'{first} and {second} differ, and cross',
+            Verdict.INDISTINGUISHABLE: f'{first} and {second} cannot be distinguished',
+            Verdict.UNDERPOWERED: f'{first} against {second} is underpowered',
+            Verdict.NOT_COMPARABLE: f'{first} and {second} are not comparable',
+        }
+        return f'{words[self.verdict]}: {self.reason}'
+
+
+def judge(
+    p: float,
+    differences: Sequence[float],
+    *,
+    have: int,
+    needed: float | None,
+    differing_facts: Sequence[str] = (),
+    level: float = LEVEL,
+    unit: str = 'pairs',
+) -> Judgement:
+    """Returns the verdict of any test, by these rules, the first that holds:
+
+    1. a fact other than the policy differs, or there are no episodes: not comparable;
+    2. p is at most the level: better or worse if all differences have one sign (0 is of neither),
+       else crossing, also if all are 0;
+    3. fewer episodes than needed, or the number needed is not known: underpowered;
+    4. else indistinguishable.
+
+    The number needed is that for the smallest difference that matters, which is stated before the
+    data are seen. The power for the difference observed follows from p and says nothing more.
+
+    Args:
+        p: two-sided, adjusted for the other comparisons that are made.
+        differences: estimates of how much better the first is, positive: better; one, or several
+            figures that must agree. NaN: not known, which counts as none.
+        have: number of pairs, or of episodes of the policy that has fewer.
+        needed: the number that finds the smallest difference that matters with the power wanted;
+            infinite if no number does; None if not known.
+        differing_facts: in words, such as 'object: 3 against 4'.
+        level: of the test, in (0, 1).
+        unit: of `have` and `needed`, in words.
+
+    Raises:
+        ValueRangeError: p is outside 0 to 1, or level is not within.
+    """
+    if not 0.0 < level < 1.0:
+        raise ValueRangeError(f'level is {level}; a value between 0 and 1 is expected')
+    facts = list(differing_facts)
+    if have <= 0 and not facts:
+        facts = [f'there are no {unit}']
+    if facts:
+        return Judgement(Verdict.NOT_COMPARABLE, '; '.join(facts))
+    if not 0.0 <= p <= 1.0:
+        raise ValueRangeError(f'p is {p}; a value from 0 to 1 is expected')
+    if p <= level:
+        verdict = _direction(differences)
+        return Judgement(verdict, f'p = {p:.3g} with {have} {unit}, at most {level:g}')
+    found = f'p = {p:.3g} with {have} {unit}'
+    if needed is None:
+        return Judgement(Verdict.UNDERPOWERED, f'{found}; the number needed is not known')
+    if have < needed:
+        if math.isinf(needed):
+            return Judgement(Verdict.UNDERPOWERED, f'{found}; no number is enough')
+        return Judgement(
+            Verdict.UNDERPOWERED, f'{found}; {math.ceil(needed)} are needed', math.ceil(needed)
+        )
+    return Judgement(Verdict.INDISTINGUISHABLE, f'{found}; {math.ceil(needed)} are enough')
+
+
+def _direction(differences: Sequence[float]) -> Verdict:
+    signs = {math.copysign(1.0, each) for each in differences if each and not math.isnan(each)}
+    if len(signs) != 1:
+        return Verdict.CROSSING
+    return Verdict.BETTER if signs == {1.0} else Verdict.WORSE
