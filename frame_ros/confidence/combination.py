@@ -53,6 +53,7 @@ class ScoreCombination:
         if method not in METHODS:
             raise ValueRangeError(f'no method {method!r}; there are {", ".join(METHODS)}')
         self.method, self.channels, self.weights = method, channels, weights
+        self._terms = _terms(method, int(np.count_nonzero(weights)))
 
     @classmethod
     def fit(
@@ -134,7 +135,8 @@ class ScoreCombination:
             raise ValueRangeError(
                 f"elapsed is {elapsed}; a combination needs the s since the episode's start"
             )
-        row = np.array([values.get(name, math.nan) for name in self.inputs], dtype=np.float64)
+        get = values.get
+        row = np.array([get(name, math.nan) for name in self.inputs], dtype=np.float64)
         return float(self.risk_of(self.channels.update(elapsed, row)))
 
     def risks(self, episode: ScoreEpisode) -> Array:
@@ -148,10 +150,10 @@ class ScoreCombination:
     def risk_of(self, units: Array) -> Array:
         """Returns the risk (...,) of channels (..., C)."""
         parts = units * self.weights
-        terms = _terms(self.method, int(np.count_nonzero(self.weights)))
+        terms = self._terms
         if terms < parts.shape[-1]:
             parts = np.partition(parts, parts.shape[-1] - terms, axis=-1)[..., -terms:]
-        return np.asarray(parts.sum(axis=-1))
+        return np.asarray(np.add.reduce(parts, axis=-1))
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain JSON values."""

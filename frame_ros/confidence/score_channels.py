@@ -82,7 +82,9 @@ class ScoreChannels:
         self.mean, self.spread, self.median, self.scale = mean, spread, median, scale
         self.of_input = np.tile(np.arange(len(inputs)), len(SMOOTHING) * len(FORMS))
         self._signs = np.array([sign_of(name) for name in inputs])
-        self._elapsed = np.array([name == ELAPSED for name in inputs])
+        # At an elapsed time there is but one: no deviation from it.
+        is_elapsed = np.array([name == ELAPSED for name in inputs], dtype=bool)
+        self._centre = np.where(is_elapsed, np.nan, mean)
         self.reset()
 
     @classmethod
@@ -112,6 +114,7 @@ class ScoreChannels:
     def reset(self) -> None:
         """Starts an episode."""
         self._smooth: Array = np.full((len(SMOOTHING), len(self.inputs)), np.nan)
+        self._has_all = False  # whether all of it is known
         self._worst = np.full(len(self.names), -np.inf)
 
     def update(self, elapsed: float, values: Array) -> Array:
@@ -130,7 +133,7 @@ class ScoreChannels:
         its smoothed values (n, smoothings, I).
         """
         places = np.clip((times / BIN).astype(int), 0, len(self.mean) - 1)
-        both = self._forms(now, self.mean[places], self.spread[places]).reshape(len(times), -1)
+        both = self._forms(now, self._centre[places], self.spread[places]).reshape(len(times), -1)
         return np.maximum.accumulate(np.where(np.isnan(both), -np.inf, both), axis=0)
 
     def of_episodes(self, episodes: Sequence[ScoreEpisode]) -> list[Array]:
@@ -148,17 +151,34 @@ class ScoreChannels:
         return self.of_episodes([episode])[0]
 
     def _advance(self, elapsed: float, values: Array) -> None:
-        now, self._smooth = _next_smooth(self._smooth, values)
-        place = min(max(int(elapsed / BIN), 0), len(self.mean) - 1)
-        both = self._forms(now, self.mean[place], self.spread[place])
+        now = self._smoothed_now(values)
+        place = min(max(int(elapsed / BIN), 0), len(self._centre) - 1)
+        both = self._forms(now, self._centre[place], self.spread[place])
         np.fmax(self._worst, both.ravel(), out=self._worst)
 
-    def _forms(self, now: Array, mean: Array, spread: Array) -> Array:
+    def _smoothed_now(self, values: Array) -> Array:
+        """Takes the values of one inference; returns them smoothed, as `_next_smooth` does, which
+        takes twice as long.
+        """
+        total = float(np.add.reduce(values))
+        if not self._has_all or total - total != 0.0:  # something was or is not finite
+            now, self._smooth = _next_smooth(self._smooth, values)
+            self._has_all = not np.isnan(self._smooth).any()
+            return now
+        change = values - self._smooth
+        change *= _WEIGHTS
+        change += self._smooth
+        self._smooth = change
+        return change
+
+    def _forms(self, now: Array, centre: Array, spread: Array) -> Array:
         """Returns the forms (..., smoothings, FORMS, I) of smoothed values (..., smoothings, I)."""
-        deviation = np.abs(now - mean) / spread
-        deviation[..., self._elapsed] = np.nan  # at an elapsed time there is but one
         both = np.empty((*now.shape[:-1], len(FORMS), now.shape[-1]))
-        both[..., 0, :], both[..., 1, :] = now * self._signs, deviation
+        np.multiply(now, self._signs, out=both[..., 0, :])
+        deviation = both[..., 1, :]
+        np.subtract(now, centre, out=deviation)
+        np.abs(deviation, out=deviation)
+        np.divide(deviation, spread, out=deviation)
         return both
 
     def _in_units(self, worst: Array) -> Array:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,7 @@ SCORES: MappingProxyType[str, Score] = MappingProxyType(
 )
 
 
+_NAMES = tuple(SCORES)
 # Names of those that need a calibration file, and hold for that file alone.
 OF_CALIBRATION = frozenset(name for name, each in SCORES.items() if Lack.CALIBRATION in each.needs)
 
@@ -89,27 +90,41 @@ def risk(name: str, values: Any) -> NDArray[np.float64]:
     return -array if score_of(name).higher_is_better else array
 
 
+class MissingScores(NamedTuple):
+    """The scores of one inference that are NaN.
+
+    Attributes:
+        reasons: score -> why it is NaN.
+        lines: the same as 'score: reason'.
+    """
+
+    reasons: Mapping[str, str]
+    lines: tuple[str, ...]
+
+
 def missing_scores(
     values: Mapping[str, float], lacks: Collection[str], problems: Mapping[str, str]
-) -> dict[str, str]:
-    """Returns score -> why it is NaN, for the scores of one inference that are.
+) -> MissingScores:
+    """Returns the scores of one inference that are NaN, with the reasons.
 
     Args:
         values: score -> value.
         lacks: what the inference lacks, values of `frame_ros.metrics.record.Lack`.
         problems: id of a metric -> what is wrong with its input, which takes precedence.
     """
-    missing = tuple(name for name in SCORES if values[name] != values[name])
-    reasons = _reasons(missing, frozenset(lacks), tuple(problems.items()))
-    return dict(zip(missing, reasons))
+    missing = tuple([name for name in _NAMES if values[name] != values[name]])
+    return _reasons(missing, frozenset(lacks), tuple(problems.items()))
 
 
 # Inference after inference lacks the same.
 @lru_cache(maxsize=64)
 def _reasons(
     missing: tuple[str, ...], lacks: frozenset[str], problems: tuple[tuple[str, str], ...]
-) -> tuple[str, ...]:
-    """Returns why each of the scores is missing."""
+) -> MissingScores:
     known = dict(problems)
-    metrics = (SCORES[name].metric for name in missing)
-    return tuple(known.get(each.id) or each.reason(lacks, CONFIDENCE) for each in metrics)
+    metrics = {name: SCORES[name].metric for name in missing}
+    reasons = {
+        name: known.get(each.id) or each.reason(lacks, CONFIDENCE) for name, each in metrics.items()
+    }
+    lines = tuple(f'{name}: {why}' for name, why in reasons.items())
+    return MissingScores(MappingProxyType(reasons), lines)

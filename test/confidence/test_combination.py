@@ -71,6 +71,19 @@ def test_updates_give_the_risks_of_the_episode_and_never_fall(episodes):
     assert made.update({'elapsed': 0.0, 'ev_step': 5.0}) <= expected[-1]
 
 
+@pytest.mark.parametrize('odd', [np.nan, np.inf, -np.inf])
+def test_gaps_and_infinite_values_are_the_same_live_and_of_the_whole_episode(episodes, odd):
+    made = ScoreCombination.fit(episodes, INPUTS, 'mean')
+    each = episode(np.random.default_rng(5), True)
+    for place, column in enumerate(each.scores.values()):
+        column[[0, 5 + place, 9]] = odd
+    expected = made.risks(each)
+    made.start()
+    for row, elapsed in enumerate(each.times.tolist()):
+        values = {name: float(column[row]) for name, column in each.scores.items()}
+        assert made.update({**values, 'elapsed': elapsed}) == expected[row]
+
+
 def test_the_future_does_not_change_the_risk(episodes):
     made = ScoreCombination.fit(episodes, INPUTS)
     rng = np.random.default_rng(3)

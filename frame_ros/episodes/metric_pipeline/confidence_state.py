@@ -43,6 +43,7 @@ COPIED = {
     'confidence_max': 'confidence_max',
     **dict(zip(ENSEMBLE_METRICS, ENSEMBLE_METRICS)),
 }
+COPIED_PAIRS = tuple(COPIED.items())
 # The same that are whole numbers, of every inference.
 COUNTS = ('sequence', 'token_count', 'sample_count', 'vocabulary_size')
 # What says why values cannot be used -> its counter in the data quality, and the metrics.
@@ -91,6 +92,10 @@ class ConfidenceState:
         self._consistency = StatisticalConsistency()
         self._windows = {name: WindowMean() for name in METRICS}
         self._means = {name: RunningMean() for name in METRICS}
+        self._tracked = [
+            (name, f'{name}_step', f'{name}_mean', self._windows[name], self._means[name])
+            for name in METRICS
+        ]
         self.problem = ''
         self.reset()
 
@@ -99,7 +104,7 @@ class ConfidenceState:
         self._vocabulary_size = 0
         self._sequence: int | None = None
         self.problems: dict[str, str] = {}
-        self._missing: dict[str, str] = {}
+        self._missing: Mapping[str, str] = {}
         self._live.reset()
         self.calibrated.start()
         self._stagnation.reset()
@@ -142,31 +147,34 @@ class ConfidenceState:
         """
         self._note_problems(values)
         self._check_setup(values)
-        steps = {name: float(values.get(name, NAN)) for name in METRICS}
-        if steps[METRICS[0]] == steps[METRICS[0]]:
-            self._follow_vocabulary(int(values.get('vocabulary_size', 0)))
+        get = values.get
+        first = get(METRICS[0], NAN)
+        if first == first:
+            self._follow_vocabulary(int(get('vocabulary_size', 0)))
         found: dict[str, Any] = {**UNKNOWN, **self._confidences(values)}
         for name in COUNTS:
-            found[name] = int(values.get(name, 0))
-        for field, name in COPIED.items():
-            found[field] = float(values.get(name, NAN))
+            found[name] = int(get(name, 0))
+        for field, name in COPIED_PAIRS:
+            found[field] = float(get(name, NAN))
         if actions is not None:
             found.update(zip(OF_ACTIONS, ACTION_VALUES(actions)))
         found['time'] = time
         found['stagnation'] = self._stagnation.value
         found['stac'] = self._compare_samples(values)
-        found['sample_spread'] = tuple(map(float, values.get('sample_spread', ())))
-        for name, step in steps.items():
+        found['sample_spread'] = tuple(map(float, get('sample_spread', ())))
+        for name, step_field, mean_field, window, mean in self._tracked:
+            step = float(get(name, NAN))
             if step == step:
-                self._windows[name].update(step)
-                self._means[name].update(step)
-                found[name], found[f'{name}_step'] = self._windows[name].value, step
-            found[f'{name}_mean'] = self._means[name].value
+                window.update(step)
+                mean.update(step)
+                found[name], found[step_field] = window.value, step
+            found[mean_field] = mean.value
         self._live.update('inference', values)
         found.update(zip(self._live.fields, self._live.values()))
         found.update(self._calibrate(values, found, around))
-        self._missing = missing_scores(found, self._lacks(values, found), self.problems)
-        found['unavailable'] = tuple(f'{name}: {why}' for name, why in self._missing.items())
+        self._missing, found['unavailable'] = missing_scores(
+            found, self._lacks(values, found), self.problems
+        )
         return found
 
     @property
