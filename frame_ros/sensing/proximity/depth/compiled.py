@@ -1,11 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loops compiled by numba.
-
-Compiled code is kept on disk: in `__pycache__` next to the module, or in the user's cache folder if
-that cannot be written. It is rebuilt when the module's own file has changed, not when another has.
-So everything that a compiled function calls, and every constant that it uses, must be in its own
-module: no module of compiled functions imports from another.
+"""Compiled loops over the pixels of depth images, which are refused without numba: uncompiled they
+would be too slow for a live image.
 """
 
 from __future__ import annotations
@@ -13,38 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from frame_ros.core import compiled as core
 from frame_ros.core.errors import MissingExtraError, install_hint
-
-_problem = ''  # why numba cannot be used
-try:
-    import numba
-except ImportError as error:
-    _problem = str(error) or 'it cannot be imported'
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Returns the function, compiled at its first call for its argument types; other threads run
-    meanwhile. There is no cache if no folder can be written; without numba a call raises
-    MissingExtraError, so that code without depth images runs without it.
+    """Returns the function, compiled; without numba a call raises MissingExtraError, so that code
+    without depth images runs without it.
     """
-    if _problem:
-        return _refuse
-    try:
-        return numba.njit(cache=True, nogil=True, error_model='numpy')(function)
-    except RuntimeError:
-        return numba.njit(nogil=True, error_model='numpy')(function)
+    return core.compiled(function, _refuse)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Returns the function as a part of each compiled function that calls it: a call that passes
-    many arrays takes longer than some hundred operations on numbers.
-    """
-    if _problem:
-        return _refuse
-    return numba.njit(inline='always', nogil=True, error_model='numpy')(function)
+    """Returns the function as a part of each compiled function that calls it."""
+    return core.inlined(function, _refuse)
 
 
 def _refuse(*_: object) -> None:
     raise MissingExtraError(
-        f'distances from depth images need numba ({_problem}): {install_hint("depth")}'
+        f'distances from depth images need numba ({core.problem}): {install_hint("depth")}'
     )
