@@ -19,6 +19,19 @@ from frame_ros.core.compiled import compiled
 ROUNDING = 1e-12
 
 
+def _count(draw: Any, sizes: Any, weights: Any) -> float:
+    """Sets how often each episode was drawn, (E,); returns the operations at risk."""
+    weights[:] = 0.0
+    at_risk = 0.0
+    for episode in draw:
+        weights[episode] += 1.0
+        at_risk += sizes[episode]
+    return at_risk
+
+
+_weigh = compiled(_count)
+
+
 def _two_arms(
     times: Any,
     events: Any,
@@ -43,14 +56,8 @@ def _two_arms(
             P(T_a < T_b) with ties and mass beyond tau counted half.
     """
     for row in range(first.shape[0]):
-        weights[:] = 0.0
-        at_risk_a = at_risk_b = 0.0
-        for episode in first[row]:
-            weights[0, episode] += 1.0
-            at_risk_a += sizes[episode]
-        for episode in second[row]:
-            weights[1, episode] += 1.0
-            at_risk_b += sizes[episode]
+        at_risk_a = _weigh(first[row], sizes, weights[0])
+        at_risk_b = _weigh(second[row], sizes, weights[1])
         alive_a = alive_b = 1.0
         area_a = area_b = largest = faster = before = 0.0
         done_a = done_b = gone_a = gone_b = 0.0
@@ -112,11 +119,7 @@ def _one_arm(
             reach 1/2), F at each time of the grid.
     """
     for row in range(draws.shape[0]):
-        weights[:] = 0.0
-        at_risk = 0.0
-        for episode in draws[row]:
-            weights[episode] += 1.0
-            at_risk += sizes[episode]
+        at_risk = _weigh(draws[row], sizes, weights)
         alive, area, before, done, gone = 1.0, 0.0, 0.0, 0.0, 0.0
         at_tau = before_tau = 1.0
         median = float('inf')
