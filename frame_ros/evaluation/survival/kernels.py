@@ -32,29 +32,18 @@ def _count(draw: Any, sizes: Any, weights: Any) -> float:
 _weigh = compiled(_count)
 
 
-def _two_arms(
-    times: Any,
-    events: Any,
-    episodes: Any,
-    lasts: Any,
-    sizes: Any,
-    first: Any,
-    second: Any,
-    tau: float,
-    weights: Any,
-    out: Any,
-) -> None:
+def _two_arms(operations: Any, first: Any, second: Any, tau: float, weights: Any, out: Any) -> None:
     """Statistics of two arms per resample.
 
     Args:
-        times, events, episodes, lasts: (m,) operations up to tau by time; lasts: the last one of
-            those at its time.
-        sizes: (E,) operations of each episode, those after tau and ghosts included.
+        operations: times, events, episodes, lasts (m,) of those up to tau by time; sizes (E,) of
+            the episodes, with those after tau and ghosts.
         first, second: (B, n), (B, m) numbers of episodes in the arms.
         weights: (2, E) room to work in.
         out: (B, 4) receives sup |F_a - F_b|, RMST_a - RMST_b, F_a(tau) - F_b(tau),
             P(T_a < T_b) with ties and mass beyond tau counted half.
     """
+    times, events, episodes, lasts, sizes = operations
     for row in range(first.shape[0]):
         at_risk_a = _weigh(first[row], sizes, weights[0])
         at_risk_b = _weigh(second[row], sizes, weights[1])
@@ -95,29 +84,19 @@ def _two_arms(
         out[row, 3] = faster + 0.5 * alive_a * alive_b
 
 
-def _one_arm(
-    times: Any,
-    events: Any,
-    episodes: Any,
-    lasts: Any,
-    sizes: Any,
-    draws: Any,
-    tau: float,
-    grid: Any,
-    weights: Any,
-    out: Any,
-) -> None:
+def _one_arm(operations: Any, draws: Any, tau: float, grid: Any, weights: Any, out: Any) -> None:
     """Statistics of one arm per resample.
 
     Args:
-        times, events, episodes, lasts: (m,) all operations by time but the ghosts.
-        sizes: (E,) operations of each episode, ghosts included.
+        operations: times, events, episodes, lasts (m,) of all but ghosts by time; sizes (E,) of
+            the episodes, with ghosts.
         draws: (B, n) numbers of episodes.
         grid: (K,) s, not decreasing.
         weights: (E,) room to work in.
         out: (B, 4 + K) receives RMST(tau), F(tau), F before tau, the median (infinite if F does not
             reach 1/2), F at each time of the grid.
     """
+    times, events, episodes, lasts, sizes = operations
     for row in range(draws.shape[0]):
         at_risk = _weigh(draws[row], sizes, weights)
         alive, area, before, done, gone = 1.0, 0.0, 0.0, 0.0, 0.0

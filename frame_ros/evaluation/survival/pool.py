@@ -120,7 +120,7 @@ def arm_statistics(
 
     def part(rows: slice) -> None:
         room = np.empty((2, pool.count))
-        two_arms(*operations, pool.sizes, a[rows], b[rows], tau, room, out[rows])
+        two_arms((*operations, pool.sizes), a[rows], b[rows], tau, room, out[rows])
 
     in_parts(part, len(a), workers)
     return ArmStatistics(*out.T)
@@ -155,8 +155,8 @@ def curve_statistics(
 
     def part(rows: slice) -> None:
         room = np.empty(pool.count)
-        operations = pool.times, pool.events, pool.episodes, pool.lasts
-        one_arm(*operations, pool.sizes, rows_of[rows], tau, points, room, out[rows])
+        operations = pool.times, pool.events, pool.episodes, pool.lasts, pool.sizes
+        one_arm(operations, rows_of[rows], tau, points, room, out[rows])
 
     in_parts(part, len(rows_of), workers)
     return out
