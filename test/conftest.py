@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of all tests: ROS domains of their own, on loopback only."""
 
+import atexit
 import gc
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -40,6 +43,9 @@ os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'] = str(ROOT / 'config' / 'fastdds_lo
 os.environ['FASTDDS_DEFAULT_PROFILES_FILE'] = os.environ['FASTRTPS_DEFAULT_PROFILES_FILE']
 os.environ.setdefault('OMP_NUM_THREADS', '1')
 os.environ.setdefault('MUJOCO_GL', 'egl')
+# The user's own cache is neither read nor filled.
+os.environ['FRAME_ROS_CACHE'] = tempfile.mkdtemp(prefix='frame_ros_cache_')
+atexit.register(shutil.rmtree, os.environ['FRAME_ROS_CACHE'], ignore_errors=True)
 
 
 @pytest.fixture(scope='module', autouse=True)

@@ -254,6 +254,8 @@ def _leave_out(file: Path, found: Survey) -> None:
 def _recordings_in(folder: Path) -> list[list[Path]]:
     """Returns the files of each recording that lies in a folder itself."""
     files = _storage_in(folder)
+    if len(files) < 2:  # metadata.yaml could not say more
+        return [files] if files else []
     listed = _listed_in(folder, files)
     if listed:
         return [listed]

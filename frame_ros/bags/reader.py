@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from frame_ros.bags.findings import Note
 from frame_ros.bags.metadata import bag_information, listed_names, sidecar_of
 from frame_ros.bags.older_messages import conflict_with_known, filled_typestore
 from frame_ros.bags.storage.decompression import file_limit
-from frame_ros.bags.storage.mcap_reader import McapFile, read_mcap
+from frame_ros.bags.storage.mcap_reader import Channel, McapFile, read_mcap
 from frame_ros.bags.storage.other_storage import (
     decompressed,
     decompressed_length,
@@ -118,6 +118,11 @@ class Topic:
 class Bag:
     """One bag: a folder, a `.partial` folder, or a single storage file.
 
+    Args:
+        path: of the bag.
+        wants: whether the messages of a type are needed; None: those of all are. Others may be
+            missing, and cannot be read.
+
     Attributes:
         topics: name -> Topic.
         metadata: facts written by the recorder.
@@ -128,8 +133,9 @@ class Bag:
         BagError: the path is not a bag, or of ROS 1.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, wants: Callable[[str], bool] | None = None) -> None:
         self.path = Path(path)
+        self._wants = wants
         self.topics: dict[str, Topic] = {}
         self.metadata: dict[str, str] = {}
         self.problems: list[str] = []
@@ -145,7 +151,7 @@ class Bag:
             if is_other_storage(file):
                 self._add_other_storage(file)
             else:
-                self._add_mcap(read_mcap(file))
+                self._add_mcap(read_mcap(file, self._wants_channel if wants else None))
         if self.path.name.endswith(PARTIAL_SUFFIX) and not self.is_truncated:
             self.is_truncated = True
             self.problems.append('the recorder was stopped before it finished this bag')
@@ -278,6 +284,9 @@ class Bag:
         except (OSError, ValueError) as error:
             self.report(f'{SIDECAR_NAME} cannot be read and was ignored: {_reason(error)}')
 
+    def _wants_channel(self, channel: Channel) -> bool:
+        return self._wants is None or self._wants(channel.message_type)
+
     def _take_facts(self, facts: dict[str, Any]) -> None:
         self.metadata.update({str(key): str(value) for key, value in facts.items()})
 
@@ -356,6 +365,9 @@ class Bag:
     def _find_types(self) -> None:
         parsed: dict[tuple[str, str], dict[str, Any]] = {}
         for topic in self.topics.values():
+            if self._wants is not None and not self._wants(topic.message_type):
+                topic.reason = 'its messages were not asked for'
+                continue
             try:
                 if not topic.definition:
                     topic.definition = find_definition(topic.message_type).text

@@ -96,7 +96,7 @@ def read_bag(
     try:
         return list(_episodes_of(bag, _Choice(namespace, topics, robot, joint_units)))
     except Exception as error:  # whatever the contents of a foreign bag lead to
-        raise _bag_error(bag.path, error) from error
+        raise bag_error(bag.path, error) from error
 
 
 def _read_one(
@@ -112,14 +112,14 @@ def _read_one(
         episodes = read_bag(Bag(path), **vars(choice))
     except Exception as error:  # one bad bag must not end the reading of the others
         if is_only:
-            raise _bag_error(path, error) from error
-        yield Episode(path, path.name, {}, [], {}, {}, problems=[str(_bag_error(path, error))])
+            raise bag_error(path, error) from error
+        yield Episode(path, path.name, {}, [], {}, {}, problems=[str(bag_error(path, error))])
         return
     for episode in episodes:
         try:
             process_episode(episode, references)
         except Exception as error:  # the same
-            problem = _bag_error(path, error, 'its metrics cannot be computed')
+            problem = bag_error(path, error, 'its metrics cannot be computed')
             if is_only:
                 raise problem from error
             episode.metrics, episode.summary = {}, {}
@@ -127,7 +127,8 @@ def _read_one(
         yield episode
 
 
-def _bag_error(path: Path, error: Exception, what: str = 'it cannot be read') -> BagError:
+def bag_error(path: Path, error: Exception, what: str = 'it cannot be read') -> BagError:
+    """Returns the error that names a bag, of what went wrong in it."""
     if isinstance(error, BagError):
         return error
     kind = '' if isinstance(error, FrameRosError) else f'{type(error).__name__}: '

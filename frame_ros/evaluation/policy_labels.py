@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from frame_ros.episodes.episode import Episode
 
@@ -19,7 +19,12 @@ def policy_labels(episodes: Sequence[Episode]) -> list[str]:
     """Returns the label of each episode's policy: one per policy, checkpoint and (scripted)
     quality; a checkpoint by its last folder, if that suffices.
     """
-    keys = [tuple(str(each.attributes.get(name) or '') for name in FACTS) for each in episodes]
+    return labels_of(episode.attributes for episode in episodes)
+
+
+def labels_of(attributes: Iterable[Mapping[str, str]]) -> list[str]:
+    """Returns the same of episodes of which these are the attributes."""
+    keys = [tuple(str(each.get(name) or '') for name in FACTS) for each in attributes]
     distinct = list(dict.fromkeys(keys))
     labels: dict[_Key, str] = {}
     for is_short in (True, False):

@@ -11,7 +11,7 @@ import mmap
 import os
 import struct
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,6 +62,9 @@ PREFIX = np.dtype(
     }
 )
 
+# The index of a chunk's messages of one channel: its id, and (N,) their offsets in the chunk.
+_Index = tuple[int, NDArray[np.int64]]
+
 
 @dataclass(frozen=True)
 class Channel:
@@ -94,20 +97,27 @@ def is_mcap(path: Path) -> bool:
     return path.name.endswith(MCAP_SUFFIXES)
 
 
-def read_mcap(path: Path) -> McapFile:
+def read_mcap(path: Path, wants: Callable[[Channel], bool] | None = None) -> McapFile:
     """Reads an MCAP file, or one that was compressed as a whole.
+
+    wants: as `McapFile` takes it.
 
     Raises:
         BagError: it cannot be opened or unpacked, or is not MCAP.
     """
     if not path.name.endswith(PACKED):
-        return McapFile(path)
+        return McapFile(path, wants)
     with unpacked_file(path) as plain:
-        return McapFile(plain)  # mapped, it stays readable
+        return McapFile(plain, wants)  # mapped, it stays readable
 
 
 class McapFile:
     """One MCAP file.
+
+    Args:
+        path: of the file.
+        wants: whether the messages of a channel are needed; None: those of all are. A chunk whose
+            index names no such channel is not unpacked, and rows of other channels may be missing.
 
     Attributes:
         channels: id -> Channel.
@@ -119,8 +129,9 @@ class McapFile:
         BagError: it cannot be opened, or is not MCAP.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, wants: Callable[[Channel], bool] | None = None) -> None:
         self.path = path
+        self._wants = wants
         self.channels: dict[int, Channel] = {}
         self.metadata: dict[str, dict[str, str]] = {}
         self.problems: list[str] = []
@@ -166,7 +177,7 @@ class McapFile:
                 f'{self.path} is not an MCAP file: it does not begin with the MCAP magic'
             )
         chunk: _Segment | None = None
-        indexes: list[NDArray] = []
+        indexes: list[_Index] = []
         for opcode, start, end in self._records(len(MAGIC), size):
             if chunk is not None and opcode != MESSAGE_INDEX:
                 self._take_chunk(chunk, indexes)
@@ -174,7 +185,7 @@ class McapFile:
             if opcode == CHUNK:
                 chunk = self._chunk_segment(start, end)
             elif opcode == MESSAGE_INDEX:
-                indexes.append(self._index_offsets(start, end))
+                indexes.append(self._index(start, end))
             elif opcode == MESSAGE:
                 self._loose.append((start - RECORD_HEADER_SIZE, end))
             elif opcode == FOOTER:
@@ -241,11 +252,23 @@ class McapFile:
         begin = start + cursor.position
         return _Segment(begin, min(end, begin + size), compression, declared)
 
-    def _index_offsets(self, start: int, end: int) -> NDArray[np.int64]:
+    def _index(self, start: int, end: int) -> _Index:
+        channel = int.from_bytes(bytes(self._bytes[start : start + 2]), 'little')
         entries = self._bytes[start + 6 : end]
-        return entries[: len(entries) // 16 * 16].view('<u8').reshape(-1, 2)[:, 1].astype(np.int64)
+        offsets = entries[: len(entries) // 16 * 16].view('<u8').reshape(-1, 2)[:, 1]
+        return channel, offsets.astype(np.int64)
 
-    def _take_chunk(self, chunk: _Segment, indexes: list[NDArray]) -> None:
+    def _wanted(self, indexes: list[_Index]) -> list[_Index]:
+        """Returns the indexes of channels that are wanted, or not known."""
+        if self._wants is None:
+            return indexes
+        known = self.channels
+        return [each for each in indexes if each[0] not in known or self._wants(known[each[0]])]
+
+    def _take_chunk(self, chunk: _Segment, all_indexes: list[_Index]) -> None:
+        indexes = [offsets for _, offsets in self._wanted(all_indexes)]
+        if all_indexes and not indexes:
+            return
         segment, base = 0, chunk.start
         if chunk.compression:
             self._segments.append(chunk)

@@ -31,7 +31,7 @@ class EpisodeOutcome:
         policy: label of the policy, or of the human reference (`is_human`).
         object: what was manipulated; '' if not said.
         task: the instruction; '' if not said.
-        duration: s.
+        duration: s; NaN if not known.
         operations: by time; never empty (an episode without success has one censored or ghost
             operation); where times are not known, empty.
         is_success: whether the task was done; None if not known.
@@ -44,6 +44,7 @@ class EpisodeOutcome:
         operator_count: successes that the operator wrote down; None if not known.
         interventions: number of times that an operator took over.
         conditions: name -> value of what was set up: camera, tote, site, session, ...
+        date: day and time of its start, ISO 8601 in UTC; '' if not known.
         source: the bag or file; None if it was made in memory.
         notes: what makes it doubtful, in words.
     """
@@ -62,6 +63,7 @@ class EpisodeOutcome:
     operator_count: int | None = None
     interventions: int = 0
     conditions: Mapping[str, str] = field(default_factory=dict)
+    date: str = ''
     source: Path | None = None
     notes: tuple[str, ...] = ()
 

@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Meanings of the attributes of an episode for the comparison of policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from frame_ros.core.errors import ValueRangeError
+
+# The policy of a recording of a human at a leader arm, in any case.
+HUMANS = ('human', 'teleop', 'teleoperation', 'teleoperator')
+PAIR, HUMAN, OPERATOR_COUNT = 'pair', 'human', 'operator_count'
+# Facts that together name the scene of an episode, if it has no `pair`.
+SCENE_FACTS = ('scene', 'seed')
+STAGE, CONDITION = 'stage.', 'condition.'
+# Facts that are conditions without the prefix.
+CONDITIONS = (
+    'camera',
+    'tote',
+    'site',
+    'session',
+    'station',
+    'robot',
+    'lighting',
+    'operator_name',
+    'namespace',
+)
+TRUE, FALSE = ('true', '1', 'yes', 'y'), ('false', '0', 'no', 'n')
+
+
+def truth(text: str, name: str) -> bool:
+    """Returns the truth of a word.
+
+    name: of the fact, for the message.
+
+    Raises:
+        ValueRangeError: it is no such word.
+    """
+    word = text.strip().lower()
+    if word not in TRUE + FALSE:
+        raise ValueRangeError(
+            f'{name} is {text!r}; expected: true or false (also 1 or 0, yes or no)'
+        )
+    return word in TRUE
+
+
+def pair_of(facts: Mapping[str, str]) -> str:
+    """Returns the name of what paired episodes share: `pair`, else scene and seed; '' without."""
+    if facts.get(PAIR):
+        return facts[PAIR]
+    return ', '.join(f'{name} {facts[name]}' for name in SCENE_FACTS if facts.get(name))
+
+
+def is_human(facts: Mapping[str, str]) -> bool:
+    """Returns whether a human drove: what `human` says, else by the name of the policy.
+
+    Raises:
+        ValueRangeError: `human` is neither true nor false.
+    """
+    if facts.get(HUMAN):
+        return truth(facts[HUMAN], HUMAN)
+    return (facts.get('policy') or '').strip().lower() in HUMANS
+
+
+def operator_count(facts: Mapping[str, str]) -> int | None:
+    """Returns the successes that the operator wrote down; None without.
+
+    Raises:
+        ValueRangeError: it is not a whole number from 0.
+    """
+    text = facts.get(OPERATOR_COUNT, '').strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit()):
+        raise ValueRangeError(f'{OPERATOR_COUNT} is {text!r}; expected: a whole number from 0')
+    return int(text)
+
+
+def stages_of(facts: Mapping[str, str]) -> dict[str, bool]:
+    """Returns stage -> whether it was reached, in the order of the facts `stage.NAME`.
+
+    Raises:
+        ValueRangeError: one is neither true nor false.
+    """
+    names = [name for name in facts if name.startswith(STAGE) and facts[name].strip()]
+    return {name.removeprefix(STAGE): truth(facts[name], name) for name in names}
+
+
+def conditions_of(facts: Mapping[str, str]) -> dict[str, str]:
+    """Returns name -> value of the conditions: `CONDITIONS`, and all of `condition.NAME`."""
+    found = {name: facts[name] for name in CONDITIONS if facts.get(name)}
+    if 'robot' in found:
+        # A description in the bag's own folder: its name is the same in every bag.
+        found['robot'] = PurePath(found['robot']).name or found['robot']
+    named = {n.removeprefix(CONDITION): v for n, v in facts.items() if n.startswith(CONDITION)}
+    return {**found, **{name: value for name, value in named.items() if name and value}}

@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Options of the reading of outcomes."""
+
+from __future__ import annotations
+
+from frame_ros.core.options import option, options
+
+
+@options
+class OutcomeOptions:
+    """Outcomes of bags and files."""
+
+    pair_by_position: bool = option(
+        False,
+        'the n-th episodes of a task in files of lerobot-eval without seeds are a pair: all were '
+        'run with one --seed',
+    )
+    cache: bool = option(
+        True, 'keep the outcomes of each bag in a small file, which later runs read instead'
+    )
+    cache_folder: str = option(
+        '',
+        "folder of these files; '': outcomes in FRAME_ROS_CACHE, else frame_ros/outcomes in "
+        'XDG_CACHE_HOME or ~/.cache',
+    )
