@@ -17,12 +17,12 @@ from frame_ros.evaluation.calibration.comparison import Candidate
 from frame_ros.evaluation.calibration.horizon import RULES, SHOWN, Curve, HorizonCalibration
 from frame_ros.evaluation.calibration.score_table import DimensionRow
 from frame_ros.reports.html.figures import BLUE, GREEN, ORANGE, VERMILLION
+from frame_ros.reports.html.panels import axes_of, grid_layout, transparent
 from frame_ros.reports.html.study_page import Figure
 from frame_ros.reports.model.numbers import plot_numbers
 
 RULE_COLOURS = {'current': BLUE, 'window': ORANGE, 'average': GREEN}
 GREY = '#888888'
-GAP = 0.06  # of the width, between panels
 PANEL_HEIGHT = 230
 PERCENT = 100.0
 
@@ -44,7 +44,7 @@ def horizon_figure(found: Mapping[str, HorizonCalibration]) -> Figure:
             if name == 'current':
                 data += _shaded(x, curve, colour, panel)
     titles = ('ECE₁', 'Brier score', 'confidence, successes', 'confidence, failures')
-    layout = _grid_layout([titles], 300, 'task time (%)')
+    layout = grid_layout([titles], 300, 'task time (%)')
     for panel in (3, 4):
         layout[f'yaxis{panel}']['range'] = [0, 1]
     layout['legend'] = {'orientation': 'h', 'x': 0, 'y': -0.22}
@@ -103,14 +103,14 @@ def _diagrams(
             panel += 1
             data += _diagram(bins, panel, has_intervals)
     titles = [[title for title, _ in row] for row in rows]
-    layout = _grid_layout(titles, PANEL_HEIGHT * len(rows) + 70, 'confidence', 'success rate')
+    layout = grid_layout(titles, PANEL_HEIGHT * len(rows) + 70, 'confidence', 'success rate')
     for axis in (key for key in layout if key.startswith(('xaxis', 'yaxis'))):
         layout[axis]['range'] = [-0.03, 1.03]
     return Figure(data, layout, caption)
 
 
 def _diagram(bins: list[ReliabilityBin], panel: int, has_intervals: bool) -> list[Trace]:
-    axes = _axes(panel)
+    axes = axes_of(panel)
     rates = [each.success_rate for each in bins]
     above = [each.interval[1] - each.success_rate for each in bins]
     below = [each.success_rate - each.interval[0] for each in bins]
@@ -193,7 +193,7 @@ def monitoring_figure(
         data += [line, limit]
     words = {True: 'success', False: 'failure'}
     titles = [f'{each.name}: {words[bool(each.outcome)]}' for each in episodes]
-    layout = _grid_layout([titles], 280, 'task time (%)', score)
+    layout = grid_layout([titles], 280, 'task time (%)', score)
     layout['legend'] = {'orientation': 'h', 'x': 0, 'y': -0.25}
     return Figure(
         data,
@@ -207,7 +207,7 @@ def _curve(x: Array, y: Array, colour: str, name: str, panel: int, is_named: boo
     return {
         'type': 'scatter', 'mode': 'lines', 'name': name, 'legendgroup': name,
         'showlegend': is_named, 'x': plot_numbers(x), 'y': plot_numbers(y),
-        'line': {'color': colour, 'width': 1.8}, 'marker': {'color': colour}, **_axes(panel),
+        'line': {'color': colour, 'width': 1.8}, 'marker': {'color': colour}, **axes_of(panel),
         'hovertemplate': f'%{{x:.0f}} %: %{{y:.3f}}<extra>{name}</extra>',
     }  # fmt: skip
 
@@ -221,59 +221,6 @@ def _shaded(x: Array, curve: Curve, colour: str, panel: int) -> list[Trace]:
             'type': 'scatter', 'mode': 'lines', 'line': {'width': 0}, 'hoverinfo': 'skip',
             'showlegend': False, 'x': plot_numbers(np.append(x, x[::-1])), 'fill': 'toself',
             'y': plot_numbers(np.append(curve.lower, curve.upper[::-1])),
-            'fillcolor': _transparent(colour), **_axes(panel),
+            'fillcolor': transparent(colour), **axes_of(panel),
         }
     ]  # fmt: skip
-
-
-def _transparent(colour: str) -> str:
-    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
-    return f'rgba({red},{green},{blue},0.16)'
-
-
-def _axes(panel: int) -> dict[str, str]:
-    number = '' if panel == 1 else f'{panel}'
-    return {'xaxis': f'x{number}', 'yaxis': f'y{number}'}
-
-
-def _grid_layout(
-    titles: Sequence[Sequence[str]], height: int, below: str, side: str = ''
-) -> dict[str, Any]:
-    """Returns the layout of panels in rows, with a title above each.
-
-    Args:
-        titles: of each row.
-        height: in pixels.
-        below: title of the horizontal axes of the last row.
-        side: title of the vertical axes of the first column.
-    """
-    layout: dict[str, Any] = {
-        'height': height,
-        'margin': {'l': 56, 'r': 10, 't': 34, 'b': 50},
-        'annotations': [],
-    }
-    panel, columns = 0, max(map(len, titles))
-    width, slot = (1 - GAP * (columns - 1)) / columns, 1 / len(titles)
-    for number, row in enumerate(titles):
-        top = 1 - number * slot
-        bottom = top - slot * (0.74 if len(titles) > 1 else 1.0)
-        for column, title in enumerate(row):
-            panel += 1
-            left = column * (width + GAP)
-            axis = '' if panel == 1 else f'{panel}'
-            is_last = number == len(titles) - 1 or column >= len(titles[number + 1])
-            layout[f'xaxis{axis}'] = {
-                'domain': [left, left + width], 'anchor': f'y{axis}', 'nticks': 5,
-                'title': {'text': below if is_last else '', 'standoff': 8},
-            }  # fmt: skip
-            layout[f'yaxis{axis}'] = {
-                'domain': [max(bottom, 0.0), top], 'anchor': f'x{axis}', 'nticks': 5,
-                'title': {'text': side if column == 0 else '', 'standoff': 4},
-            }  # fmt: skip
-            layout['annotations'].append(
-                {
-                    'text': title, 'x': left + width / 2, 'xref': 'paper', 'xanchor': 'center',
-                    'y': top, 'yref': 'paper', 'yanchor': 'bottom', 'showarrow': False,
-                }
-            )  # fmt: skip
-    return layout

@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""CDFs of time to success (PhAIL, figures 1a and 2): per object, and their mean over objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from frame_ros.evaluation.survival.cell import Cell
+from frame_ros.reports.comparison_figures.curves import (
+    Array,
+    Band,
+    curves_of,
+    macro_steps,
+    step_corners,
+)
+from frame_ros.reports.comparison_figures.style import (
+    Look,
+    Trace,
+    coloured,
+    empty_note,
+    labels_of,
+    looks_of,
+    shown_objects,
+    spread,
+)
+from frame_ros.reports.html.panels import axes_of, legend_below, small_multiples, transparent
+from frame_ros.reports.html.study_page import Figure
+from frame_ros.reports.model.numbers import counted, plot_numbers
+
+STRIP = 0.17  # of tau, right of it, for the shares that are done by tau
+LABEL_DISTANCE = 0.075  # of the height, between those shares
+MACRO_HEIGHT = 400
+ABOUT = (
+    'Share of operations that are done within a time (Kaplan-Meier): the higher and the further '
+    'left, the better. The percentages are the shares done by τ = {tau:g} s. What a curve lacks to '
+    '1 there are hard failures, which no time mends, and operations that need longer.'
+)
+
+
+def cdf_figure(
+    cells: Mapping[str, Mapping[str, Cell]],
+    tau: float,
+    bands: Mapping[str, Mapping[str, Band]] | None = None,
+    looks: Mapping[str, Look] | None = None,
+) -> Figure:
+    """Returns a panel per object with the CDF of every policy.
+
+    Args:
+        cells: policy -> object -> operations, a human reference among them.
+        tau: s, the end of the axis.
+        bands: policy -> object -> pointwise 95 % interval.
+        looks: of the policies, as `looks_of` makes them; by their order if not given.
+    """
+    looks = looks or looks_of(cells)
+    curves = {policy: curves_of(row) for policy, row in cells.items()}
+    objects, more = shown_objects(curves)
+    titles = list(labels_of(objects).values()) or ['']
+    layout = small_multiples(titles, 'time to success (s)', 'share of operations done')
+    data: list[Trace] = []
+    named: set[str] = set()
+    for panel, name in enumerate(objects, 1):
+        ends: dict[str, float] = {}
+        for policy, row in curves.items():
+            if name not in row:
+                continue
+            corners, look = step_corners(row[name], tau), looks[policy]
+            band = (bands or {}).get(policy, {}).get(name)
+            about = _about(row[name].count, row[name].ghosts)
+            data += _curve(corners, look, band, tau, panel, policy not in named, about)
+            ends[policy] = float(corners[1][-1])
+            named.add(policy)
+        _add_ends(layout, ends, looks, tau, panel)
+    _format(layout, tau, not objects)
+    has_bands = ' Shaded: 95 % interval over resampled episodes.' if bands else ''
+    return Figure(data, layout, f'{ABOUT.format(tau=tau)}{has_bands}{more}')
+
+
+def macro_cdf_figure(
+    cells: Mapping[str, Mapping[str, Cell]],
+    tau: float,
+    bands: Mapping[str, Band] | None = None,
+    looks: Mapping[str, Look] | None = None,
+) -> Figure:
+    """Returns the mean over objects, with equal weights, of the CDF of every policy.
+
+    Args:
+        cells: policy -> object -> operations; the mean is over the objects that all policies have.
+        tau: s, the end of the axis.
+        bands: policy -> pointwise 95 % interval of the mean.
+        looks: of the policies, as `looks_of` makes them; by their order if not given.
+    """
+    looks = looks or looks_of(cells)
+    curves = {policy: curves_of(row) for policy, row in cells.items()}
+    objects = shared_objects(curves)
+    layout = small_multiples([''], 'time to success (s)', 'share of operations done')
+    layout.update(height=MACRO_HEIGHT, legend=legend_below(MACRO_HEIGHT - 92))
+    layout['margin']['t'], layout['annotations'] = 14, []
+    data: list[Trace] = []
+    ends: dict[str, float] = {}
+    for policy, row in curves.items():
+        if not objects:
+            break
+        corners, band = macro_steps([row[name] for name in objects], tau), (bands or {}).get(policy)
+        used = [row[name] for name in objects]
+        about = _about(sum(each.count for each in used), sum(each.ghosts for each in used))
+        data += _curve(corners, looks[policy], band, tau, 1, True, about)
+        ends[policy] = float(corners[1][-1])
+    _add_ends(layout, ends, looks, tau, 1)
+    _format(layout, tau, not objects)
+    mean = (
+        f' Mean over {counted(len(objects), "object")} that all have, with equal weights.'
+        if len(objects) != 1
+        else ''
+    )
+    has_bands = ' Shaded: 95 % interval over resampled episodes.' if bands else ''
+    return Figure(data, layout, f'{ABOUT.format(tau=tau)}{mean}{has_bands}')
+
+
+def shared_objects(curves: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Returns the objects that every policy has, in the order of the first."""
+    rows = list(curves.values())
+    return [name for name in rows[0] if all(name in row for row in rows)] if rows else []
+
+
+def _about(count: int, ghosts: int) -> str:
+    hard = f'{100 * ghosts / count:.3g} % hard failures'
+    return f'{counted(count, "operation")}, {hard}'
+
+
+def _curve(
+    corners: tuple[Array, Array],
+    look: Look,
+    band: Band | None,
+    tau: float,
+    panel: int,
+    is_named: bool,
+    about: str,
+) -> list[Trace]:
+    data = [] if band is None else _shaded(band, look, tau, panel)
+    data.append(
+        {
+            'type': 'scatter', 'mode': 'lines', 'name': look.label, 'legendgroup': look.label,
+            'showlegend': is_named, 'x': plot_numbers(corners[0]), 'y': plot_numbers(corners[1]),
+            'line': look.line(shape='hv'), 'marker': {'color': look.colour}, **axes_of(panel),
+            'hovertemplate': f'%{{y:.1%}} within %{{x:.1f}} s<br>{about}'
+                             f'<extra>{look.label}</extra>',
+        }
+    )  # fmt: skip
+    return data
+
+
+def _shaded(band: Band, look: Look, tau: float, panel: int) -> list[Trace]:
+    known = np.isfinite(band.lower) & np.isfinite(band.upper) & (np.asarray(band.times) <= tau)
+    if not known.any():
+        return []
+    times, lower, upper = (np.asarray(each, float)[known] for each in band)
+    times, upper_steps = _as_steps(times, upper)
+    lower_steps = _as_steps(np.asarray(band.times, float)[known], lower)[1]
+    return [
+        {
+            'type': 'scatter', 'mode': 'lines', 'line': {'width': 0}, 'hoverinfo': 'skip',
+            'showlegend': False, 'legendgroup': look.label, 'fill': 'toself',
+            'x': plot_numbers(np.append(times, times[::-1])),
+            'y': plot_numbers(np.append(lower_steps, upper_steps[::-1]), 4),
+            'fillcolor': transparent(look.colour), **axes_of(panel),
+        }
+    ]  # fmt: skip
+
+
+def _as_steps(times: Array, values: Array) -> tuple[Array, Array]:
+    """Returns the corners of a step curve as points of a polygon."""
+    return np.repeat(times, 2)[1:], np.repeat(values, 2)[:-1]
+
+
+def _add_ends(
+    layout: dict[str, Any],
+    ends: Mapping[str, float],
+    looks: Mapping[str, Look],
+    tau: float,
+    panel: int,
+) -> None:
+    """Writes the shares that are done by tau right of it, and draws tau."""
+    axes = axes_of(panel)
+    heights = spread(list(ends.values()), LABEL_DISTANCE, 0.02, 0.99)
+    for (policy, end), height in zip(ends.items(), heights):
+        layout['annotations'].append(
+            {
+                'text': coloured(f'{end:.0%}', looks[policy].colour), 'showarrow': False,
+                'x': 1.02 * tau, 'xref': axes['xaxis'], 'xanchor': 'left',
+                'y': round(height, 4), 'yref': axes['yaxis'], 'yanchor': 'middle',
+            }
+        )  # fmt: skip
+    layout.setdefault('shapes', []).append(
+        {'type': 'line', 'xref': axes['xaxis'], 'x0': tau, 'x1': tau, 'y0': 0, 'y1': 1,
+         'yref': f'{axes["yaxis"]} domain', 'layer': 'below', 'line': {'width': 1, 'dash': 'dot'}}
+    )  # fmt: skip
+
+
+def _format(layout: dict[str, Any], tau: float, is_empty: bool) -> None:
+    for axis in [key for key in layout if key.startswith('xaxis')]:
+        layout[axis].update(range=[0, (1 + STRIP) * tau], zeroline=False)
+    for axis in [key for key in layout if key.startswith('yaxis')]:
+        layout[axis].update(range=[-0.02, 1.03], tickformat='.0%')
+    if is_empty:
+        empty_note(layout, 1, 'no operations with known times')
