@@ -67,7 +67,7 @@ def conditions_figure(
         data,
         layout,
         f'{label_of(axis, 60)} of each policy by {label_of(condition)}, with 95 % intervals. A '
-        'long grey line: the policy depends on it; dots in another order than in the other rows: it '
+        'long grey line: the policy depends on it; dots in another order than in other rows: it '
         'can decide which policy looks better.'
         + (f' {more} more values are not drawn.' if more > 0 else ''),
     )

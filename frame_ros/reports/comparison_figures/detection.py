@@ -63,8 +63,8 @@ def detection_figure(
     return Figure(
         data,
         layout,
-        'Share of subsamples of the recorded episodes in which a test finds the difference at 0.05, '
-        f'against the episodes per object and policy. Where a curve crosses the line at '
+        'Share of subsamples of the recorded episodes in which a test finds the difference at '
+        f'0.05, against the episodes per object and policy. Where a curve crosses the line at '
         f'{target:.0%}, that many episodes are enough for it.'
         + (' Grey: what the Brownian-bridge model predicts for KS.' if predicted else '')
         + more,
