@@ -31,7 +31,7 @@ from frame_ros.reports.html.study_page import Figure
 from frame_ros.reports.model.numbers import plot_numbers
 
 DIGITS = 11  # the area below the points is the AUC
-SHORT = 12  # characters of a policy's name beside its values
+SHORT = 12  # characters of a policy's name before its values
 
 
 def pp_figure(
