@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -178,3 +179,14 @@ def test_exit_statuses_are_distinct_and_no_others():
     assert Verdict.BETTER.reversed is Verdict.WORSE and Verdict.WORSE.reversed is Verdict.BETTER
     assert Verdict.CROSSING.reversed is Verdict.CROSSING
     assert all(each.meaning for each in Verdict)
+
+
+def test_the_page_has_these_exit_statuses():
+    page = Path(__file__).resolve().parents[2] / 'docs' / 'paired-tests.md'
+    rows = [line.split('|')[1:-1] for line in page.read_text().splitlines() if '|' in line]
+    named = {}
+    for verdicts, _, statuses in (row for row in rows if len(row) == 3):
+        if statuses.strip()[:1].isdigit():
+            pairs = zip(verdicts.split(','), statuses.split(','), strict=True)
+            named |= {name.strip().replace(' ', '_'): int(status) for name, status in pairs}
+    assert named == {str(verdict): status for verdict, status in EXIT_STATUSES.items()}

@@ -127,7 +127,8 @@ def test_without_pairs_the_unpaired_test_is_the_primary_one():
 def test_unknown_outcomes_do_not_count_and_are_named():
     found = compare_successes(episodes('a', [1, None, 0, 1]), episodes('b', [0, 1, 0, None]))
     assert found.pairing.pairs == ((0, 0), (1, 1), (2, 2), (3, 3))
-    assert found.paired.counts == (0, 1, 0, 1)
+    assert found.paired.counts == (0, 1, 0, 1) and found.pairs == ((0, 0), (2, 2))
+    assert found.counted == ((0, 2, 3), (0, 1, 2))
     assert (found.unpaired.trials_a, found.unpaired.trials_b) == (3, 3)
     assert [remark.split(':')[0] for remark in found.remarks] == ['a', 'b']
     assert 'a-cube-1' in found.remarks[0] and 'b-cube-3' in found.remarks[1]

@@ -34,6 +34,8 @@ class SuccessComparison:
     Attributes:
         first, second: names of the policies.
         pairing: of all their episodes.
+        pairs: places of both episodes of those pairs of which both outcomes are known.
+        counted: places of the episodes that the unpaired comparison has, of either policy.
         paired: of the pairs of which both outcomes are known; None if there is none.
         unpaired: of all episodes with known outcomes on common objects; None if there is none.
         is_paired: whether the paired test is the primary one: at least half of the episodes of the
@@ -47,6 +49,8 @@ class SuccessComparison:
     second: str
     aim: Aim
     pairing: Pairing
+    pairs: tuple[tuple[int, int], ...]
+    counted: tuple[tuple[int, ...], tuple[int, ...]]
     paired: PairedSuccesses | None
     unpaired: UnpairedSuccesses | None
     is_paired: bool
@@ -116,28 +120,41 @@ def compare_successes(
     """
     aim = aim or Aim()
     pairing = pair_episodes(first, second)
-    known = [
-        (a, b)
+    pairs = tuple(
+        (i, j)
         for i, j in pairing.pairs
-        if (a := first[i].is_success) is not None and (b := second[j].is_success) is not None
-    ]
-    both = np.array(known, np.bool_).reshape(-1, 2)
-    paired = paired_successes(both[:, 0], both[:, 1], aim.confidence) if known else None
+        if first[i].is_success is not None and second[j].is_success is not None
+    )
+    a, b = (
+        np.array([outcomes[pair[side]].is_success for pair in pairs], np.bool_)
+        for side, outcomes in enumerate((first, second))
+    )
+    paired = paired_successes(a, b, aim.confidence) if pairs else None
     strata, alone = _strata(first, second)
+    counted = [
+        tuple(
+            place
+            for place, each in enumerate(outcomes)
+            if each.is_success is not None and (each.task, each.object) in strata
+        )
+        for outcomes in (first, second)
+    ]
     unpaired = unpaired_successes(strata, aim.confidence) if strata else None
     fewer = min(unpaired.trials_a, unpaired.trials_b) if unpaired else 0
-    is_paired = paired is not None and 2 * len(known) >= fewer
+    is_paired = paired is not None and 2 * len(pairs) >= fewer
     names = _name(first), _name(second)
     return SuccessComparison(
         *names,
         aim,
         pairing,
+        pairs,
+        (counted[0], counted[1]),
         paired,
         unpaired,
         is_paired,
         compare_stages(first, second, pairing.pairs, aim, resamples, seed),
         tuple(_facts(first, second, bool(strata))),
-        tuple(_remarks(names, (first, second), pairing, alone, unpaired, len(known))),
+        tuple(_remarks(names, (first, second), pairing, alone, unpaired, len(pairs))),
     )
 
 
