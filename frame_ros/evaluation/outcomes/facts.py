@@ -11,7 +11,7 @@ from frame_ros.core.errors import ValueRangeError
 
 # The policy of a recording of a human at a leader arm, in any case.
 HUMANS = ('human', 'teleop', 'teleoperation', 'teleoperator')
-PAIR, HUMAN, OPERATOR_COUNT = 'pair', 'human', 'operator_count'
+PAIR, HUMAN = 'pair', 'human'
 # Facts that together name the scene of an episode, if it has no `pair`.
 SCENE_FACTS = ('scene', 'seed')
 STAGE, CONDITION = 'stage.', 'condition.'
@@ -62,20 +62,6 @@ def is_human(facts: Mapping[str, str]) -> bool:
     if facts.get(HUMAN):
         return truth(facts[HUMAN], HUMAN)
     return (facts.get('policy') or '').strip().lower() in HUMANS
-
-
-def operator_count(facts: Mapping[str, str]) -> int | None:
-    """Returns the successes that the operator wrote down; None without.
-
-    Raises:
-        ValueRangeError: it is not a whole number from 0.
-    """
-    text = facts.get(OPERATOR_COUNT, '').strip()
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit()):
-        raise ValueRangeError(f'{OPERATOR_COUNT} is {text!r}; expected: a whole number from 0')
-    return int(text)
 
 
 def stages_of(facts: Mapping[str, str]) -> dict[str, bool]:

@@ -5,10 +5,25 @@
 from __future__ import annotations
 
 from frame_ros.core.options import option, options
+from frame_ros.evaluation.operations.options import OperationOptions
 
 
 @options
-class OutcomeOptions:
+class EpisodeOutcomeOptions(OperationOptions):
+    """The outcome of one episode."""
+
+    stages_from_streams: bool = option(
+        False,
+        'decide the stages grasped, lifted and placed by the gripper and the poses of the object, '
+        'where the facts name none: this reads whole bags',
+    )
+    lift_height: float = option(
+        0.03, 'rise of the object, held, from which it counts as lifted', unit='m', above=0.0
+    )
+
+
+@options
+class OutcomeOptions(EpisodeOutcomeOptions):
     """Outcomes of bags and files."""
 
     pair_by_position: bool = option(

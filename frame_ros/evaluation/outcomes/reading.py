@@ -5,20 +5,24 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from frame_ros.bags.find_bags import survey, unread_lines
+from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError, FrameRosError, SetupError
 from frame_ros.core.input_files import TEXT, read_bytes
+from frame_ros.core.options import flatten, walk
 from frame_ros.episodes.event_reading import read_event_episodes
+from frame_ros.episodes.reading import read_bag
 from frame_ros.evaluation.outcomes.assembly import assembled
 from frame_ros.evaluation.outcomes.cache import OutcomeCache, default_folder
 from frame_ros.evaluation.outcomes.csv_reading import read_outcomes_csv
 from frame_ros.evaluation.outcomes.lerobot_evaluation import USUAL_NAME, read_lerobot_evaluation
-from frame_ros.evaluation.outcomes.options import OutcomeOptions
+from frame_ros.evaluation.outcomes.options import EpisodeOutcomeOptions, OutcomeOptions
 from frame_ros.evaluation.outcomes.outcome_set import LeftOut, OutcomeSet
 from frame_ros.evaluation.outcomes.recording import RecordedOutcome, recorded_outcome_of
 
@@ -138,10 +142,12 @@ def _take_bags(
     progress: Callable[[int, int], object] | None,
 ) -> None:
     folder = Path(options.cache_folder).expanduser() if options.cache_folder else default_folder()
-    cache = OutcomeCache(folder) if options.cache else None
+    own = deciding_options(options)
+    made_by = json.dumps(flatten(own), sort_keys=True)
+    cache = OutcomeCache(folder, made_by) if options.cache else None
     for count, (label, bag) in enumerate(bags, 1):
         try:
-            found.episodes.extend((label, episode) for episode in outcomes_of_bag(bag, cache))
+            found.episodes.extend((label, episode) for episode in outcomes_of_bag(bag, cache, own))
         except FrameRosError as error:
             found.unread.append(LeftOut(bag.name, bag, str(error)))
         if progress is not None:
@@ -150,8 +156,18 @@ def _take_bags(
         found.notes.append(f'outcomes are not kept for later runs: {cache.problem}')
 
 
-def outcomes_of_bag(bag: Path, cache: OutcomeCache | None = None) -> list[RecordedOutcome]:
+def deciding_options(options: OutcomeOptions) -> EpisodeOutcomeOptions:
+    """Returns those of the options that decide on the outcomes of a bag."""
+    names = (each.name for each in walk(EpisodeOutcomeOptions))
+    return EpisodeOutcomeOptions(**{name: getattr(options, name) for name in names})
+
+
+def outcomes_of_bag(
+    bag: Path, cache: OutcomeCache | None = None, options: EpisodeOutcomeOptions | None = None
+) -> list[RecordedOutcome]:
     """Returns the outcomes of the episodes of one bag, from the cache if it has them.
+
+    options: None: the usual ones; the cache must be of the same.
 
     Raises:
         BagError: it is not a bag, or cannot be read.
@@ -160,7 +176,9 @@ def outcomes_of_bag(bag: Path, cache: OutcomeCache | None = None) -> list[Record
     cached = cache.load(bag, state) if cache is not None else None
     if cached is not None:
         return cached
-    episodes = [recorded_outcome_of(episode) for episode in read_event_episodes(bag)]
+    is_whole = options is not None and options.stages_from_streams
+    found = read_bag(Bag(bag)) if is_whole else read_event_episodes(bag)
+    episodes = [recorded_outcome_of(episode, options) for episode in found]
     if cache is not None:
         cache.store(bag, state, episodes)
     return episodes

@@ -9,70 +9,79 @@ from datetime import datetime, timezone
 from typing import TypeVar
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.core.events import Event, EventType, Outcome
+from frame_ros.core.events import EventType, Outcome
+from frame_ros.core.options import evolved
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.interventions import interventions_of
+from frame_ros.evaluation.operations.episode_operations import EpisodeOperations
+from frame_ros.evaluation.operations.from_events import operations_of_events
+from frame_ros.evaluation.operations.operator_counts import episode_facts
+from frame_ros.evaluation.operations.options import CENSORED, COUNTED, OperationOptions
 from frame_ros.evaluation.outcomes import facts
-from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome, LabelSource
-from frame_ros.evaluation.outcomes.operation import Ending, Operation
+from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
+from frame_ros.evaluation.outcomes.options import EpisodeOutcomeOptions
+from frame_ros.evaluation.outcomes.stream_stages import stages_of_streams
 from frame_ros.evaluation.policy_labels import labels_of
 
 Value = TypeVar('Value')
 # Stamps before it are of a simulated clock, ns: 2000-01-01.
 FIRST_DATE = 946_684_800 * SECOND
-ENDINGS = {
-    Outcome.SUCCESS: Ending.SUCCESS,
-    Outcome.FAILURE: Ending.FAILURE,
-    Outcome.TIMEOUT: Ending.TIMEOUT,
-    Outcome.STOPPED: Ending.STOPPED,
-}
+ENDS_OF_OPERATIONS = (
+    EventType.OPERATION_SUCCESS,
+    EventType.OPERATION_FAILURE,
+    EventType.STOP,
+)
 
 
-def episode_outcome(episode: Episode, policy: str = '') -> EpisodeOutcome:
-    """Returns the outcome of an episode.
+def episode_outcome(
+    episode: Episode, policy: str = '', options: EpisodeOutcomeOptions | None = None
+) -> EpisodeOutcome:
+    """Returns the outcome of an episode: its operations by its events, and its facts.
 
-    `is_success` and the operations are None and empty if nothing recorded says how it ended. Facts
-    that cannot be read are left out, and noted.
+    `is_success` is the outcome of END, else that of SUCCESS or FAILURE; a success with help of an
+    operator is none (`options.interventions`), or not known where the operation is censored. Of
+    a human all driving counts. Where nothing says how it ended, `is_success` is None and the
+    operations are empty. Facts that cannot be read are left out, and noted.
 
     Args:
         policy: label of its policy; '': `policy_labels` of this episode alone.
+        options: None: the usual ones.
     """
-    attributes = known_facts(episode)
-    begin, end = bounds_of(episode)
+    options = options or EpisodeOutcomeOptions()
+    attributes = dict(episode_facts(episode))
     notes: list[str] = []
-    outcome = recorded_outcome(episode)
-    operations = _whole_episode(episode, outcome, begin, end)
+    is_human = bool(_readable(facts.is_human, attributes, notes))
+    if is_human:
+        options = evolved(options, interventions=COUNTED)
+    found = operations_of_events(episode, options)
+    is_success = _is_success(episode, found, options, notes)
+    stages = _readable(facts.stages_of, attributes, notes) or {}
+    if not stages and options.stages_from_streams:
+        stages, reason = stages_of_streams(episode, is_success, options.lift_height)
+        notes += filter(None, [reason])
+    notes += found.notes
+    if episode.is_truncated:
+        notes.append('the recording was cut')
     return EpisodeOutcome(
         name=episode.episode_id,
         policy=policy or labels_of([attributes])[0],
         object=attributes.get('object', ''),
         task=attributes.get('instruction', ''),
-        duration=(end - begin) / SECOND,
-        operations=operations,
-        is_success=None if outcome is Outcome.UNKNOWN else outcome is Outcome.SUCCESS,
-        stages=_readable(facts.stages_of, attributes, notes) or {},
+        duration=found.duration,
+        operations=found.operations if says_how_it_ended(episode) else (),
+        is_success=is_success,
+        stages=stages,
         pair=facts.pair_of(attributes),
-        is_human=bool(_readable(facts.is_human, attributes, notes)),
-        label_source=LabelSource.OUTCOME,
-        operator_count=_readable(facts.operator_count, attributes, notes),
-        interventions=interventions_of(episode).count,
+        is_human=is_human,
+        label_source=found.label_source,
+        operator_count=found.operator_count,
+        interventions=found.interventions,
         conditions=facts.conditions_of(attributes),
-        date=_date(begin),
+        date=_date(bounds_of(episode)[0]),
         source=episode.path,
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys(notes)),
     )
-
-
-def known_facts(episode: Episode) -> dict[str, str]:
-    """Returns the facts of an episode: those of its bag and its START, and those that are known at
-    the end, of the attributes of any later event; the last of a name holds.
-    """
-    found = dict(episode.attributes)
-    for event in episode.events:
-        found.update(event.attributes)
-    return found
 
 
 def recorded_outcome(episode: Episode) -> Outcome:
@@ -86,24 +95,29 @@ def recorded_outcome(episode: Episode) -> Outcome:
     return Outcome.UNKNOWN
 
 
-def _whole_episode(
-    episode: Episode, outcome: Outcome, begin: int, end: int
-) -> tuple[Operation, ...]:
-    """Returns the one operation of an episode of which only the outcome is known."""
+def says_how_it_ended(episode: Episode) -> bool:
+    """Returns whether an event says how the episode, or an operation of it, ended."""
+    if recorded_outcome(episode) is not Outcome.UNKNOWN:
+        return True
+    return any(event.type in ENDS_OF_OPERATIONS for event in episode.events)
+
+
+def _is_success(
+    episode: Episode, found: EpisodeOperations, options: OperationOptions, notes: list[str]
+) -> bool | None:
+    outcome = recorded_outcome(episode)
     if outcome is Outcome.UNKNOWN:
-        return ()
-    ending, seen = ENDINGS[outcome], EventType.__members__.get(outcome.name)
-    if outcome is Outcome.STOPPED:
-        seen = EventType.STOP
-        ending = Ending.SAFETY_STOP if _first(episode.events, seen) else ending
-    moment = _first(episode.events, seen) if seen else None
-    until = end if moment is None else min(max(moment, begin), max(end, begin))
-    return (Operation(0.0, (until - begin) / SECOND, ending),)
-
-
-def _first(events: list[Event], kind: EventType) -> int | None:
-    """Returns the stamp of the first such event, ns; None without any."""
-    return min((event.stamp for event in events if event.type is kind), default=None)
+        return None
+    if outcome is not Outcome.SUCCESS or not found.interventions:
+        return outcome is Outcome.SUCCESS
+    with_help = operations_of_events(episode, evolved(options, interventions=COUNTED))
+    if found.successes == with_help.successes:
+        return True  # the operator drove before or after all that succeeded
+    if options.interventions == CENSORED:
+        notes.append('an operator helped to its success: it is neither a success nor a failure')
+        return None
+    notes.append('an operator helped to its success: it does not count as one')
+    return False
 
 
 def _readable(

@@ -15,9 +15,11 @@ from typing import Any
 from frame_ros.core.events import EventType
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
+from frame_ros.evaluation.operations.operator_counts import episode_facts
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome, LabelSource
 from frame_ros.evaluation.outcomes.operation import Ending, Operation
-from frame_ros.evaluation.outcomes.recorded import episode_outcome, known_facts
+from frame_ros.evaluation.outcomes.options import EpisodeOutcomeOptions
+from frame_ros.evaluation.outcomes.recorded import episode_outcome
 from frame_ros.evaluation.policy_labels import FACTS
 
 ENDINGS = {str(each): each for each in Ending}
@@ -84,10 +86,12 @@ class RecordedOutcome:
         return cls(**{**content, 'outcome': outcome})
 
 
-def recorded_outcome_of(episode: Episode) -> RecordedOutcome:
+def recorded_outcome_of(
+    episode: Episode, options: EpisodeOutcomeOptions | None = None
+) -> RecordedOutcome:
     """Returns the outcome of an episode with what distinguishes it from others."""
-    attributes = known_facts(episode)
-    outcome = episode_outcome(episode)
+    attributes = episode_facts(episode)
+    outcome = episode_outcome(episode, options=options)
     return RecordedOutcome(
         outcome=outcome,
         facts={name: attributes[name] for name in FACTS if attributes.get(name)},
