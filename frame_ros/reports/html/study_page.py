@@ -31,6 +31,8 @@ class Cell:
         below: smaller, under the text.
         href: where a click leads, within the page or to a file in its folder.
         strength: 0 to 1, of the tone's colour behind the text.
+        anchor: name under which a link within the page leads here.
+        links: (text, href) of further links, under the text.
     """
 
     text: str
@@ -39,6 +41,8 @@ class Cell:
     below: str = ''
     href: str = ''
     strength: float = 0.0
+    anchor: str = ''
+    links: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Judgements on pairs of policies, from their tests and the facts in which they differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from frame_ros.evaluation.binary.needed import Aim, needed_episodes
+from frame_ros.evaluation.policy_comparison.facts import Difference
+from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
+from frame_ros.evaluation.policy_comparison.study import (
+    PairRow,
+    Relation,
+    SuccessTest,
+    TimesTest,
+)
+from frame_ros.evaluation.statistics.several_tests import bonferroni, holm
+from frame_ros.evaluation.statistics.verdict import Judgement, judge
+
+TIMES = 'macro-averaged KS test'
+# Share of the episodes with times from which on times decide.
+MOSTLY = 0.5
+NO_OBJECT = 'they share no object'
+NO_TEST = 'no object has episodes of both with a known outcome'
+UNIT = 'episodes of each policy'
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Two policies with their tests, before the judgement.
+
+    Attributes:
+        timed: share of the episodes on shared objects with times.
+        have: episodes of the policy that has fewer, on the shared objects.
+    """
+
+    first: str
+    second: str
+    facts: tuple[Difference, ...]
+    times: TimesTest | None
+    successes: SuccessTest | None
+    timed: float
+    have: int
+    shares_object: bool
+    episodes: int
+
+    def blocking(self, options: ComparisonOptions) -> list[str]:
+        """Returns the facts that forbid a comparison, in words."""
+        found = [
+            each.in_words
+            for each in self.facts
+            if not each.is_partial and each.fact not in options.may_differ
+        ]
+        if found:
+            return found
+        if not self.shares_object:
+            return [NO_OBJECT]
+        return [] if self.decided_by else [NO_TEST]
+
+    @property
+    def decided_by(self) -> str:
+        """Name of the test that the judgement rests on; '' without."""
+        if self.times is not None and self.timed >= MOSTLY:
+            return TIMES
+        if self.successes is not None and self.successes.result.primary is not None:
+            return self.successes.result.primary.test
+        return TIMES if self.times is not None else ''
+
+
+def aim_of(options: ComparisonOptions, comparisons: int = 1) -> Aim:
+    """Returns the difference that a test shall find."""
+    return Aim(options.smallest_difference, options.power, options.alpha, comparisons)
+
+
+def judged_pairs(tested: Sequence[Tested], options: ComparisonOptions) -> list[PairRow]:
+    """Returns the pairs with p-values adjusted for the number of pairs, and judgements.
+
+    Pairs that are not comparable count in no adjustment.
+    """
+    counted = [each for each in tested if not each.blocking(options)]
+    adjusted = iter(_adjusted(counted))
+    return [
+        _row(each, _refusal(each, options), '')
+        if each.blocking(options)
+        else _judged(next(adjusted), len(counted), options)
+        for each in tested
+    ]
+
+
+def _refusal(each: Tested, options: ComparisonOptions) -> Judgement:
+    facts = each.blocking(options)
+    return judge(math.nan, [], have=0, needed=None, differing_facts=facts)
+
+
+def _judged(each: Tested, comparisons: int, options: ComparisonOptions) -> PairRow:
+    return _row(each, _judgement(each, comparisons, options), each.decided_by)
+
+
+def _adjusted(tested: Sequence[Tested]) -> list[Tested]:
+    """Returns the pairs with p-values adjusted for their number, times and successes apart."""
+    times = [each.times.p if each.times else math.nan for each in tested]
+    successes = [each.successes.result.p if each.successes else math.nan for each in tested]
+    columns = [method(p) for p in (times, successes) for method in (bonferroni, holm)]
+    found = []
+    for each, row in zip(tested, zip(*(column.tolist() for column in columns))):
+        own = each
+        if own.times is not None:
+            own = replace(own, times=replace(own.times, p_bonferroni=row[0], p_holm=row[1]))
+        if own.successes is not None:
+            test = replace(own.successes, p_bonferroni=row[2], p_holm=row[3])
+            own = replace(own, successes=test)
+        found.append(own)
+    return found
+
+
+def _row(each: Tested, judgement: Judgement, decided_by: str) -> PairRow:
+    return PairRow(
+        each.first, each.second, each.facts, each.times, each.successes, decided_by, judgement,
+        each.episodes,
+    )  # fmt: skip
+
+
+def adjusted_p(test: TimesTest | SuccessTest, options: ComparisonOptions) -> float:
+    """Returns the p-value that judgements follow."""
+    return test.p_holm if options.correction == 'holm' else test.p_bonferroni
+
+
+def _judgement(each: Tested, comparisons: int, options: ComparisonOptions) -> Judgement:
+    if each.decided_by == TIMES and each.times is not None:
+        return judge(
+            adjusted_p(each.times, options),
+            times_differences(each.times),
+            have=each.have,
+            needed=_needed(each, aim_of(options, comparisons)),
+            level=options.alpha,
+            unit=UNIT,
+        )
+    if each.successes is None:
+        raise AssertionError('a pair without any test is not comparable')
+    return each.successes.result.judged(adjusted_p(each.successes, options), comparisons)
+
+
+def _needed(each: Tested, aim: Aim) -> int:
+    """Returns the episodes of each policy with which a test of times finds the smallest difference
+    that matters: an upper bound, as of a test of successes at one time.
+    """
+    unpaired = each.successes.result.unpaired if each.successes else None
+    if unpaired is None:
+        return needed_episodes(1, 2, aim)
+    successes = unpaired.successes_a + unpaired.successes_b
+    return needed_episodes(successes, unpaired.trials_a + unpaired.trials_b, aim)
+
+
+def times_differences(times: TimesTest) -> list[float]:
+    """Returns the advantages of the first that are clear: those that must agree for a verdict.
+
+    They are the scores whose intervals exclude 0, the difference of RMST with its sign, and the
+    times at which the CDFs are clearly apart. If none is clear, dominance decides; CDFs that cross
+    without any clear difference give no direction. PhAIL, section 3.3.
+    """
+    clear = [each.value for each in times.differences.values() if each.excludes_zero]
+    clear += [1.0] * times.clear_first + [-1.0] * times.clear_second
+    if clear:
+        return [*clear, times.differences['rmst'].value]
+    dominance = {Relation.FIRST_ABOVE: 1.0, Relation.SECOND_ABOVE: -1.0}
+    return [dominance[times.relation]] if times.relation in dominance else []

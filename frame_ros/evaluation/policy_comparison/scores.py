@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scores of a policy: each read from the resampled time-to-success CDFs, or from the outcomes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.evaluation.survival.kaplan_meier import COMPLETED, mtbf_a_of, units_per_hour_of
+
+Array = NDArray[np.float64]
+# Columns of `curve_statistics`.
+RMST, COMPLETION, BEFORE_TAU, MEDIAN, GRID = range(5)
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score of a policy on an object.
+
+    Attributes:
+        id: in JSON.
+        name: in tables.
+        unit: SI symbol, '1/h', or '' for a share.
+        text: its definition.
+        missing: why it can have no value where there are episodes.
+    """
+
+    id: str
+    name: str
+    unit: str
+    higher_is_better: bool
+    text: str
+    missing: str = ''
+
+
+def time_scores(tau: float, success_times: Sequence[float]) -> list[Score]:
+    """Returns the scores of times to success. PhAIL, table 1."""
+    at = [
+        Score(f'success_at_{t:g}', f'F({t:g} s)', '', True, f'share of operations done by {t:g} s')
+        for t in success_times
+    ]
+    return [
+        Score('rmst', 'RMST', 's', False, f'restricted mean time to success up to {tau:g} s'),
+        Score('completion', f'F({tau:g} s)', '', True, f'share of operations done by {tau:g} s'),
+        Score(
+            'median', 'median', 's', False, 'time by which half of the operations are done',
+            'less than half of the operations are done',
+        ),
+        *at,
+        Score('uph', 'UPH', '1/h', True, '3600 s / RMST: failures count as the whole horizon'),
+        Score(
+            'uph_completed', 'UPH of done', '1/h', True,
+            f'3600 s / mean time of the operations done before {tau:g} s', 'none was done',
+        ),
+        Score(
+            'mtbf_a', 'MTBF/A', 's', True,
+            f'mean time between failures or assists: RMST / (1 - F({tau:g} s))',
+            'every operation was done: there is no failure to divide by',
+        ),
+    ]  # fmt: skip
+
+
+HUMAN_SCORES = [
+    Score('hrt', 'HRT', '', True, 'RMST of the human over that of the policy'),
+    Score(
+        'auc', 'AUC', '', True,
+        'probability that the policy is faster than the human; ties and mass beyond the horizon '
+        'count half',
+    ),
+]  # fmt: skip
+SUCCESS = Score('success_rate', 'success', '', True, 'share of episodes that succeeded')
+CREDIT = Score(
+    'stage_credit', 'stages', '', True, 'mean share of the stages that an episode reached in order'
+)
+NO_HUMAN = 'there is no episode of a human reference'
+NO_HUMAN_HERE = 'the human reference has no episode with times on this object'
+NO_TIMES = 'no episode has times of operations'
+
+
+def time_columns(
+    statistics: Array, tau: float, places: Sequence[int], times: Sequence[float]
+) -> dict[str, Array]:
+    """Returns score id -> (R,) values.
+
+    Args:
+        statistics: (R, 4 + K) of `curve_statistics`.
+        places: of the success times in its grid.
+        times: the success times, s.
+    """
+    rmst, completion, before = (statistics[:, column] for column in (RMST, COMPLETION, BEFORE_TAU))
+    return {
+        'rmst': rmst,
+        'completion': completion,
+        'median': statistics[:, MEDIAN],
+        **{f'success_at_{t:g}': statistics[:, GRID + k] for k, t in zip(places, times)},
+        'uph': units_per_hour_of(rmst, before, tau),
+        'uph_completed': units_per_hour_of(rmst, before, tau, COMPLETED),
+        'mtbf_a': mtbf_a_of(rmst, completion),
+    }
+
+
+def macro_interval(
+    shares: Sequence[float], intervals: Sequence[tuple[float, float]]
+) -> tuple[float, float]:
+    """Returns the interval of the mean of independent shares from theirs: the distances to the ends
+    are added as squares. Zou and Donner 2008. It is not empty where all shares are 0 or 1.
+    """
+    mean, count = sum(shares) / len(shares), len(shares)
+    below = math.hypot(*(p - low for p, (low, _) in zip(shares, intervals))) / count
+    above = math.hypot(*(high - p for p, (_, high) in zip(shares, intervals))) / count
+    return max(0.0, mean - below), min(1.0, mean + above)
