@@ -4,12 +4,14 @@
 
 import dataclasses
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.evaluation.outcomes.csv_columns import COLUMNS, PREFIXES
 from frame_ros.evaluation.outcomes.csv_reading import read_outcomes_csv
 from frame_ros.evaluation.outcomes.csv_writing import write_outcomes_csv
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome, LabelSource
@@ -165,3 +167,14 @@ def test_what_is_written_is_read_again(tmp_path_factory, data, count):
     found, remarks = read_outcomes_csv(path)
     assert found == [dataclasses.replace(each, source=path) for each in written]
     assert not remarks
+
+
+def test_the_page_lists_every_column():
+    page = Path(__file__).resolve().parents[3] / 'docs' / 'outcomes.md'
+    rows = [line for line in page.read_text().splitlines() if line.startswith('| `')]
+    for name, content in {
+        **COLUMNS,
+        **{f'{each}NAME': of for each, of in PREFIXES.items()},
+    }.items():
+        escaped = content.replace('|', chr(92) + '|')
+        assert f'| `{name}` | {escaped} |' in rows
