@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Outcomes of 1,000 bags: the first extraction, and listing them from the cache.
+"""Outcomes of 1,000 bags: the first extraction, and listing and comparing them from the cache.
 
     python benchmarks/outcomes_cache.py [--bags 1000] [--seconds 20] [--folder FOLDER] [--short]
 
@@ -9,7 +9,7 @@ Makes bags of one episode each (start, end, four operations, and 150 further mes
 a few with a camera's images, in a temporary folder. The first extraction reads their events alone;
 it is compared with reading every byte of the files once, both with the files in memory, and judged
 on the bags with images: there, it must take no longer than reading. Then the outcomes are read
-from the cache in a new process, as a later command does, and their cells are made.
+from the cache in a new process, as a later command does, and the policies are compared.
 """
 
 from __future__ import annotations
@@ -45,19 +45,21 @@ T0 = 1_700_000_000 * SECOND
 RATE, IMAGE_RATE = 50, 10  # Hz
 TOPICS = ('/joint_states', '/joint_commands', '/motor_states')
 POLICIES, OBJECTS, OPERATIONS = 4, 4, 4
-# A later process: imports, listing, loading, cells.
+# A later process: imports, listing, loading, comparing.
 LATER = """
 import json, sys, time
-begin = time.perf_counter()
+marks = [time.perf_counter()]
 from frame_ros.evaluation.outcomes.options import OutcomeOptions
 from frame_ros.evaluation.outcomes.reading import read_outcomes
-from frame_ros.evaluation.survival.cell import cells_of
-imported = time.perf_counter()
+from frame_ros.evaluation.policy_comparison.comparison import compare_policies
+from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
+marks.append(time.perf_counter())
 found = read_outcomes([sys.argv[1]], OutcomeOptions(cache_folder=sys.argv[2]))
-cells = cells_of(found.outcomes)
-counts = [len(cell.times) for row in cells.values() for cell in row.values()]
-end = time.perf_counter()
-print(json.dumps([imported - begin, end - imported, len(found.outcomes), sum(counts)]))
+marks.append(time.perf_counter())
+study = compare_policies(found, ComparisonOptions(tau=float(sys.argv[3])))
+marks.append(time.perf_counter())
+operations = sum(len(each.operations) for each in found.outcomes)
+print(json.dumps([marks, time.process_time(), len(study.episodes), operations]))
 """
 
 
@@ -75,6 +77,10 @@ class Messages:
         time_type = self._store.types['builtin_interfaces/msg/Time']
         stamped = time_type(sec=stamp // SECOND, nanosec=stamp % SECOND)
         return self._store.types['std_msgs/msg/Header'](stamp=stamped, frame_id='')
+
+    def times(self, count: int, seconds: int) -> list[int]:
+        """Returns times since the start, ns, in order."""
+        return sorted(self._rng.integers(SECOND, (seconds - 1) * SECOND, count).tolist())
 
     def event(self, stamp: int, kind: EventType, name: str, **values: Any) -> bytes:
         """An event; START names policy and object, and has attributes."""
@@ -133,8 +139,8 @@ def make_bag(folder: Path, number: int, seconds: int, made: Messages, has_images
             writer.write(images, stamp, made.image(stamp))
         if step % (RATE // 4) == 0:
             writer.flush()
-    for operation in range(OPERATIONS):
-        stamp = start + (operation + 1) * seconds * SECOND // (OPERATIONS + 1)
+    for operation, passed in enumerate(made.times(OPERATIONS, seconds)):
+        stamp = start + passed
         done = made.event(stamp, EventType.OPERATION_SUCCESS, name, operation=operation)
         writer.write(events, stamp, done)
     end = start + seconds * SECOND
@@ -152,12 +158,12 @@ def reading_time(folder: Path) -> tuple[float, int]:
     return time.perf_counter() - begin, size
 
 
-def extraction_time(folder: Path, cache: Path | None) -> tuple[float, int]:
-    """Returns the seconds in which the outcomes are read, and their number."""
+def extraction_time(folder: Path, cache: Path | None) -> tuple[float, float, int]:
+    """Returns the seconds, and the processor's, in which outcomes are read, and their number."""
     options = OutcomeOptions(cache=cache is not None, cache_folder=str(cache or ''))
-    begin = time.perf_counter()
+    begin, worked = time.perf_counter(), time.process_time()
     found = read_outcomes([folder], options)
-    return time.perf_counter() - begin, len(found.outcomes)
+    return time.perf_counter() - begin, time.process_time() - worked, len(found.outcomes)
 
 
 def main() -> int:
@@ -181,41 +187,52 @@ def run(options: argparse.Namespace, root: Path) -> int:
     for number in range(options.with_images):
         make_bag(large, number, options.seconds, made, has_images=True)
     extraction_time(large, None)  # imports, and the files in memory
-    large_read, large_size = min(reading_time(large) for _ in range(5))
-    large_extraction, _ = min(extraction_time(large, None) for _ in range(5))
-    small_read, small_size = reading_time(small)
-    small_extraction, count = extraction_time(small, cache)
-    begin = time.perf_counter()
-    one = min(options.bags, 20)
-    for bag in sorted(small.iterdir())[:one]:
+    read, size = min(reading_time(large) for _ in range(5))
+    extracted = min(extraction_time(large, None) for _ in range(5))[0]
+    print(
+        f'{options.with_images} bags of {size / options.with_images / 1e6:.0f} MB with images: '
+        f'first extraction {extracted * 1e3:.1f} ms, reading their bytes {read * 1e3:.1f} ms '
+        f'({size / read / 1e9:.1f} GB/s)'
+    )
+    each = first_extraction(small, cache, options.bags)
+    has_worked = later_process(small, cache, options, bars)
+    bars.at_most('first extraction by reading, bags with images', extracted / read, 1.0)
+    bars.at_most('first extraction of a small bag, ms of CPU', each * 1e3, 20.0)
+    return bars.exit_status() if has_worked else 1
+
+
+def first_extraction(small: Path, cache: Path, bags: int) -> float:
+    """Fills the cache; returns the seconds of the processor for each bag."""
+    read, size = reading_time(small)
+    waited, worked, _ = extraction_time(small, cache)
+    begin, some = time.process_time(), sorted(small.iterdir())[:20]
+    for bag in some:
         read_bag(Bag(bag))
-    whole = (time.perf_counter() - begin) / one
+    whole = (time.process_time() - begin) / len(some)
     print(
-        f'{options.bags} bags of {small_size / options.bags / 1e6:.2f} MB: first extraction '
-        f'{small_extraction:.2f} s, {small_extraction / options.bags * 1e3:.1f} ms each; reading '
-        f'their bytes {small_read:.2f} s; all their streams {whole * 1e3:.1f} ms each'
+        f'{bags} bags of {size / bags / 1e6:.2f} MB: first extraction {waited:.2f} s, each '
+        f'{worked / bags * 1e3:.1f} ms of CPU (all streams: {whole * 1e3:.1f}); reading their '
+        f'bytes {read:.2f} s'
     )
-    print(
-        f'{options.with_images} bags of {large_size / options.with_images / 1e6:.0f} MB with '
-        f'images: first extraction {large_extraction * 1e3:.1f} ms, reading {large_read * 1e3:.1f} '
-        f'ms ({large_size / large_read / 1e9:.1f} GB/s)'
-    )
-    command = [sys.executable, '-c', LATER, str(small), str(cache)]
+    return worked / bags
+
+
+def later_process(small: Path, cache: Path, options: argparse.Namespace, bars: Bars) -> bool:
+    """Lists and compares in a new process; returns whether that found all episodes."""
+    command = [sys.executable, '-c', LATER, str(small), str(cache), str(options.seconds)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    imports, listed, later, operations = json.loads(text)
+    marks, worked, episodes, operations = json.loads(text)
+    imports, listed, compared = np.diff(marks)
     print(
-        f'from the cache, in a new process: imports {imports:.2f} s, {later} bags listed and '
-        f'loaded in {listed:.2f} s, {operations} operations'
+        f'from the cache, in a new process: imports {imports:.2f} s, {episodes} bags listed and '
+        f'loaded in {listed:.2f} s, {POLICIES} policies with {operations} operations compared in '
+        f'{compared:.2f} s, {worked:.2f} s of CPU in all'
     )
-    if not count == later == options.bags or operations != options.bags * (OPERATIONS + 1):
-        print('the cache and the bags differ', file=sys.stderr)
-        return 1
-    bars.at_most('listed and loaded from the cache with imports, s', imports + listed, 5.0)
-    bars.at_most(
-        'first extraction by reading, bags with images', large_extraction / large_read, 1.0
-    )
-    bars.at_most('first extraction of a small bag, ms', small_extraction / count * 1e3, 20.0)
-    return bars.exit_status()
+    bars.at_most('listed and compared from the cache, with imports, s', marks[-1] - marks[0], 10.0)
+    if episodes == options.bags and operations == options.bags * (OPERATIONS + 1):
+        return True
+    print('the cache and the bags differ', file=sys.stderr)
+    return False
 
 
 if __name__ == '__main__':
