@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frame_ros.evaluation.survival.cell import Cell
+from frame_ros.evaluation.survival.kaplan_meier import KaplanMeier
 from frame_ros.reports.comparison_figures.curves import (
     Array,
     Band,
@@ -18,6 +20,7 @@ from frame_ros.reports.comparison_figures.curves import (
     step_corners,
 )
 from frame_ros.reports.comparison_figures.style import (
+    PANELS,
     Look,
     Trace,
     coloured,
@@ -32,8 +35,12 @@ from frame_ros.reports.html.study_page import Figure
 from frame_ros.reports.model.numbers import counted, plot_numbers
 
 STRIP = 0.17  # of tau, right of it, for the shares that are done by tau
+MACRO_STRIP = 0.36  # the same, with the names
+SHORT = 18  # characters of a name there
 LABEL_DISTANCE = 0.075  # of the height, between those shares
 MACRO_HEIGHT = 400
+BAND_POINTS = 80
+PANEL_STEPS = 300  # of a curve in a panel of several, about a pixel each
 ABOUT = (
     'Share of operations that are done within a time (Kaplan-Meier): the higher and the further '
     'left, the better. The percentages are the shares done by τ = {tau:g} s. What a curve lacks to '
@@ -67,16 +74,16 @@ def cdf_figure(
         for policy, row in curves.items():
             if name not in row:
                 continue
-            corners, look = step_corners(row[name], tau), looks[policy]
+            corners, look = step_corners(row[name], tau, PANEL_STEPS), looks[policy]
             band = (bands or {}).get(policy, {}).get(name)
-            about = _about(row[name].count, row[name].ghosts)
+            about = _about([row[name]])
             data += _curve(corners, look, band, tau, panel, policy not in named, about)
             ends[policy] = float(corners[1][-1])
             named.add(policy)
         _add_ends(layout, ends, looks, tau, panel)
     _format(layout, tau, not objects)
     has_bands = ' Shaded: 95 % interval over resampled episodes.' if bands else ''
-    return Figure(data, layout, f'{ABOUT.format(tau=tau)}{has_bands}{more}')
+    return Figure(data, layout, f'{ABOUT.format(tau=tau)}{has_bands}{more}', PANELS)
 
 
 def macro_cdf_figure(
@@ -101,16 +108,18 @@ def macro_cdf_figure(
     layout['margin']['t'], layout['annotations'] = 14, []
     data: list[Trace] = []
     ends: dict[str, float] = {}
+    texts, short = dict[str, str](), labels_of(curves, SHORT)
     for policy, row in curves.items():
         if not objects:
             break
         corners, band = macro_steps([row[name] for name in objects], tau), (bands or {}).get(policy)
         used = [row[name] for name in objects]
-        about = _about(sum(each.count for each in used), sum(each.ghosts for each in used))
+        about = _about(used)
         data += _curve(corners, looks[policy], band, tau, 1, True, about)
         ends[policy] = float(corners[1][-1])
-    _add_ends(layout, ends, looks, tau, 1)
-    _format(layout, tau, not objects)
+        texts[policy] = f'{short[policy]}, {_hard(used):.0%} failed hard'
+    _add_ends(layout, ends, looks, tau, 1, texts)
+    _format(layout, tau, not objects, MACRO_STRIP)
     mean = (
         f' Mean over {counted(len(objects), "object")} that all have, with equal weights.'
         if len(objects) != 1
@@ -126,9 +135,14 @@ def shared_objects(curves: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return [name for name in rows[0] if all(name in row for row in rows)] if rows else []
 
 
-def _about(count: int, ghosts: int) -> str:
-    hard = f'{100 * ghosts / count:.3g} % hard failures'
-    return f'{counted(count, "operation")}, {hard}'
+def _hard(curves: Sequence[KaplanMeier]) -> float:
+    """Returns the share of hard failures."""
+    return sum(each.ghosts for each in curves) / sum(each.count for each in curves)
+
+
+def _about(curves: Sequence[KaplanMeier]) -> str:
+    count = sum(each.count for each in curves)
+    return f'{counted(count, "operation")}, {100 * _hard(curves):.3g} % failed hard'
 
 
 def _curve(
@@ -158,17 +172,28 @@ def _shaded(band: Band, look: Look, tau: float, panel: int) -> list[Trace]:
     if not known.any():
         return []
     times, lower, upper = (np.asarray(each, float)[known] for each in band)
-    times, upper_steps = _as_steps(times, upper)
-    lower_steps = _as_steps(np.asarray(band.times, float)[known], lower)[1]
+    kept = _kept(lower, upper)
+    corners, upper_steps = _as_steps(times[kept], upper[kept])
+    _, lower_steps = _as_steps(times[kept], lower[kept])
     return [
         {
             'type': 'scatter', 'mode': 'lines', 'line': {'width': 0}, 'hoverinfo': 'skip',
             'showlegend': False, 'legendgroup': look.label, 'fill': 'toself',
-            'x': plot_numbers(np.append(times, times[::-1])),
-            'y': plot_numbers(np.append(lower_steps, upper_steps[::-1]), 4),
+            'x': plot_numbers(np.append(corners, corners[::-1])),
+            'y': plot_numbers(np.append(lower_steps, upper_steps[::-1]), 3),
             'fillcolor': transparent(look.colour), **axes_of(panel),
         }
     ]  # fmt: skip
+
+
+def _kept(lower: Array, upper: Array) -> NDArray[np.intp]:
+    """Returns the places of a band at which it visibly changes, and both ends, at most about
+    BAND_POINTS.
+    """
+    changes = np.any(np.diff(np.round([lower, upper], 3), prepend=-1.0), axis=0)
+    changes[-1] = True
+    places = np.flatnonzero(changes)
+    return places[np.unique(np.linspace(0, len(places) - 1, BAND_POINTS).round().astype(int))]
 
 
 def _as_steps(times: Array, values: Array) -> tuple[Array, Array]:
@@ -182,14 +207,16 @@ def _add_ends(
     looks: Mapping[str, Look],
     tau: float,
     panel: int,
+    texts: Mapping[str, str] | None = None,
 ) -> None:
     """Writes the shares that are done by tau right of it, and draws tau."""
     axes = axes_of(panel)
     heights = spread(list(ends.values()), LABEL_DISTANCE, 0.02, 0.99)
     for (policy, end), height in zip(ends.items(), heights):
+        text = f'{end:.0%} {(texts or {}).get(policy, "")}'
         layout['annotations'].append(
             {
-                'text': coloured(f'{end:.0%}', looks[policy].colour), 'showarrow': False,
+                'text': coloured(text, looks[policy].colour), 'showarrow': False,
                 'x': 1.02 * tau, 'xref': axes['xaxis'], 'xanchor': 'left',
                 'y': round(height, 4), 'yref': axes['yaxis'], 'yanchor': 'middle',
             }
@@ -200,10 +227,11 @@ def _add_ends(
     )  # fmt: skip
 
 
-def _format(layout: dict[str, Any], tau: float, is_empty: bool) -> None:
+def _format(layout: dict[str, Any], tau: float, is_empty: bool, strip: float = STRIP) -> None:
+    ticks = [tau * place / 4 for place in range(5)]
     for axis in [key for key in layout if key.startswith('xaxis')]:
-        layout[axis].update(range=[0, (1 + STRIP) * tau], zeroline=False)
+        layout[axis].update(range=[0, (1 + strip) * tau], zeroline=False, tickvals=ticks)
     for axis in [key for key in layout if key.startswith('yaxis')]:
-        layout[axis].update(range=[-0.02, 1.03], tickformat='.0%')
+        layout[axis].update(range=[-0.02, 1.03], tickformat='.0%', dtick=0.25)
     if is_empty:
         empty_note(layout, 1, 'no operations with known times')

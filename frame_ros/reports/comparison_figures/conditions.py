@@ -46,10 +46,11 @@ def conditions_figure(
     looks = looks or looks_of(results)
     every = list(dict.fromkeys(value for row in results.values() for value in row))
     labels = labels_of(every[:MOST_VALUES])
-    data = [_joined(row, labels, place) for place, row in enumerate(results.values())]
+    step = min(0.16, 0.5 / max(len(labels) - 1, 1))
+    shifts = {value: (n - (len(labels) - 1) / 2) * step for n, value in enumerate(labels)}
+    data = [_joined(row, shifts, place) for place, row in enumerate(results.values())]
     for number, (value, label) in enumerate(labels.items()):
-        shift = (number - (len(labels) - 1) / 2) * min(0.16, 0.5 / max(len(labels) - 1, 1))
-        data.append(_dots(results, counts or {}, value, label, number, shift))
+        data.append(_dots(results, counts or {}, value, label, number, shifts[value]))
     height = ROW * max(len(results), 1) + SURROUND
     layout = {
         'height': height,
@@ -67,18 +68,18 @@ def conditions_figure(
         data,
         layout,
         f'{label_of(axis, 60)} of each policy by {label_of(condition)}, with 95 % intervals. A '
-        'long grey line: the policy depends on it; dots in another order than in other rows: it '
-        'can decide which policy looks better.'
+        'long line between dots: the policy depends on it; dots in another order than in other '
+        'rows: it can decide which policy looks better.'
         + (f' {more} more values are not drawn.' if more > 0 else ''),
     )
 
 
-def _joined(row: Mapping[str, Estimated], labels: Mapping[str, str], place: int) -> Trace:
-    known = [row[each][0] for each in labels if each in row and math.isfinite(row[each][0])]
-    ends = [min(known), max(known)] if known else []
+def _joined(row: Mapping[str, Estimated], shifts: Mapping[str, float], place: int) -> Trace:
+    known = [each for each in shifts if each in row and math.isfinite(row[each][0])]
     return {
-        'type': 'scatter', 'mode': 'lines', 'x': plot_numbers(ends), 'y': [place] * len(ends),
-        'line': {'color': GREY, 'width': 1}, 'showlegend': False, 'hoverinfo': 'skip',
+        'type': 'scatter', 'mode': 'lines', 'x': plot_numbers([row[each][0] for each in known]),
+        'y': [round(place + shifts[each], 4) for each in known],
+        'line': {'color': GREY, 'width': 1.4}, 'showlegend': False, 'hoverinfo': 'skip',
     }  # fmt: skip
 
 

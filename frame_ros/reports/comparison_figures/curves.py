@@ -36,13 +36,13 @@ def curves_of(cells: Mapping[str, Cell]) -> dict[str, KaplanMeier]:
     return {name: curve_of(cell) for name, cell in cells.items() if len(cell.times)}
 
 
-def step_corners(curve: KaplanMeier, tau: float) -> tuple[Array, Array]:
+def step_corners(curve: KaplanMeier, tau: float, steps: int = STEPS) -> tuple[Array, Array]:
     """Returns times and F of the steps over [0, tau], both ends included, for a line that goes
     right, then up; steps that fall into one pixel are one.
     """
     until = curve.times[curve.times <= tau]
     times = np.concatenate([[0.0], until, [tau]])
-    return thinned_steps(times, np.asarray(curve.cdf(times)))
+    return thinned_steps(times, np.asarray(curve.cdf(times)), steps)
 
 
 def thinned_steps(times: Array, values: Array, steps: int = STEPS) -> tuple[Array, Array]:

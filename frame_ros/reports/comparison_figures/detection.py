@@ -11,6 +11,7 @@ from frame_ros.reports.comparison_figures.style import (
     COLOURS,
     DASHES,
     GREY,
+    PANELS,
     SYMBOLS,
     Trace,
     cut_panels,
@@ -23,7 +24,7 @@ from frame_ros.reports.model.numbers import plot_numbers
 # (n,) episodes per cell, (n,) detection rates in [0, 1].
 Rates = tuple[Sequence[float] | Any, Sequence[float] | Any]
 TARGET = 0.8
-LONGEST_PAIR = 44
+LONGEST_PAIR = 34
 
 
 def detection_figure(
@@ -68,6 +69,7 @@ def detection_figure(
         f'{target:.0%}, that many episodes are enough for it.'
         + (' Grey: what the Brownian-bridge model predicts for KS.' if predicted else '')
         + more,
+        PANELS,
     )
 
 

@@ -85,6 +85,6 @@ def _bars(
         'textposition': 'inside', 'insidetextanchor': 'middle', 'textangle': 0,
         'marker': {'color': FILLS[place % len(FILLS)],
                    'pattern': {'shape': PATTERNS[place % len(PATTERNS)], 'size': 6,
-                               'solidity': 0.25, 'fillmode': 'overlay'}},
+                               'solidity': 0.18, 'fillmode': 'overlay'}},
         'hovertemplate': f'{label}: %{{x:.3g}} % (%{{customdata:,}})<extra></extra>',
     }  # fmt: skip

@@ -23,7 +23,7 @@ from frame_ros.reports.model.numbers import plot_numbers, readable
 
 ROW = 30  # px
 SURROUND = 96
-LONGEST_ROW = 56
+LONGEST_ROW = 44
 
 
 class ForestRow(NamedTuple):
@@ -31,7 +31,8 @@ class ForestRow(NamedTuple):
 
     Attributes:
         name: of the policy or pair.
-        estimate: value and ends of its interval; a NaN value leaves the row empty.
+        estimate: value and ends of its interval; a NaN value leaves the row empty, an infinite end
+            is not drawn but written.
         note: in words, at the right end, such as the verdict, or why it is empty.
         look: of the policy; for a pair None: blue, or vermillion, or grey where the interval holds
             the reference.
@@ -99,7 +100,7 @@ def _is_known(row: ForestRow) -> bool:
 def _row(row: ForestRow, place: int, reference: float | None) -> Trace:
     value, lower, upper = row.estimate
     colour, symbol = _appearance(row, reference)
-    has_interval = math.isfinite(lower) and math.isfinite(upper)
+    has_interval = not (math.isnan(lower) or math.isnan(upper))
     return {
         'type': 'scatter', 'mode': 'markers', 'x': plot_numbers([value]), 'y': [place],
         'marker': {'color': colour, 'symbol': symbol, 'size': 9},
@@ -123,7 +124,7 @@ def _appearance(row: ForestRow, reference: float | None) -> tuple[str, str]:
 
 def _words(estimate: Estimated, digits: int) -> str:
     value, lower, upper = estimate
-    if not (math.isfinite(lower) and math.isfinite(upper)):
+    if math.isnan(lower) or math.isnan(upper):
         return readable(value, digits)
     return f'{readable(value, digits)} [{readable(lower, digits)}, {readable(upper, digits)}]'
 
@@ -141,7 +142,7 @@ def _note(row: ForestRow, place: int, digits: int) -> dict:
 def _add_reference(layout: dict, reference: float, sides: tuple[str, str]) -> None:
     layout['shapes'].append(
         {'type': 'line', 'x0': reference, 'x1': reference, 'xref': 'x', 'y0': 0, 'y1': 1,
-         'yref': 'paper', 'layer': 'below', 'line': {'width': 1, 'dash': 'dash'}}
+         'yref': 'paper', 'line': {'width': 1.2, 'dash': 'dash'}}
     )  # fmt: skip
     for text, anchor, shift in zip(sides, ('right', 'left'), (-8, 8)):
         if text:

@@ -17,6 +17,7 @@ from frame_ros.evaluation.survival.two_samples import ks_supremum, probability_f
 from frame_ros.reports.comparison_figures.curves import curves_of, pp_corners
 from frame_ros.reports.comparison_figures.style import (
     GREY,
+    PANELS,
     Look,
     Trace,
     coloured,
@@ -31,6 +32,7 @@ from frame_ros.reports.html.study_page import Figure
 from frame_ros.reports.model.numbers import plot_numbers
 
 DIGITS = 11  # the area below the points is the AUC
+WIDEST = 0.38  # of the width, of a panel
 SHORT = 12  # characters of a policy's name before its values
 
 
@@ -59,7 +61,7 @@ def pp_figure(
     objects, more = shown_objects(rows)
     other, short = label_of(reference_name), labels_of(cells, SHORT)
     layout = small_multiples(
-        list(labels_of(objects).values()) or [''], f'F of {other}', 'F of the policy'
+        list(labels_of(objects).values()) or [''], f'F of {other}', 'F of the policy', widest=WIDEST
     )
     data: list[Trace] = []
     named: set[str] = set()
@@ -88,6 +90,7 @@ def pp_figure(
         f'diagonal a policy is as fast as {other}; below it is slower, above it faster. AUC, '
         f'the area below a curve: probability to be faster than {other}; the dotted part counts '
         'what is beyond τ half. The vertical line is the KS distance, where it is largest.' + more,
+        PANELS,
     )
 
 
@@ -136,7 +139,8 @@ def _largest(
         'type': 'scatter', 'mode': 'lines+markers', 'name': 'KS', 'legendgroup': look.label,
         'showlegend': False, 'x': plot_numbers([x, x], DIGITS), 'y': plot_numbers([x, y], DIGITS),
         'line': {'color': look.colour, 'width': 1.4}, **axes_of(panel),
-        'marker': {'color': look.colour, 'symbol': look.symbol, 'size': [0, 8]},
+        'marker': {'color': look.colour, 'symbol': look.symbol, 'size': [0, 8],
+                   'opacity': 1},
         'hovertemplate': words,
     }  # fmt: skip
 

@@ -14,6 +14,7 @@ from frame_ros.evaluation.survival.kaplan_meier import KaplanMeier
 from frame_ros.reports.comparison_figures.curves import Array, curves_of
 from frame_ros.reports.comparison_figures.style import (
     GREY,
+    PANELS,
     Look,
     Trace,
     empty_note,
@@ -26,6 +27,7 @@ from frame_ros.reports.html.panels import axes_of, small_multiples
 from frame_ros.reports.html.study_page import Figure
 from frame_ros.reports.model.numbers import plot_numbers
 
+WIDEST = 0.5  # of the width, of a panel
 QUANTILES = 100
 SLOWDOWNS = (1, 2, 5, 10, 20)
 
@@ -56,7 +58,9 @@ def qq_figure(
     objects, more = shown_objects(curves)
     other = label_of(reference_name)
     titles = list(labels_of(objects).values()) or ['']
-    layout = small_multiples(titles, 'time of the policy (s)', f'time of {other} (s)')
+    layout = small_multiples(
+        titles, 'time of the policy (s)', f'time of {other} (s)', widest=WIDEST
+    )
     data: list[Trace] = []
     named: set[str] = set()
     for panel, name in enumerate(objects, 1):
@@ -69,7 +73,7 @@ def qq_figure(
         if not drawn:
             empty_note(layout, panel, 'nothing was done')
             continue
-        width = 1.06 * max(float(x[-1]) for _, x, _ in drawn.values())
+        width = 1.12 * max(float(x[-1]) for _, x, _ in drawn.values())
         height = 1.12 * max(float(y[-1]) for *_, y in drawn.values())
         _add_slowdowns(data, layout, panel, width, height)
         for policy, line in drawn.items():
@@ -84,6 +88,7 @@ def qq_figure(
         f'the dashed line a policy is as fast as {other}, on the dotted ones so many times slower; '
         'a curve that bends away from them is slow above all on its slowest operations. It ends '
         f'in an open marker at the last share that both reach by τ = {tau:g} s.{more}',
+        PANELS,
     )
 
 
@@ -141,5 +146,5 @@ def _add_slowdowns(
             {'name': 'event', 'text': f'{factor}×', 'showarrow': False, 'x': end,
              'y': end / factor, 'xref': axes['xaxis'], 'yref': axes['yaxis'],
              'xanchor': 'left' if is_at_top else 'right',
-             'yanchor': 'top' if is_at_top else 'bottom'}
+             'yanchor': 'top' if end / factor > 0.9 * height else 'bottom'}
         )  # fmt: skip

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from textwrap import wrap
 
 from frame_ros.reports.comparison_figures.style import (
     GREY,
+    LONGEST_LABEL,
+    PANELS,
     Estimated,
     Look,
     Trace,
@@ -23,7 +26,8 @@ from frame_ros.reports.model.numbers import plot_numbers, readable
 
 ROW = 34  # px, of a policy
 NARROWEST_ROW = 6  # panels up to which there is one row
-LONGEST_REASON = 26
+LONGEST_TITLE = 22
+REASON_LINE = 24  # characters
 
 
 def rmst_grid_figure(
@@ -43,8 +47,9 @@ def rmst_grid_figure(
     looks = looks or looks_of(estimates)
     objects, more = shown_objects(estimates)
     data: list[Trace] = []
-    columns = len(objects) if len(objects) <= NARROWEST_ROW else 4
-    labels = labels_of(objects)
+    columns = max(len(objects), 1) if len(objects) <= NARROWEST_ROW else 4
+    labels = labels_of(objects, LONGEST_TITLE if columns > 4 else LONGEST_LABEL)
+    top = _largest(estimates, tau)
     rows = [[labels[name] for name in objects[i : i + columns]]
             for i in range(0, len(objects), columns)] or [['']]  # fmt: skip
     height = (ROW * len(estimates) + 56) * len(rows) + 70
@@ -57,14 +62,21 @@ def rmst_grid_figure(
             else:
                 reason = (reasons or {}).get((policy, name), 'no episodes')
                 layout['annotations'].append(_reason(reason, place, panel))
-    _format(layout, [looks[policy].label for policy in estimates], columns, tau)
+    _format(layout, [looks[policy].label for policy in estimates], columns, top)
     return Figure(
         data,
         layout,
         'Restricted mean time per operation, in s: the smaller, the better. Dots with 95 % '
         f'intervals over resampled episodes, a panel per object; {tau:g} s is the worst that can '
         f'be. An empty row says why it has no value.{more}',
+        PANELS,
     )
+
+
+def _largest(estimates: Mapping[str, Mapping[str, Estimated]], tau: float) -> float:
+    """Returns the end of the axis: the largest value or end of an interval; tau without any."""
+    ends = [end for row in estimates.values() for found in row.values() for end in found]
+    return max((end for end in ends if math.isfinite(end)), default=tau)
 
 
 def _dot(found: Estimated, place: int, look: Look, panel: int) -> Trace:
@@ -85,18 +97,20 @@ def _dot(found: Estimated, place: int, look: Look, panel: int) -> Trace:
 
 def _reason(reason: str, place: int, panel: int) -> dict[str, object]:
     number = '' if panel == 1 else f'{panel}'
+    lines = [label_of(line, REASON_LINE) for line in wrap(reason, REASON_LINE)[:2]]
     return {
-        'name': 'event', 'text': f'<i>{label_of(reason, LONGEST_REASON)}</i>', 'showarrow': False,
+        'name': 'event', 'text': '<br>'.join(f'<i>{line}</i>' for line in lines),
+        'showarrow': False,
         'x': 0.5, 'xref': f'x{number} domain', 'y': place, 'yref': f'y{number}',
         'hovertext': label_of(reason, 200), 'font': {'color': GREY},
     }  # fmt: skip
 
 
-def _format(layout: dict, labels: list[str], columns: int, tau: float) -> None:
+def _format(layout: dict, labels: list[str], columns: int, top: float) -> None:
     layout['showlegend'] = False
     layout['margin'] = {'l': 20, 'r': 12, 't': 34, 'b': 50}
     for axis in [key for key in layout if key.startswith('xaxis')]:
-        layout[axis].update(range=[-0.06 * tau, 1.06 * tau], nticks=4)
+        layout[axis].update(range=[-0.06 * top, 1.1 * top], nticks=4)
     for axis in [key for key in layout if key.startswith('yaxis')]:
         is_first = (int(axis[5:] or 1) - 1) % columns == 0
         layout[axis].update(

@@ -19,6 +19,7 @@ SYMBOLS = ('circle', 'square', 'diamond', 'triangle-up', 'cross', 'star', 'trian
 HUMAN_SYMBOL = 'hexagon'
 LONGEST_LABEL = 32
 MOST_PANELS = 12  # of objects or pairs in a figure
+PANELS = 'panels'  # the kind of a figure whose panels stand below each other in a narrow view
 CONFIDENCE = 0.95
 
 Trace = dict[str, Any]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from frame_ros.reports.comparison_figures.cdf import shared_objects
 from frame_ros.reports.comparison_figures.curves import Array, curves_of
 from frame_ros.reports.comparison_figures.style import (
     MOST_PANELS,
+    PANELS,
     Look,
     Trace,
     cut_panels,
@@ -74,8 +76,9 @@ def trade_off_figure(
         'Units per hour, further right is better, against the mean time between failures or '
         f'assists, higher is better, at τ = {", ".join(f"{tau:g}" for tau in taus)} s: a larger τ '
         'makes the one smaller and the other larger, so that τ decides which policy looks better '
-        'where the lines cross. Where everything is done by τ, the mean time between failures is '
-        f'infinite and not drawn.{more}',
+        'where the lines cross. One line of each panel names its τ. Where everything is done '
+        f'by τ, the mean time between failures is infinite and not drawn.{more}',
+        PANELS,
     )
 
 
@@ -112,7 +115,7 @@ def _add_panel(
         is_known = known[policy]
         data.append(
             _line(x[is_known], y[is_known], np.asarray(taus)[is_known], looks[policy], panel,
-                  policy not in named)
+                  policy not in named, policy == drawn[-1])
         )  # fmt: skip
         named.add(policy)
     number = axes_of(panel)['xaxis'][1:]
@@ -121,17 +124,31 @@ def _add_panel(
         if values.max() > WIDE * values.min():
             low, high = np.log10(values.min()), np.log10(values.max())
             room = 0.09 * (high - low)
-            layout[axis].update(type='log', dtick='D2' if high - low < 1.6 else 1,
-                                range=[round(low - room, 3), round(high + room, 3)])  # fmt: skip
+            layout[axis].update(type='log', range=[round(low - room, 3), round(high + room, 3)],
+                                tickvals=round_numbers(values.min(), values.max()))  # fmt: skip
 
 
-def _line(x: Array, y: Array, taus: Array, look: Look, panel: int, is_named: bool) -> Trace:
-    texts = [f'{tau:g}' if place in (0, len(taus) - 1) else '' for place, tau in enumerate(taus)]
+def round_numbers(low: float, high: float) -> list[float]:
+    """Returns 1, 2 and 5 times powers of ten between positive numbers; over more than two decades
+    only the powers.
+    """
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if high < 100 * low else (1,)
+    every = [float(f'{step}e{decade}') for decade in decades for step in steps]
+    return [each for each in every if low <= each <= high]
+
+
+def _line(
+    x: Array, y: Array, taus: Array, look: Look, panel: int, is_named: bool, has_texts: bool
+) -> Trace:
+    texts = [f'{tau:g}' for tau in taus] if has_texts else []
     return {
-        'type': 'scatter', 'mode': 'lines+markers+text', 'name': look.label, **axes_of(panel),
+        'type': 'scatter', 'name': look.label, **axes_of(panel),
+        'mode': 'lines+markers+text' if has_texts else 'lines+markers',
         'legendgroup': look.label, 'showlegend': is_named, 'x': plot_numbers(x, 4),
         'y': plot_numbers(y, 4), 'line': look.line(1.4), 'marker': look.marker(7), 'text': texts,
-        'textposition': 'top center', 'textfont': {'size': 9}, 'customdata': plot_numbers(taus),
+        'textposition': 'bottom left', 'cliponaxis': False, 'textfont': {'size': 9},
+        'customdata': plot_numbers(taus),
         'hovertemplate': 'τ = %{customdata} s: %{x:.3g} per hour, %{y:.3g} s'
                          f'<extra>{look.label}</extra>',
     }  # fmt: skip

@@ -9,8 +9,9 @@ from typing import Any
 
 GAP = 0.06  # of the width, between panels
 ROW_HEIGHT = 236  # px, of a panel with its heading
-SURROUND = 92  # px, above and below the rows, with one line of legend
-MARGIN_BELOW = 58  # px, without the legend
+TOP = 34  # px, above the rows
+MARGIN_BELOW = 54  # px, below them, for the axis and its title
+LEGEND = 30  # px, of one line of it
 NARROWEST_ROW = 4  # panels up to which there is one row
 
 
@@ -63,7 +64,8 @@ def grid_layout(
             }  # fmt: skip
             layout['annotations'].append(
                 {
-                    'text': title, 'x': left + width / 2, 'xref': 'paper', 'xanchor': 'center',
+                    'name': 'panel', 'text': title,
+                    'x': left + width / 2, 'xref': 'paper', 'xanchor': 'center',
                     'y': top, 'yref': 'paper', 'yanchor': 'bottom', 'showarrow': False,
                 }
             )  # fmt: skip
@@ -71,7 +73,11 @@ def grid_layout(
 
 
 def small_multiples(
-    titles: Sequence[str], below: str, side: str = '', has_legend: bool = True
+    titles: Sequence[str],
+    below: str,
+    side: str = '',
+    has_legend: bool = True,
+    widest: float = 1.0,
 ) -> dict[str, Any]:
     """Returns the layout of panels of one kind: in one row up to four, in rows of three up to six,
     else in rows of four, with a legend below.
@@ -81,18 +87,37 @@ def small_multiples(
         below: title of the horizontal axes.
         side: title of the vertical axes.
         has_legend: False leaves no room for it.
+        widest: largest share of the width that a panel takes.
     """
     columns = len(titles) if len(titles) <= NARROWEST_ROW else 3 if len(titles) <= 6 else 4
     rows = [titles[place : place + columns] for place in range(0, len(titles), columns)]
-    height = ROW_HEIGHT * len(rows) + SURROUND + (40 if len(rows) == 1 else 0)
-    layout = grid_layout(rows, height, below, side)
-    layout['margin'] = {'l': 58, 'r': 12, 't': 34, 'b': MARGIN_BELOW + (24 if has_legend else 0)}
+    plotted = ROW_HEIGHT * len(rows) + (20 if len(rows) == 1 else 0)
+    layout = grid_layout(rows, 0, below, side)
+    bottom = min(layout[key]['domain'][0] for key in layout if key.startswith('yaxis'))
+    margin = MARGIN_BELOW + (LEGEND if has_legend else 0) - bottom * plotted
+    layout['margin'] = {'l': 58, 'r': 12, 't': TOP, 'b': max(round(margin), 0)}
+    layout['height'] = plotted + TOP + layout['margin']['b']
     layout['showlegend'] = has_legend
     if has_legend:
-        layout['legend'] = legend_below(height - 34 - MARGIN_BELOW - 24)
+        layout['legend'] = legend_below(plotted, bottom)
+    if columns * widest < 1.0:
+        _squeeze(layout, columns * widest)
     return layout
 
 
-def legend_below(plotted: float) -> dict[str, Any]:
-    """Returns a legend below a plotted area of this height in pixels, and below its axis title."""
-    return {'orientation': 'h', 'x': 0, 'y': -46 / plotted, 'yanchor': 'top'}
+def _squeeze(layout: dict[str, Any], share: float) -> None:
+    """Makes all panels narrower, to fill the left share of the width."""
+    for key in [key for key in layout if key.startswith('xaxis')]:
+        layout[key]['domain'] = [share * end for end in layout[key]['domain']]
+    for note in layout['annotations']:
+        note['x'] *= share
+
+
+def legend_below(plotted: float, bottom: float = 0.0) -> dict[str, Any]:
+    """Returns a legend below the axis title of a plotted area.
+
+    Args:
+        plotted: height of the area in pixels.
+        bottom: share of the area that lies below its lowest axis.
+    """
+    return {'orientation': 'h', 'x': 0, 'y': bottom - 46 / plotted, 'yanchor': 'top'}

@@ -14,7 +14,11 @@
   const drawn3d = [];
 
   const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const figureOf = plot => JSON.parse(document.getElementById(plot.dataset.figure).textContent);
+  // On dark the first colour of the lines gives way to a lighter one, in bands too.
+  function figureOf(plot) {
+    const text = document.getElementById(plot.dataset.figure).textContent;
+    return JSON.parse(isDark.matches ? text.replaceAll(BLUE, SKY_BLUE).replaceAll('rgba(0,114,178,', 'rgba(86,180,233,') : text);
+  }
 
   function hasWebGL() {
     try {
@@ -49,12 +53,6 @@
       Object.assign(layout.polar, { bgcolor: 'rgba(0,0,0,0)' });
       Object.assign(layout.polar.radialaxis, axis, { tickfont: { size: 10, color: quiet } });
       Object.assign(layout.polar.angularaxis, axis, { tickfont: { size: 13, color: ink } });
-    }
-    if (isDark.matches) {
-      for (const trace of figure.data) {
-        if (trace.line && trace.line.color === BLUE) trace.line.color = trace.marker.color = SKY_BLUE;
-      }
-      for (const note of layout.annotations || []) note.text = note.text.replaceAll(BLUE, SKY_BLUE);
     }
     for (const shape of layout.shapes || []) {
       if (shape.type === 'line') shape.line.color = ink;
@@ -123,6 +121,23 @@
     plot.style.minHeight = `${layout.height}px`;
   }
 
+  // Panels stand below each other in a narrow view.
+  function stack(plot, layout) {
+    const keys = Object.keys(layout).filter(key => /^xaxis/.test(key)).sort((a, b) => (a.slice(5) || 1) - (b.slice(5) || 1));
+    if (plot.clientWidth >= NARROW || keys.length < 2) return;
+    const count = keys.length, row = 236, { margin, legend } = layout;
+    const titles = layout.annotations.filter(note => note.name === 'panel');
+    keys.forEach((key, i) => {
+      const top = 1 - i / count, side = layout[`y${key.slice(1)}`];
+      layout[key].domain = [0, 1];
+      Object.assign(side, { domain: [top - 0.74 / count, top], showticklabels: true });
+      if (titles[i]) Object.assign(titles[i], { x: 0.5, y: top });
+    });
+    if (legend) legend.y = 0.26 / count - 46 / (count * row);
+    layout.height = count * row + margin.t + margin.b;
+    plot.style.minHeight = `${layout.height}px`;
+  }
+
   function release(plot) {
     Plotly.purge(plot);
     plot.classList.remove('is-drawn');
@@ -141,6 +156,7 @@
     }
     if (is3d) fit3d(plot, figure.layout);
     if (figure.kind === 'series') fitSeries(plot, figure.layout);
+    if (figure.kind === 'panels') stack(plot, figure.layout);
     if (is3d) {
       if (drawn3d.length >= MOST_3D) release(drawn3d[0]);
       drawn3d.push(plot);
