@@ -3,8 +3,9 @@
 """Loops over resamples of episodes: Kaplan-Meier curves and what is read from them.
 
 A resample is a row of numbers of episodes, with repetitions. The operations are sorted by time
-once; a resample only weights them by the number of times that their episode was drawn. Each row is
-computed in the same order of operations whoever asks, so threads cannot change a bit of it.
+once; a resample only weights them by the number of times that their episode was drawn. Successes
+at one time are taken one after the other: (n - 1) / n times (n - 2) / (n - 1) is (n - 2) / n. Each
+row is computed in the same order of operations whoever asks, so threads cannot change a bit of it.
 
 Compiled by numba; without it the same loops run as they are, some hundred times slower.
 """
@@ -47,35 +48,26 @@ def _two_arms(operations: Any, first: Any, second: Any, tau: float, weights: Any
     for row in range(first.shape[0]):
         at_risk_a = _weigh(first[row], sizes, weights[0])
         at_risk_b = _weigh(second[row], sizes, weights[1])
-        alive_a = alive_b = 1.0
+        alive_a = alive_b = start_a = start_b = 1.0
         area_a = area_b = largest = faster = before = 0.0
-        done_a = done_b = gone_a = gone_b = 0.0
         for place in range(times.shape[0]):
             weight_a = weights[0, episodes[place]]
             weight_b = weights[1, episodes[place]]
-            gone_a += weight_a
-            gone_b += weight_b
             if events[place]:
-                done_a += weight_a
-                done_b += weight_b
-            if not lasts[place]:
-                continue
-            if done_a + done_b > 0.0:
                 width = times[place] - before
                 before = times[place]
                 area_a += alive_a * width
                 area_b += alive_b * width
-                next_a = alive_a * ((at_risk_a - done_a) / max(at_risk_a, 1.0))
-                next_b = alive_b * ((at_risk_b - done_b) / max(at_risk_b, 1.0))
-                # An arm without anything at risk stays as it is.
-                next_a = next_a if done_a > 0.0 else alive_a
-                next_b = next_b if done_b > 0.0 else alive_b
-                faster += (alive_a - next_a) * (0.5 * (alive_b + next_b))
-                alive_a, alive_b = next_a, next_b
-                largest = max(largest, abs(alive_a - alive_b))
-            at_risk_a -= gone_a
-            at_risk_b -= gone_b
-            done_a = done_b = gone_a = gone_b = 0.0
+                # Without a branch, which is dearer than a division; of none at risk none is done.
+                some_a, some_b = max(at_risk_a, 1.0), max(at_risk_b, 1.0)
+                alive_a *= (some_a - weight_a) / some_a
+                alive_b *= (some_b - weight_b) / some_b
+                if lasts[place]:
+                    largest = max(largest, abs(alive_a - alive_b))
+                    faster += (start_a - alive_a) * (0.5 * (start_b + alive_b))
+                    start_a, start_b = alive_a, alive_b
+            at_risk_a -= weight_a
+            at_risk_b -= weight_b
         area_a += alive_a * (tau - before)
         area_b += alive_b * (tau - before)
         out[row, 0] = largest
@@ -99,18 +91,13 @@ def _one_arm(operations: Any, draws: Any, tau: float, grid: Any, weights: Any, o
     times, events, episodes, lasts, sizes = operations
     for row in range(draws.shape[0]):
         at_risk = _weigh(draws[row], sizes, weights)
-        alive, area, before, done, gone = 1.0, 0.0, 0.0, 0.0, 0.0
-        at_tau = before_tau = 1.0
+        alive = at_tau = before_tau = 1.0
+        area = before = 0.0
         median = float('inf')
         point = 0
         for place in range(times.shape[0]):
             weight = weights[episodes[place]]
-            gone += weight
             if events[place]:
-                done += weight
-            if not lasts[place]:
-                continue
-            if done > 0.0:
                 now = times[place]
                 while point < grid.shape[0] and grid[point] < now:
                     out[row, 4 + point] = 1.0 - alive
@@ -118,15 +105,15 @@ def _one_arm(operations: Any, draws: Any, tau: float, grid: Any, weights: Any, o
                 if now <= tau:
                     area += alive * (now - before)
                     before = now
-                alive *= (at_risk - done) / at_risk
-                if now < tau:
-                    before_tau = alive
+                some = max(at_risk, 1.0)
+                alive *= (some - weight) / some
                 if now <= tau:
                     at_tau = alive
-                if median == float('inf') and alive <= 0.5 + ROUNDING:
+                if now < tau:
+                    before_tau = alive
+                if alive <= 0.5 + ROUNDING and median == float('inf'):
                     median = now
-            at_risk -= gone
-            done = gone = 0.0
+            at_risk -= weight
         while point < grid.shape[0]:
             out[row, 4 + point] = 1.0 - alive
             point += 1

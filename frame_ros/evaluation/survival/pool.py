@@ -31,13 +31,14 @@ BLOCK = 1000
 
 @dataclass(frozen=True)
 class Pool:
-    """Operations of one or more cells in order of time, ghosts left out.
+    """Operations of one or more cells by time, successes before those that are censored then;
+    ghosts left out.
 
     Attributes:
         times: (m,) s, ascending.
         events: (m,) done, else censored.
         episodes: (m,) number of the episode of each in the pool.
-        lasts: (m,) the last one of those at its time.
+        lasts: (m,) the last success at its time.
         sizes: (E,) operations of each episode, ghosts included.
         counts: episodes of each cell: those of the first are numbered from 0, then the second's.
     """
@@ -62,13 +63,14 @@ def pool_of(*cells: Cell) -> Pool:
     times = np.concatenate([cell.times for cell in cells])
     events = np.concatenate([cell.events for cell in cells])
     episodes = np.concatenate([cell.episodes + first for cell, first in zip(cells, firsts)])
-    order = np.argsort(times, kind='stable')[: int(np.isfinite(times).sum())]
-    ordered = times[order]
+    order = np.lexsort((~events, times))[: int(np.isfinite(times).sum())]
+    ordered, is_done = times[order], events[order]
+    has_next = (ordered[1:] == ordered[:-1]) & is_done[1:]
     return Pool(
         ordered,
-        events[order],
+        is_done,
         episodes[order].astype(np.int32),
-        np.append(ordered[1:] != ordered[:-1], True)[: len(ordered)],
+        is_done & ~np.append(has_next, False)[: len(ordered)],
         np.bincount(episodes).astype(np.float64),
         tuple(counts),
     )
