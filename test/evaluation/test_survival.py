@@ -3,6 +3,8 @@
 """Kaplan-Meier estimates, scalars and tests against SciPy and numbers worked by hand."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -257,3 +259,15 @@ def test_other_values_that_cannot_be_meant_are_refused():
         logrank({'x': ([1.0], [1])}, ([1.0], [1]))
     with pytest.raises(ShapeError, match='expected'):
         ks_distance([1.0, 2.0, 3.0, 4.0], ([1.0], [1]), 10.0)
+
+
+def test_the_examples_of_the_page_run():
+    page = Path(__file__).resolve().parents[2] / 'docs' / 'time-to-success.md'
+    blocks = re.findall('```python\n(.*?)```', page.read_text(), re.DOTALL)
+    assert len(blocks) == 3
+    names = {}
+    for block in blocks:
+        exec(block, names)
+    assert names['curve'].cdf(30.0) == pytest.approx(0.25)
+    assert names['curve'].median == 31.5
+    assert names['found'].ks.shape == (500,)
