@@ -43,6 +43,14 @@ COMMANDS = {
         'frame_ros.cli.correlate',
         'compare human labels of quality with the metrics of recorded episodes',
     ),
+    'plan': (
+        'frame_ros.cli.plan',
+        'compute how many rollouts a comparison of policies needs, or still needs',
+    ),
+    'null-check': (
+        'frame_ros.cli.null_check',
+        'count how often the tests of policies reject where there is no difference',
+    ),
     'dataset': ('frame_ros.cli.dataset', 'write recorded episodes as a LeRobotDataset'),
     'serve': ('frame_ros.cli.serve', 'serve a policy to robots and other clients; needs no ROS'),
     'simulate-so101': (

@@ -50,6 +50,8 @@ BASE = {
     'metrics': [],
     'calibrate': ['{bag}', '--output', '{new}'],
     'correlate': ['{labels}', '{bag}', '-o', '{new}'],
+    'plan': [],
+    'null-check': ['--generated'],
 }
 # What an option needs beside its value to be looked at.
 BESIDE = {
@@ -255,6 +257,30 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--resamples': (*COUNT, '5'),
         '--seed': COUNT,
         '--title': FREE,
+    },
+    'plan': {
+        'OUTCOMES': BAG,
+        '--success-rate': ('x', '-0.1', '1.1', 'nan', ''),
+        '--half-width': (*POSITIVE, '0.5'),
+        '--difference': (*POSITIVE, '1.5'),
+        '--discordance': ('x', '-1', '1.5', 'nan', '', '0.01'),
+        '--power': (*POSITIVE, '1', '0.01'),
+        '--alpha': (*POSITIVE, '0.5'),
+        '--tau': POSITIVE,
+        '--thresholds': (*POSITIVE, '10,x'),
+        '--episodes': (*COUNT, '1'),
+        '--trials': (*COUNT, '5'),
+        '--resamples': (*COUNT, '5'),
+        '--simulations': (*COUNT, '5'),
+        '--seed': COUNT,
+    },
+    'null-check': {
+        'OUTCOMES': BAG,
+        '--trials': (*COUNT, '5'),
+        '--resamples': (*COUNT, '5'),
+        '--tau': POSITIVE,
+        '--seed': COUNT,
+        '--strata': ('', 'tote'),
     },
 }  # fmt: skip
 for options in BAD.values():

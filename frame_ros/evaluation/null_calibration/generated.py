@@ -107,9 +107,7 @@ def generated_arm(
     episode = math.sqrt(options.scene_share) * scene + math.sqrt(1.0 - options.scene_share) * own
     between, within = math.sqrt(options.correlation), math.sqrt(1.0 - options.correlation)
     noise = between * episode[:, None] + within * random.standard_normal(shape)
-    hardness = (
-        np.geomspace(EASIEST, HARDEST, options.objects)[place] if options.objects > 1 else 1.0
-    )
+    hardness = float(np.geomspace(EASIEST, HARDEST, options.objects)[place])
     median = options.median * hardness * slower
     ends = np.cumsum(median * np.exp(options.spread * noise), axis=1)
     begins = np.concatenate([np.zeros((shape[0], 1)), ends[:, :-1]], axis=1)

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.meanings import MeaningEnum
+from frame_ros.evaluation.binary.pairing import pair_episodes
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.survival.cell import Cell, cell_of
 from frame_ros.evaluation.survival.pool import Draws
@@ -63,7 +65,15 @@ def scenarios_of(
         trials: of each scenario.
         strata: conditions of the episodes, such as tote, within which labels are shuffled, besides
             the object.
+
+    Raises:
+        ValueRangeError: no episode has one of these conditions.
     """
+    known = sorted({name for each in outcomes for name in each.conditions})
+    if unknown := [name for name in strata if name not in known]:
+        raise ValueRangeError(
+            f'no episode has the condition {unknown[0]!r}; there are {", ".join(known) or "none"}'
+        )
     timed = [each for each in outcomes if each.operations]
     labels = dict.fromkeys(each.policy for each in timed)
     rows: dict[str, dict[str, list[EpisodeOutcome]]] = {label: {} for label in labels}
@@ -144,18 +154,12 @@ def shuffled(groups: NDArray[np.intp], trials: int, random: np.random.Generator)
 
 
 def _pairs(a: Sequence[EpisodeOutcome], b: Sequence[EpisodeOutcome]) -> NDArray[np.intp]:
-    """Episodes of one pair, where each policy has one with a known outcome."""
-    places: list[dict[tuple[str, str], int]] = []
-    for begin, arm in ((0, a), (len(a), b)):
-        named = [(each.task, each.pair) for each in arm]
-        places.append(
-            {
-                key: begin + place
-                for place, (key, each) in enumerate(zip(named, arm))
-                if each.pair and each.is_success is not None and named.count(key) == 1
-            }
-        )
-    found = [(places[0][key], places[1][key]) for key in places[0] if key in places[1]]
+    """Paired episodes, where both outcomes are known."""
+    found = [
+        (i, len(a) + j)
+        for i, j in pair_episodes(a, b).pairs
+        if a[i].is_success is not None and b[j].is_success is not None
+    ]
     return np.array(found, np.intp).reshape(-1, 2)
 
 

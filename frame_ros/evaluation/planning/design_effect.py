@@ -103,31 +103,32 @@ def _components(values: Array, episodes: NDArray[np.intp]) -> Array:
 
 
 def fitted_effect(
-    models: Sequence[BridgeModel], episodes: Sequence[int], rates: Sequence[Any]
+    models: Sequence[BridgeModel], episodes: Sequence[Sequence[int]], rates: Sequence[Any]
 ) -> DesignEffect:
     """Returns the design effect with which bridges give the detection rates best, by least squares
     over all pairs. PhAIL, appendix H, step 3.
 
     Args:
         models: one for each pair of policies.
-        episodes: (N,) per object and policy.
-        rates: (N,) detection rates of each pair.
+        episodes: (N,) per object and policy, of each pair.
+        rates: (N,) detection rates, of each pair.
 
     Raises:
         ShapeError: no rates, or different numbers of them.
     """
-    found = np.asarray(rates, dtype=np.float64)
-    if not models or found.shape != (len(models), len(episodes)) or not len(episodes):
+    shapes = [(np.shape(numbers), np.shape(row)) for numbers, row in zip(episodes, rates)]
+    if not models or len(shapes) != len(models) or any(n != r or n == (0,) for n, r in shapes):
         raise ShapeError(
-            f'rates have shape {found.shape}; ({len(models)}, {len(episodes)}) is expected, '
-            'at least one'
+            f'{len(models)} models, numbers and rates of shapes {shapes}; for each model (N,) '
+            'numbers and as many rates are expected, at least one'
         )
-    effective = np.asarray(episodes, dtype=np.float64)[:, None] / TRIED
-    errors = np.zeros(len(TRIED))
-    for model, row in zip(models, found):
+    errors, count = np.zeros(len(TRIED)), 0
+    for model, numbers, row in zip(models, episodes, rates):
         powers = [model.power(each) for each in GRID]
+        effective = np.asarray(numbers, dtype=np.float64)[:, None] / TRIED
         expected = np.interp(np.log(effective), np.log(GRID), powers)
-        errors += ((expected - row[:, None]) ** 2).sum(axis=0)
+        errors += ((expected - np.asarray(row, np.float64)[:, None]) ** 2).sum(axis=0)
+        count += len(numbers)
     best = int(np.argmin(errors))
-    error = math.sqrt(errors[best] / found.size)
+    error = math.sqrt(errors[best] / count)
     return DesignEffect(float(TRIED[best]), EffectSource.FITTED, math.nan, error)

@@ -58,6 +58,25 @@ def mcnemar_sample_size(
     return max(ceil(root * root * (1.0 - 1e-12)), 1)
 
 
+def mcnemar_power(pairs: int, difference: float, discordance: float, alpha: float = 0.05) -> float:
+    """Power of McNemar's two-sided test: Connor's formula (see `mcnemar_sample_size`), solved for
+    it; without a difference alpha / 2, since the other side is not counted.
+
+    Raises:
+        ValueRangeError: an argument is out of its range, or no pairs.
+    """
+    effect = abs(difference)
+    if not (pairs >= 1 and effect <= discordance <= 1.0 and discordance > 0.0):
+        raise ValueRangeError(
+            f'{pairs} pairs, difference {difference}, discordance {discordance}; at least one pair '
+            'and |difference| <= discordance <= 1 are expected'
+        )
+    limit = NormalDist().inv_cdf(1.0 - checked_level(alpha, 'alpha') / 2.0) * sqrt(discordance)
+    reach = effect * sqrt(pairs) - limit
+    deviation = sqrt(max(discordance - effect * effect, 0.0))
+    return NormalDist().cdf(reach / deviation) if deviation > 0.0 else float(reach >= 0.0)
+
+
 def wilson_sample_size(half_width: float, rate: float = 0.5, confidence: float = 0.95) -> int:
     """Smallest number of rollouts whose Wilson interval is at most rate +- half_width wide. PhAIL,
     appendix H.

@@ -129,7 +129,7 @@ def test_a_design_effect_is_found_again():
     models = [model_of(0.15, 0.2, operations=4.0), model_of(0.3, operations=4.0)]
     numbers = (5, 10, 20, 40)
     rates = [[model.power(n / 2.5) for n in numbers] for model in models]
-    found = fitted_effect(models, numbers, rates)
+    found = fitted_effect(models, [numbers] * 2, rates)
     assert found.value == pytest.approx(2.5, rel=0.05) and found.error < 0.02
 
 
@@ -142,7 +142,7 @@ def test_bad_values_are_refused():
         Bridges([0.5, 0.2], 10, np.random.default_rng(0))
     with pytest.raises(ShapeError, match='share no object'):
         drifts_of({'a': None}, {'b': None})
-    with pytest.raises(ShapeError, match=r'\(1, 2\) is expected'):
-        fitted_effect([model_of(0.1)], [5, 10], [[0.1]])
+    with pytest.raises(ShapeError, match='1 models, numbers and rates'):
+        fitted_effect([model_of(0.1)], [[5, 10]], [[0.1]])
     with pytest.raises(ShapeError, match='no cells'):
         correlation_effect([])
