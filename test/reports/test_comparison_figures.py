@@ -249,6 +249,7 @@ def test_names_are_text_wherever_they_stand():
         text = text_of(figure).replace('\\n', ' ')
         assert '<b>' not in text and '</script' not in text and '%{x} &' not in text
         assert 'very long very long very long very long' not in text
+        assert '&' not in figure.caption.replace('&amp; ', ''), 'the page escapes captions'
     page = StudyPage('t', 'k', 'h', parts=[Part('p', [], every_figure(['a', NASTY], ['o']))])
     assert '</script><b>' not in build_study_page(page)
 

@@ -14,6 +14,7 @@ from frame_ros.reports.comparison_figures.style import (
     Estimated,
     Look,
     Trace,
+    cut,
     label_of,
     labels_of,
     looks_of,
@@ -67,9 +68,9 @@ def conditions_figure(
     return Figure(
         data,
         layout,
-        f'{label_of(axis, 60)} of each policy by {label_of(condition)}, with 95 % intervals. A '
-        'long line between dots: the policy depends on it; dots in another order than in other '
-        'rows: it can decide which policy looks better.'
+        f'{cut(axis[:1].upper() + axis[1:], 60)} of each policy by {cut(condition)}, with '
+        '95 % intervals. A long line between dots: the policy depends on it; dots in another '
+        'order than in other rows: it can decide which policy looks better.'
         + (f' {more} more values are not drawn.' if more > 0 else ''),
     )
 

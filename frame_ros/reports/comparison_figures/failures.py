@@ -11,6 +11,7 @@ from frame_ros.reports.comparison_figures.style import (
     LONGEST_LABEL,
     Look,
     Trace,
+    cut,
     label_of,
     labels_of,
     looks_of,
@@ -64,7 +65,7 @@ def failure_figure(
     return Figure(
         data,
         layout,
-        f'Ends of the {label_of(noun)} of each policy, in percent; their number in brackets. The '
+        f'Ends of the {cut(noun)} of each policy, in percent; their number in brackets. The '
         'same share of hard failures can come from very different mixes.',
     )
 

@@ -21,6 +21,7 @@ from frame_ros.reports.comparison_figures.style import (
     Look,
     Trace,
     coloured,
+    cut,
     empty_note,
     label_of,
     labels_of,
@@ -83,6 +84,7 @@ def pp_figure(
     _format(layout)
     if not objects:
         empty_note(layout, 1, f'no object with operations of a policy and of {other}')
+    other = cut(reference_name)
     return Figure(
         data,
         layout,

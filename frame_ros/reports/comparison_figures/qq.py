@@ -17,6 +17,7 @@ from frame_ros.reports.comparison_figures.style import (
     PANELS,
     Look,
     Trace,
+    cut,
     empty_note,
     label_of,
     labels_of,
@@ -81,6 +82,7 @@ def qq_figure(
             named.add(policy)
     if not objects:
         empty_note(layout, 1, f'no object with operations of a policy and of {other}')
+    other = cut(reference_name)
     return Figure(
         data,
         layout,

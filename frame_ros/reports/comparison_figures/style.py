@@ -71,11 +71,18 @@ def label_of(text: str, length: int = LONGEST_LABEL) -> str:
     """Returns a text cut in its middle to a length, that plotly draws as it is: no part of it is
     markup or a placeholder of a hover text.
     """
+    return escape(cut(text, length), quote=False).replace('%{', '%\u200b{')
+
+
+def cut(text: str, length: int = LONGEST_LABEL) -> str:
+    """Returns a text in one line, cut in its middle to a length; for captions, which the page
+    escapes.
+    """
     text = ' '.join(text.split()) or '(no name)'
-    if len(text) > length:
-        first = (length - 1) * 2 // 3
-        text = f'{text[:first]}…{text[first + 1 - length :]}'
-    return escape(text, quote=False).replace('%{', '%\u200b{')
+    if len(text) <= length:
+        return text
+    first = (length - 1) * 2 // 3
+    return f'{text[:first]}…{text[first + 1 - length :]}'
 
 
 def labels_of(names: Iterable[str], length: int = LONGEST_LABEL) -> dict[str, str]:

@@ -141,7 +141,8 @@ def round_numbers(low: float, high: float) -> list[float]:
 def _line(
     x: Array, y: Array, taus: Array, look: Look, panel: int, is_named: bool, has_texts: bool
 ) -> Trace:
-    texts = [f'{tau:g}' for tau in taus] if has_texts else []
+    named = {0, len(taus) // 2, len(taus) - 1} if has_texts else set()
+    texts = [f'{tau:g}' if place in named else '' for place, tau in enumerate(taus)]
     return {
         'type': 'scatter', 'name': look.label, **axes_of(panel),
         'mode': 'lines+markers+text' if has_texts else 'lines+markers',
