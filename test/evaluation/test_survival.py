@@ -159,7 +159,8 @@ def test_logrank_is_positive_where_the_first_is_faster():
 def test_distances_without_censoring_are_those_of_scipy(first, second):
     a, b = (np.array(each, float) for each in (first, second))
     ours = ks_supremum((a, np.ones(len(a))), (b, np.ones(len(b))), INF)
-    theirs = ks_2samp(a, b, method='asymp')
+    with np.errstate(all='ignore'):
+        theirs = ks_2samp(a, b, method='asymp')
     assert ours.distance == pytest.approx(theirs.statistic, abs=1e-12)
     if ours.sign:
         gap = (a <= ours.time).mean() - (b <= ours.time).mean()
@@ -229,7 +230,7 @@ def test_a_sample_that_is_all_done_never_fails():
         ([1.0, 2.0], [1], ShapeError, r'\(2,\)'),
         ([], [], ShapeError, 'at least 1'),
         ([[1.0]], [[1]], ShapeError, r'\(1, 1\)'),
-        (['soon'], [1], ShapeError, 'no array of numbers'),
+        (['soon'], [1], ValueRangeError, 'real numbers'),
     ],
 )
 def test_samples_that_cannot_be_meant_are_refused(times, events, error, words):
@@ -237,7 +238,7 @@ def test_samples_that_cannot_be_meant_are_refused(times, events, error, words):
         kaplan_meier(times, events)
 
 
-@pytest.mark.parametrize('tau', [0.0, -1.0, math.nan, INF])
+@pytest.mark.parametrize('tau', [0.0, -1.0, math.nan, INF, None, '240', True])
 def test_an_integration_cap_is_positive_and_finite(tau):
     with pytest.raises(ValueRangeError, match='tau'):
         restricted_mean([1.0], [1], tau)

@@ -25,8 +25,8 @@ from frame_ros.evaluation.survival.samples import checked_tau
 Array = NDArray[np.float64]
 Draws = NDArray[np.int32]
 WORKERS = 2
-# Rows of draws that are made at once; their stream does not depend on the number of resamples.
-BLOCK = 1000
+# Fewer rows are not worth a thread.
+FEWEST = 100
 
 
 @dataclass(frozen=True)
@@ -168,16 +168,12 @@ def draw_episodes(random: np.random.Generator, count: int, size: int, resamples:
     """Returns (resamples, size) numbers below count, with replacement; the first ones are the same
     whatever the number of resamples.
     """
-    blocks = [
-        random.integers(count, size=(BLOCK, size), dtype=np.int32)
-        for _ in range(0, resamples, BLOCK)
-    ]
-    return np.concatenate(blocks)[:resamples]
+    return random.integers(count, size=(resamples, size), dtype=np.int32)
 
 
 def in_parts(work: Callable[[slice], None], count: int, workers: int) -> None:
     """Calls the work for parts of `count` rows, in threads."""
-    edges = np.linspace(0, count, min(max(workers, 1), count) + 1).astype(int)
+    edges = np.linspace(0, count, max(min(workers, count // FEWEST), 1) + 1).astype(int)
     parts = [slice(begin, end) for begin, end in zip(edges[:-1], edges[1:])]
     if len(parts) == 1:
         work(parts[0])

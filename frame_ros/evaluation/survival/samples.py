@@ -12,6 +12,7 @@ import numpy as np
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.evaluation.survival.cell import Cell
+from frame_ros.metrics.arrays import as_floats, on_cpu
 
 First = TypeVar('First')
 Second = TypeVar('Second')
@@ -57,10 +58,7 @@ def as_cell(sample: Any, name: str = 'the sample') -> Cell:
 
 
 def _floats(values: Any, name: str) -> Any:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f'{name} are no array of numbers: {error}') from None
+    return np.asarray(on_cpu(as_floats(values, name, check=False)[1]), dtype=np.float64)
 
 
 def _episodes(values: Any, count: int, name: str) -> Any:
@@ -71,7 +69,7 @@ def _episodes(values: Any, count: int, name: str) -> Any:
             'whole numbers are expected'
         )
     steps = np.diff(episodes, prepend=episodes.dtype.type(0))
-    if episodes[0] != 0 or not np.isin(steps, (0, 1)).all():
+    if episodes[0] != 0 or not ((steps == 0) | (steps == 1)).all():
         raise ValueRangeError(
             f'the episodes of {name} are not numbered from 0 without gaps in their order'
         )
@@ -82,10 +80,11 @@ def checked_tau(tau: float, may_be_infinite: bool = False) -> float:
     """Returns tau in s.
 
     Raises:
-        ValueRangeError: it is not positive, NaN, or infinite where that is not allowed.
+        ValueRangeError: it is no number, not positive, NaN, or infinite where that is not allowed.
     """
-    if not tau > 0.0 or (math.isinf(tau) and not may_be_infinite):
-        raise ValueRangeError(f'tau is {tau} s; a positive, finite time is expected')
+    is_number = isinstance(tau, (int, float, np.number)) and not isinstance(tau, bool)
+    if not is_number or not tau > 0.0 or (math.isinf(tau) and not may_be_infinite):
+        raise ValueRangeError(f'tau is {tau!r} s; a positive, finite time is expected')
     return float(tau)
 
 
