@@ -51,6 +51,10 @@ COMMANDS = {
         'frame_ros.cli.null_check',
         'count how often the tests of policies reject where there is no difference',
     ),
+    'operations': (
+        'frame_ros.cli.operations',
+        'find the operations of recorded episodes by events and gripper, and review them',
+    ),
     'dataset': ('frame_ros.cli.dataset', 'write recorded episodes as a LeRobotDataset'),
     'serve': ('frame_ros.cli.serve', 'serve a policy to robots and other clients; needs no ROS'),
     'simulate-so101': (

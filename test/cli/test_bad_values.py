@@ -25,6 +25,7 @@ OUTPUT = ('', '{folder}', f'{NOWHERE}/x', '{file}/x', UNWRITABLE)
 OUTPUT_FOLDER = ('', '{file}', '{file}/x', UNWRITABLE)
 COUNT = ('x', '-1', '1.5', '', 'nan')
 POSITIVE = ('x', '-1', '0', '', 'nan', 'inf')
+SHARE = ('x', '-1', '', 'nan', 'inf')
 CHOICE = ('nosuch', '')
 PAIRS = ('', 'x', '=1')
 MAPPING = (*PAIRS, 'nosuch=1')
@@ -52,6 +53,7 @@ BASE = {
     'correlate': ['{labels}', '{bag}', '-o', '{new}'],
     'plan': [],
     'null-check': ['--generated'],
+    'operations': ['{bag}', '--review', '{new}'],
 }
 # What an option needs beside its value to be looked at.
 BESIDE = {
@@ -281,6 +283,35 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--tau': POSITIVE,
         '--seed': COUNT,
         '--strata': ('', 'tote'),
+    },
+    'operations': {
+        'BAG': BAG,
+        '--zones': (*INPUT, '{file}', '{labels}'),
+        '--review': OUTPUT,
+        '--reviewed': (*INPUT, '{file}', '{labels}'),
+        '--namespace': NAME,
+        '--topic': (*PAIRS, 'nosuch=/x'),
+        '--robot': ROBOT,
+        '--joint-units': CHOICE,
+        '--joint-calibration': INPUT,
+        '--begins': CHOICE,
+        '--interventions': CHOICE,
+        '--repeat-time': SHARE,
+        '--clock-jump': POSITIVE,
+        '--joint': FREE,
+        '--edge': (*POSITIVE, '2'),
+        '--closed-band': (*SHARE, '1'),
+        '--squeeze': (*SHARE, '1'),
+        '--hold-time': SHARE,
+        '--plateau-time': SHARE,
+        '--still': POSITIVE,
+        '--slump-time': POSITIVE,
+        '--drop-time': SHARE,
+        '--period': POSITIVE,
+        '--gap': POSITIVE,
+        '--displacement': SHARE,
+        '--goal-radius': POSITIVE,
+        '--collect-radius': SHARE,
     },
 }  # fmt: skip
 for options in BAD.values():

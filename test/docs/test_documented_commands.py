@@ -100,6 +100,10 @@ def place(tmp_path_factory) -> Path:
     for name in ('hand.yaml', 'tool.yaml'):
         (folder / name).write_text(yaml.safe_dump(tool))
     (folder / 'mine.yaml').write_text('metrics:\n  ros__parameters: {hold: 0.1}\n')
+    (folder / 'zones.yaml').write_text('bin: {kind: target, box: [0.1, 0.2, 0.3, 0.4]}\n')
+    (folder / 'review.csv').write_text(
+        'bag,episode,time,verdict,reviewed\nhuman,human,1.0,success,\n'
+    )
     (folder / 'labels.csv').write_text('episode,label\nhuman,high\nepisode_0007,low\n')
     calibration(folder / 'calibration.json')
     CalibrationFile().save(folder / 'so101.json')
@@ -144,7 +148,17 @@ def replaced(text: str) -> str:
 # frame-ros
 
 # Alone in a sentence they are the name of the command: they need more to run.
-NAMES = ('serve', 'report', 'rephrase', 'video', 'open-loop', 'dataset', 'correlate', 'calibrate')
+NAMES = (
+    'serve',
+    'report',
+    'rephrase',
+    'video',
+    'open-loop',
+    'dataset',
+    'correlate',
+    'calibrate',
+    'operations',
+)
 
 
 def run_ours(words: list[str], folder: Path) -> None:

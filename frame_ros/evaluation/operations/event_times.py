@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.signal import medfilt
 
 from frame_ros.bags.streams.form import Stream
@@ -50,6 +51,11 @@ class EventTimes:
     def of(self, event: Event) -> float:
         """The time of an event, s, before 0 and beyond the duration outside of the episode."""
         return ((event.received if self.is_received else event.stamp) - self._begin) / SECOND
+
+    def of_stream(self, stream: Stream) -> NDArray[np.float64]:
+        """The times (T,) of the samples of a stream, s."""
+        stamps = stream.received if self.is_received else stream.stamps
+        return (stamps - self._begin) / SECOND
 
     def takeovers(self, events: list[Event]) -> list[tuple[float, float]]:
         """Begins and ends (s) of the stretches in which an operator drove."""

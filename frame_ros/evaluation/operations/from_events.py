@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from frame_ros.core.events import Event, Outcome
+from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.episodes.episode import Episode
 from frame_ros.evaluation.operations.episode_operations import EpisodeOperations
 from frame_ros.evaluation.operations.event_times import EventTimes, finish_of
+from frame_ros.evaluation.operations.marks import ENDING as ENDING_FACT
 from frame_ros.evaluation.operations.marks import OPERATION_KINDS, Marked, Marks, each_once
 from frame_ros.evaluation.operations.operator_counts import OperatorCounts, operator_counts
 from frame_ros.evaluation.operations.options import (
@@ -44,24 +45,66 @@ def operations_of_events(
     times = EventTimes(episode, options.clock_jump)
     inside = times.inside([e for e in episode.events if e.type in OPERATION_KINDS])
     events, repeated = each_once(inside, options.repeat_time)
-    marks = Marks(events, options.every_success)
-    notes = times.notes
     if repeated:
-        notes.append(f'{repeated} of its events repeat the one before: counted once')
-    is_of_outcome = not marks.endings
+        times.notes.append(f'{repeated} of its events repeat the one before: counted once')
+    marks = Marks(events, options.every_success)
+    source = LabelSource.EVENTS if marks.endings else LabelSource.OUTCOME
     _take_outcome(marks, times, finish_of(episode))
+    return _finished(episode, marks, times, source, options)
+
+
+def operations_of_labels(
+    episode: Episode,
+    labels: Iterable[tuple[float, Ending]],
+    source: LabelSource,
+    options: OperationOptions | None = None,
+) -> EpisodeOperations:
+    """Returns the operations of an episode whose endings come from elsewhere than its events. Those
+    only bound it, and say of STOP, interventions and the outcome of END how what was open ended.
+
+    labels: times (s since the episode's start) and endings.
+    """
+    options = options or OperationOptions()
+    times = EventTimes(episode, options.clock_jump)
+    kept = (EventType.STOP, EventType.OPERATION_START)
+    events = times.inside([event for event in episode.events if event.type in kept])
+    for time, ending in labels:
+        is_success = ending is Ending.SUCCESS
+        kind = EventType.OPERATION_SUCCESS if is_success else EventType.OPERATION_FAILURE
+        facts = {} if is_success else {ENDING_FACT: ending.value}
+        moment = min(max(time, 0.0), times.duration)
+        events.append((moment, Event(0, kind, attributes=facts)))
+    marks = Marks(sorted(events, key=lambda pair: pair[0]), every_success=False)
+    finish = finish_of(episode)
+    if finish is not None and finish.outcome is Outcome.SUCCESS:
+        if any(each.ending is Ending.SUCCESS for each in marks.endings):
+            marks.is_done = True
+        else:
+            marks.notes.append('END says success, but none was found: it is censored at its end')
+        finish = replace(finish, outcome=Outcome.STOPPED)
+    _take_outcome(marks, times, finish)
+    return _finished(episode, marks, times, source, options)
+
+
+def _finished(
+    episode: Episode,
+    marks: Marks,
+    times: EventTimes,
+    source: LabelSource,
+    options: OperationOptions,
+) -> EpisodeOperations:
+    """Returns the operations of all endings, with the operator's counts and interventions."""
     counts, unread = operator_counts(episode)
     _take_counts(marks, times.duration, counts)
+    takeovers = times.takeovers(episode.events)
     operations = _operations(marks.endings, options.begins)
-    segments = times.takeovers(episode.events)
-    operations = _without_help(operations, segments, options.interventions)
     return EpisodeOperations(
-        operations,
+        _without_help(operations, takeovers, options.interventions),
         times.duration,
-        LabelSource.OUTCOME if is_of_outcome else LabelSource.EVENTS,
+        source,
         counts,
-        len(segments),
-        (*notes, *marks.notes, *unread),
+        len(takeovers),
+        (*times.notes, *marks.notes, *unread),
     )
 
 
