@@ -83,6 +83,8 @@ KINDS = {
     'options': Kind('options', '.yaml', (yaml_tree, bomb)),
     'calibration': Kind('calibration', '.json', (json_tree, bomb)),
     'token_map': Kind('token_map', '.json', (json_tree, bomb)),
+    'outcomes': Kind('outcomes', '.csv'),
+    'evaluation': Kind('outcomes', '.json', (json_tree, bomb)),
 }
 
 

@@ -34,8 +34,8 @@ UNCLEAR = re.compile(r'\((?!OSError)(\w*(?:Error|Exception|Interrupt)): ')
 
 
 def read_bag(path: Path) -> None:
-    """Episodes with metrics, topics, images; of a share of the files also the report, as JSON, and
-    of some of those as a page.
+    """Episodes with metrics, topics, images, outcomes; of a share of the files also the report, as
+    JSON, and of some of those as a page.
     """
     from frame_ros.bags.images.decoding import find_image_topics, iter_images
     from frame_ros.bags.reader import Bag
@@ -47,6 +47,7 @@ def read_bag(path: Path) -> None:
         with contextlib.suppress(FrameRosError):
             list(iter_images(bag, name))
     topic_statistics(bag)
+    read_outcomes(path)
     size = sum(file.stat().st_size for file in path.parent.iterdir()) if path.is_file() else 0
     chance = zlib.crc32(str(size).encode()) if size else 0
     if chance % REPORTED == 0:  # the report reads the episodes
@@ -174,6 +175,17 @@ def read_token_map(path: Path) -> None:
     token_map(path)
 
 
+def read_outcomes(path: Path) -> None:
+    from frame_ros.evaluation.outcomes.csv_writing import outcomes_csv
+    from frame_ros.evaluation.outcomes.options import OutcomeOptions
+    from frame_ros.evaluation.outcomes.reading import read_outcomes as read
+
+    found = read([path], OutcomeOptions(cache=False))
+    outcomes_csv(found.outcomes)
+    for bag in found.unread:
+        _check_words(bag.reason)
+
+
 READERS: dict[str, Callable[[Path], None]] = {
     'bag': read_bag,
     'robot': read_robot,
@@ -186,6 +198,7 @@ READERS: dict[str, Callable[[Path], None]] = {
     'options': read_options,
     'calibration': read_calibration,
     'token_map': read_token_map,
+    'outcomes': read_outcomes,
 }
 
 

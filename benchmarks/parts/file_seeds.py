@@ -43,6 +43,25 @@ CALIBRATION = {
     name: {'id': i, 'drive_mode': 0, 'homing_offset': 12, 'range_min': 800, 'range_max': 3200}
     for i, name in enumerate(('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'gripper'), 1)
 }
+OUTCOMES = """episode,policy,object,task,success,time,operation,ending,pair,human,stage.grasped
+a,act,cube,"put it, in",true,3.5,0,success,seed 1,false,true
+a,act,cube,"put it, in",false,inf,1,drop,seed 1,false,true
+b,pi0,ball,,false,8.25,,timeout,seed 2,,false
+"""
+EVALUATION = {
+    'per_task': [
+        {'task_group': 'spatial', 'task_id': i, 'metrics': {'successes': [True, False, True]}}
+        for i in range(2)
+    ],
+    'overall': {'pc_success': 66.7},
+}
+EPISODES = {
+    'per_episode': [
+        {'episode_ix': i, 'sum_reward': 1.5, 'max_reward': 1.0, 'success': i > 1, 'seed': 1000 + i}
+        for i in range(4)
+    ],
+    'aggregated': {'pc_success': 50.0},
+}
 TOKEN_MAP = {'kind': 'bins', 'bins': 256, 'horizon': 2, 'dimensions': 7, 'values': 'points'}
 
 
@@ -54,8 +73,10 @@ def make_seeds(folder: Path, kinds: Sequence[str]) -> Path:
     for kind, text in (
         ('tool', TOOL), ('obstacles', OBSTACLES), ('capsules', CAPSULES), ('options', OPTIONS),
         ('calibration', json.dumps(CALIBRATION)), ('token_map', json.dumps(TOKEN_MAP)),
+        ('outcomes', OUTCOMES), ('evaluation', json.dumps(EVALUATION)),
     ):  # fmt: skip
         (folder / kind / 'valid').write_text(text)
+    (folder / 'evaluation' / 'with_seeds').write_text(json.dumps(EPISODES))
     shutil.copy(ROOT / 'config' / 'gate.yaml', folder / 'params')
     shutil.copy(ROOT / 'config' / 'contact.yaml', folder / 'params')
     shutil.copy(ROOT / 'config' / 'motors' / 'so101.yaml', folder / 'motors')

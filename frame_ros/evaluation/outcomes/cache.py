@@ -33,11 +33,18 @@ FOLDER_VARIABLE = 'FRAME_ROS_CACHE'
 
 
 def default_folder() -> Path:
-    """Returns the folder of the entries if none is given."""
+    """Returns the folder of the entries if none is given.
+
+    Raises:
+        SetupError: there is no home.
+    """
     own, base = os.environ.get(FOLDER_VARIABLE, ''), os.environ.get('XDG_CACHE_HOME', '')
-    if own:
-        return Path(own).expanduser() / 'outcomes'
-    root = Path(base) if os.path.isabs(base) else Path('~/.cache').expanduser()
+    try:
+        if own:
+            return Path(own).expanduser() / 'outcomes'
+        root = Path(base) if os.path.isabs(base) else Path('~/.cache').expanduser()
+    except RuntimeError as error:
+        raise SetupError(f'no folder for the cache: {error}; set {FOLDER_VARIABLE}') from error
     return root / 'frame_ros' / 'outcomes'
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.episodes.recorded_robot import NOT_OPENED
 
 # The policy of a recording of a human at a leader arm, in any case.
 HUMANS = ('human', 'teleop', 'teleoperation', 'teleoperator')
@@ -77,6 +78,10 @@ def stages_of(facts: Mapping[str, str]) -> dict[str, bool]:
 def conditions_of(facts: Mapping[str, str]) -> dict[str, str]:
     """Returns name -> value of the conditions: `CONDITIONS`, and all of `condition.NAME`."""
     found = {name: facts[name] for name in CONDITIONS if facts.get(name)}
+    if found.get('namespace') == '/':
+        del found['namespace']  # none
+    if 'robot' not in found and facts.get(NOT_OPENED):
+        found['robot'] = facts[NOT_OPENED]
     if 'robot' in found:
         # A description in the bag's own folder: its name is the same in every bag.
         found['robot'] = PurePath(found['robot']).name or found['robot']

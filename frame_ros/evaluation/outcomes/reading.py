@@ -77,9 +77,12 @@ def read_outcomes(
 def _labelled(given: str) -> tuple[str, Path]:
     """Returns the label of LABEL=PATH, '' without, and the path."""
     label, mark, rest = given.partition('=')
-    path = Path(given).expanduser()
-    if mark and label and rest and '/' not in label and not path.exists():
-        return label.strip(), Path(rest).expanduser()
+    try:
+        path = Path(given).expanduser()
+        if mark and label and rest and '/' not in label and not path.exists():
+            return label.strip(), Path(rest).expanduser()
+    except (RuntimeError, OSError, ValueError) as error:  # an unknown home, or no path at all
+        raise BagError(f'{given!r} cannot be read: {error}') from error
     return '', path
 
 
@@ -141,10 +144,8 @@ def _take_bags(
     found: _Found,
     progress: Callable[[int, int], object] | None,
 ) -> None:
-    folder = Path(options.cache_folder).expanduser() if options.cache_folder else default_folder()
     own = deciding_options(options)
-    made_by = json.dumps(flatten(own), sort_keys=True)
-    cache = OutcomeCache(folder, made_by) if options.cache else None
+    cache = _cache(options, json.dumps(flatten(own), sort_keys=True), found.notes)
     for count, (label, bag) in enumerate(bags, 1):
         try:
             found.episodes.extend((label, episode) for episode in outcomes_of_bag(bag, cache, own))
@@ -154,6 +155,17 @@ def _take_bags(
             progress(count, len(bags))
     if cache is not None and cache.problem:
         found.notes.append(f'outcomes are not kept for later runs: {cache.problem}')
+
+
+def _cache(options: OutcomeOptions, made_by: str, notes: list[str]) -> OutcomeCache | None:
+    if not options.cache:
+        return None
+    try:
+        folder = Path(options.cache_folder or default_folder()).expanduser()
+    except (RuntimeError, SetupError) as error:  # an unknown home
+        notes.append(f'outcomes are not kept for later runs: {error}')
+        return None
+    return OutcomeCache(folder, made_by)
 
 
 def deciding_options(options: OutcomeOptions) -> EpisodeOutcomeOptions:
