@@ -39,6 +39,10 @@ COMMANDS = {
         'frame_ros.cli.open_loop',
         'compare what a policy predicts from recorded observations with what was executed',
     ),
+    'compare': (
+        'frame_ros.cli.compare',
+        'compare policies over recorded episodes: which is better, and how sure that is',
+    ),
     'correlate': (
         'frame_ros.cli.correlate',
         'compare human labels of quality with the metrics of recorded episodes',

@@ -54,6 +54,7 @@ BASE = {
     'plan': [],
     'null-check': ['--generated'],
     'operations': ['{bag}', '--review', '{new}'],
+    'compare': ['{outcomes}', '-o', '{new}'],
 }
 # What an option needs beside its value to be looked at.
 BESIDE = {
@@ -245,6 +246,34 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--seed': COUNT,
         '--title': FREE,
     },
+    'compare': {
+        'PATH': ('', NOWHERE, '{folder}', '{file}', '{labels}'),
+        '--output': (*OUTPUT, '{outcomes}'),
+        '--begins': CHOICE,
+        '--interventions': CHOICE,
+        '--repeat-time': ('x', '-1', '', 'nan', 'inf'),
+        '--clock-jump': POSITIVE,
+        '--lift-height': POSITIVE,
+        '--cache-folder': FREE,
+        '--policies': ('nosuch',),
+        '--objects': ('nosuch',),
+        '--tasks': ('nosuch',),
+        '--since': ('x', '2026', '2026-13-01'),
+        '--until': ('x', '2026', '2026-13-01'),
+        '--tau': POSITIVE,
+        '--success-times': ('x', '-1', '0', 'nan', '30,inf'),
+        '--resamples': (*COUNT, '5'),
+        '--seed': COUNT,
+        '--alpha': ('x', '', '0', '0.7', 'nan'),
+        '--correction': CHOICE,
+        '--smallest-difference': ('x', '', '0', '1', 'nan'),
+        '--power': ('x', '', '0.1', '1', 'nan'),
+        '--human': ('nosuch',),
+        '--may-differ': ('nosuch', 'object'),
+        '--baseline': ('nosuch',),
+        '--candidate': ('nosuch',),
+        '--title': FREE,
+    },
     'correlate': {
         'LABELS': (*INPUT, '{file}'),
         'BAG': BAG,
@@ -354,7 +383,9 @@ def places(tmp_path, bag):
     names = {name: str(tmp_path / name) for name in ('folder', 'file', 'empty', 'new')}
     labels = tmp_path / 'labels.csv'
     labels.write_text('episode,label\ne1,high\n')
-    return {**names, 'bag': str(bag), 'labels': str(labels)}
+    outcomes = tmp_path / 'outcomes.csv'
+    outcomes.write_text('policy,success\nact,true\nact,false\npi0,true\n')
+    return {**names, 'bag': str(bag), 'labels': str(labels), 'outcomes': str(outcomes)}
 
 
 @pytest.fixture()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import builtins
 import io
+import json
 import re
 import subprocess
 import sys
@@ -62,6 +63,9 @@ STAND_INS = {
     r'((?<=calibration-file )|\$PWD/)runs/calibration\.json': 'calibration.json',
     r'FILE': 'capsules.yaml',
     r'LABELS': 'labels',
+    r'PATH(\.\.\.)?(?= |$)': 'spreadsheet.csv',
+    r'compare (DIR|runs/)(?= |$)': 'compare spreadsheet.csv',
+    r'(act|pi0)=outputs/eval/\w+/eval_info\.json': r'\1=\1_eval.json',
     r'\bexamples/robots/': f'{ROOT}/examples/robots/',
     r'metrics ID': 'metrics pl',
     r'--policy NAME': '--policy hold',
@@ -107,6 +111,13 @@ def place(tmp_path_factory) -> Path:
     (folder / 'labels.csv').write_text('episode,label\nhuman,high\nepisode_0007,low\n')
     calibration(folder / 'calibration.json')
     CalibrationFile().save(folder / 'so101.json')
+    (folder / 'spreadsheet.csv').write_text(
+        'policy,success,seed\n'
+        + ''.join(f'{p},{p < "b"},{s}\n' for p in ('act', 'pi0') for s in range(6))
+    )
+    for name in ('act', 'pi0'):
+        per_episode = [{'episode_ix': i, 'success': name == 'act', 'seed': i} for i in range(6)]
+        (folder / f'{name}_eval.json').write_text(json.dumps({'per_episode': per_episode}))
     (folder / 'ideas.txt').write_text('grasp the cube\n')
     return folder
 
@@ -149,6 +160,7 @@ def replaced(text: str) -> str:
 
 # Alone in a sentence they are the name of the command: they need more to run.
 NAMES = (
+    'compare',
     'serve',
     'report',
     'rephrase',
@@ -182,6 +194,8 @@ def run_ours(words: list[str], folder: Path) -> None:
         assert done.returncode == 0 and 'drive it:' in done.stdout, done.stderr
     elif command == 'rephrase':
         assert main([command, *arguments]) == 1  # nobody types anything: nothing is written
+    elif command == 'compare':  # the verdict is the status
+        assert main([command, *arguments]) not in (1, 2)
     elif command == 'clean':
         assert main([command, *arguments, '--dry-run']) == 0
     else:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-# An interval leaves out resamples without a value while they are few.
-MOST_WITHOUT = 0.05
+from frame_ros.evaluation.survival.bootstrap import percentiles
 
 
 @dataclass(frozen=True)
@@ -68,20 +67,8 @@ class EpisodeSets:
 
 
 def interval(resampled: NDArray[np.float64], alpha: float) -> tuple[float, float]:
-    """Returns the percentile interval of (B,) resampled values; PhAIL, section 3.2.
-
-    It is NaN if more than 5 % of the resamples have no value; a limit is infinite where that
-    quantile is.
-    """
-    known = resampled[~np.isnan(resampled)]
-    if len(known) < (1.0 - MOST_WITHOUT) * len(resampled) or not len(known):
-        return math.nan, math.nan
-    if np.isfinite(known).all():
-        low, high = np.quantile(known, (alpha / 2.0, 1.0 - alpha / 2.0))
-    else:  # interpolation between a number and infinity is none
-        low = np.quantile(known, alpha / 2.0, method='lower')
-        high = np.quantile(known, 1.0 - alpha / 2.0, method='higher')
-    return float(low), float(high)
+    """Returns the percentile interval of (B,) resampled values, by the rules of `percentiles`."""
+    return percentiles(resampled, 2, 1.0 - alpha)
 
 
 def estimate(

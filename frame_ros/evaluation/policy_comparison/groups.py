@@ -83,6 +83,7 @@ def grouped(outcomes: Iterable[EpisodeOutcome], options: ComparisonOptions) -> G
         )
     for name in ('baseline', 'candidate'):
         check_policy(getattr(options, name), name, policies)
+    check_pair(options, policies)
     groups: Groups = {}
     for policy in (*policies, human) if human else policies:
         by_object: dict[str, list[int]] = {}
@@ -105,6 +106,23 @@ def check_policy(name: str, option: str, policies: Sequence[str]) -> None:
     if name and name not in policies:
         raise ValueRangeError(
             f'{option} is {name!r}; the policies are {", ".join(map(repr, policies))}'
+        )
+
+
+def check_pair(options: ComparisonOptions, policies: Sequence[str]) -> None:
+    """Refuses half of a pair among several policies, and a policy against itself.
+
+    Raises:
+        ValueRangeError: it is such a pair.
+    """
+    baseline, candidate = options.baseline, options.candidate
+    if baseline and baseline == candidate:
+        raise ValueRangeError(f'baseline and candidate are both {baseline!r}; two are expected')
+    if bool(baseline) != bool(candidate) and len(policies) > 2:
+        given, other = ('baseline', 'candidate') if baseline else ('candidate', 'baseline')
+        raise ValueRangeError(
+            f'{given} is given without {other}, and there are {len(policies)} policies: '
+            f'{", ".join(map(repr, policies))}'
         )
 
 

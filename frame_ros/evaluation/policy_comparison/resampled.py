@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from frame_ros.evaluation.policy_comparison.groups import Groups
 from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
 from frame_ros.evaluation.policy_comparison.scores import GRID, time_columns
+from frame_ros.evaluation.survival.bootstrap import episode_draws
 from frame_ros.evaluation.survival.cell import Cell
-from frame_ros.evaluation.survival.macro_ks import stream
 from frame_ros.evaluation.survival.pool import (
     arm_statistics,
     curve_statistics,
-    draw_episodes,
     pool_of,
 )
 from frame_ros.evaluation.survival.two_samples import ratio_of
@@ -74,8 +73,7 @@ def resampled(
 ) -> ResampledCell:
     """Returns a cell with its resamples. name: of its stream of random numbers."""
     pool = pool_of(cell)
-    drawn = draw_episodes(stream(options.seed, name), pool.count, pool.count, options.resamples)
-    draws = np.vstack([np.arange(pool.count, dtype=np.int32), drawn])
+    draws = episode_draws(cell, options.resamples, options.seed, name)
     times = sorted(set(options.success_times))
     curve = curve_grid(options.tau) if has_curve else np.empty(0)
     grid = np.concatenate([times, curve])

@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A comparison of policies in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from frame_ros.evaluation.policy_comparison.estimates import Estimate
+from frame_ros.evaluation.policy_comparison.judgements import TIMES, adjusted_p
+from frame_ros.evaluation.policy_comparison.scores import Score
+from frame_ros.evaluation.policy_comparison.study import CellRow, PairRow, Relation, Study
+from frame_ros.evaluation.statistics.verdict import Verdict
+from frame_ros.reports.model.numbers import UNAVAILABLE, counted, readable
+
+# Pairs of which there is a sentence below the headline.
+MOST_SENTENCES = 6
+
+
+def percent(value: float, digits: int = 1) -> str:
+    """Returns a share in percent."""
+    if math.isnan(value):
+        return UNAVAILABLE
+    return f'{100.0 * value:.{digits}f}\u00a0%'
+
+
+def value_text(score: Score, value: float) -> str:
+    """Returns a value of a score with its unit; a dash if there is none."""
+    if score.unit == '':
+        return percent(value)
+    text = readable(value, 3)
+    return f'{text}\u00a0s' if score.unit == 's' and math.isfinite(value) else text
+
+
+def interval_text(score: Score, estimate: Estimate) -> str:
+    """Returns the interval of an estimate; '' if there is none."""
+    if math.isnan(estimate.lower):
+        return ''
+    return f'{_end(score, estimate.lower)} to {_end(score, estimate.upper)}'
+
+
+def _end(score: Score, value: float) -> str:
+    return f'{100.0 * value:.1f}' if score.unit == '' else readable(value, 3)
+
+
+def score_of(study: Study, id: str) -> Score:
+    """Returns a score of a study."""
+    return next(each for each in study.scores if each.id == id)
+
+
+def ordered_means(study: Study) -> list[CellRow]:
+    """Returns the means of the policies, the best first, the human reference last."""
+    order = [*study.letters, *([study.human] if study.human else [])]
+    return sorted(study.means, key=lambda row: order.index(row.policy))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Returns 'a', 'a and b', 'a, b and c'."""
+    *others, last = names
+    return f'{", ".join(others)} and {last}' if others else last
+
+
+def headline(study: Study) -> str:
+    """Returns which policy is better, and how sure that is, in one sentence."""
+    if len(study.policies) == 1:
+        return f'{study.policies[0]} is the only policy: there is none to compare it with'
+    if study.verdict is not None:
+        candidate, baseline, judgement = study.verdict
+        return judgement.text(candidate, baseline)
+    compared = [pair for pair in study.pairs if pair.decided_by]
+    if not compared:
+        return f'No two policies are comparable: {study.pairs[0].judgement.reason}'
+    confidence = percent(1.0 - study.options.alpha, 0)
+    rest = [policy for policy in study.letters if policy not in study.best]
+    many = counted(len(study.policies), 'policy').replace('policys', 'policies')
+    if not rest:
+        return f'None of the {many} can be distinguished from the best with {confidence} confidence'
+    if len(study.best) == 1:
+        row = next(row for row in study.means if row.policy == study.best[0])
+        score = score_of(study, study.headline_score)
+        value = value_text(score, row.scores[score.id].value)
+        return (
+            f'{study.best[0]} is the best of {many} with {confidence} confidence: '
+            f'{score.name} {value}, and every other policy is distinguished from it'
+        )
+    return (
+        f'{listed(study.best)} cannot be distinguished from the best of {many}; '
+        f'{listed(rest)} can, with {confidence} confidence'
+    )
+
+
+def verdict_lines(study: Study) -> list[str]:
+    """Returns the sentences below the headline: the pairs, and the scalars that disagree."""
+    lines = []
+    for pair in study.pairs[:MOST_SENTENCES] if study.verdict is None else ():
+        lines.append(f'{pair.judgement.text(pair.first, pair.second)}.')
+    if study.verdict is None and len(study.pairs) > MOST_SENTENCES:
+        lines.append(f'{len(study.pairs) - MOST_SENTENCES} more pairs are in the table of pairs.')
+    if study.verdict is not None:
+        lines += [f'{line}.' for line in _pair_details(study)]
+    return lines
+
+
+def _pair_details(study: Study) -> list[str]:
+    assert study.verdict is not None
+    names = {study.verdict[0], study.verdict[1]}
+    pair = next(pair for pair in study.pairs if {pair.first, pair.second} == names)
+    found = []
+    if pair.times is not None:
+        change = pair.times.rmst_difference
+        found.append(
+            f'RMST of {pair.first} minus that of {pair.second}: {readable(change.value, 3)} s '
+            f'({readable(change.lower, 3)} to {readable(change.upper, 3)} s); {relation(pair)}'
+        )
+    if pair.successes is not None and (primary := pair.successes.result.primary) is not None:
+        ends = f'{percent(primary.lower)} to {percent(primary.upper)}'
+        found.append(
+            f'Success of {pair.first} minus that of {pair.second}: '
+            f'{percent(primary.difference)} ({ends}), '
+            f'{primary.test} p = {readable(primary.p, 2)}'
+        )
+    if pair.decided_by:
+        found.append(f'The verdict rests on: {pair.decided_by}')
+    if pair.more:
+        found.append(pair.more)
+    return found
+
+
+def relation(pair: PairRow) -> str:
+    """Returns the relation of the CDFs of a pair in words."""
+    times = pair.times
+    if times is None:
+        return ''
+    if times.relation is Relation.CROSSING:
+        clear = times.clear_first and times.clear_second
+        return f'the CDFs cross, first at {readable(times.crossing_time, 3)} s' + (
+            ', and each is clearly above at some time' if clear else ''
+        )
+    names = {
+        Relation.FIRST_ABOVE: f'the CDF of {pair.first} is nowhere below',
+        Relation.SECOND_ABOVE: f'the CDF of {pair.second} is nowhere below',
+        Relation.EQUAL: 'the CDFs are the same',
+    }
+    return names[times.relation]
+
+
+def outcome_words(pair: PairRow) -> str:
+    """Returns the judgement on a pair in a few words, PhAIL's where it has them."""
+    words = {
+        Verdict.BETTER: f'{pair.first} better',
+        Verdict.WORSE: f'{pair.second} better',
+        Verdict.CROSSING: 'crossing',
+        Verdict.INDISTINGUISHABLE: 'indistinguishable',
+        Verdict.UNDERPOWERED: 'indistinguishable at this n',
+        Verdict.NOT_COMPARABLE: 'not comparable',
+    }
+    return words[pair.judgement.verdict]
+
+
+def deciding_p(study: Study, pair: PairRow) -> float:
+    """Returns the adjusted p-value that a judgement rests on; NaN without."""
+    if not pair.decided_by:
+        return math.nan
+    test = pair.times if pair.decided_by == TIMES else pair.successes
+    return math.nan if test is None else adjusted_p(test, study.options)
+
+
+def warnings(study: Study) -> list[str]:
+    """Returns what makes a number doubtful."""
+    found = [
+        f'{pair.first} and {pair.second}: {each.in_words}; they are compared, as some agree'
+        for pair in study.pairs
+        for each in pair.facts
+        if each.is_partial and pair.decided_by
+    ]
+    found += [
+        f'{pair.first} and {pair.second}: {each.in_words}; they are compared, as --may-differ says'
+        for pair in study.pairs
+        for each in pair.facts
+        if not each.is_partial and pair.decided_by
+    ]
+    if study.left_out:
+        found.append(
+            f'{counted(len(study.left_out), "recording")} of what was read count in no number; '
+            'they are listed under Rules and exclusions'
+        )
+    return [*found, *study.notes]
