@@ -68,6 +68,7 @@ NEVER = 1e6
 
 Cells = dict[str, dict[str, Cell]]
 Values = dict[tuple[str, ...], np.ndarray]
+Looped = dict[tuple[str, ...], list[float]]
 
 
 def make_cells() -> Cells:
@@ -163,10 +164,10 @@ class Lifelines:
         (x, x_done), (y, y_done) = finite_of(*a[:2]), finite_of(*b[:2])
         return float(self._logrank(x, y, x_done, y_done).test_statistic)
 
-    def bootstrap(self, cells: Cells, count: int) -> Values:
+    def bootstrap(self, cells: Cells, count: int) -> Looped:
         """The first resamples, by the same draws, the observed ones left out."""
         draws = drawn(cells, count)
-        found: Values = {}
+        found: Looped = {}
         for row in range(1, count + 1):
             fits = {}
             for policy, name, cell in cells_in(cells):
@@ -182,9 +183,9 @@ class Lifelines:
                     put(found, ('ks', first, second, name), distance)
         return found
 
-    def null(self, cells: Cells, count: int) -> Values:
+    def null(self, cells: Cells, count: int) -> Looped:
         """The first pooled resamples, by the same draws."""
-        found: Values = {}
+        found: Looped = {}
         for first, second in PAIRS:
             for name in OBJECTS:
                 both = [cells[first][name], cells[second][name]]
@@ -195,9 +196,9 @@ class Lifelines:
         return found
 
 
-def put(found: Values, key: tuple[str, ...], value: float) -> None:
+def put(found: Looped, key: tuple[str, ...], value: float) -> None:
     """Appends a value."""
-    found.setdefault(key, []).append(value)  # type: ignore[arg-type]
+    found.setdefault(key, []).append(value)
 
 
 def finite_of(times: np.ndarray, events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -238,7 +239,12 @@ def scipy_sample(times: np.ndarray, events: np.ndarray) -> CensoredData:
     return CensoredData(uncensored=finite[is_done], right=finite[~is_done])
 
 
-def point_error(cells: Cells, survival: Any, squared_logrank: Any) -> float:
+def squared_logrank(a: Cell, b: Cell) -> float:
+    """The statistic of SciPy, squared."""
+    return float(scipy_logrank(scipy_sample(*a[:2]), scipy_sample(*b[:2])).statistic ** 2)
+
+
+def point_error(cells: Cells, survival: Any, squared: Any) -> float:
     """Largest relative difference of point estimates of another library: RMST, KS, logrank."""
     worst = 0.0
     for _, _, cell in cells_in(cells):
@@ -248,7 +254,7 @@ def point_error(cells: Cells, survival: Any, squared_logrank: Any) -> float:
             a, b = cells[first][name], cells[second][name]
             theirs = distance_of(survival(*a[:2]), survival(*b[:2]))
             worst = max(worst, error(ks_distance(a, b, TAU), theirs))
-            worst = max(worst, error(logrank(a, b).statistic ** 2, squared_logrank(a, b)))
+            worst = max(worst, error(logrank(a, b).statistic ** 2, squared(a, b)))
     return worst
 
 
@@ -292,8 +298,7 @@ def measure(cells: Cells, options: argparse.Namespace) -> dict[str, Any]:
     median = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
     found: dict[str, Any] = {'resamples': options.resamples, 'first_call': first}
     found |= {'median': median, 'runs': runs}
-    squared = lambda a, b: scipy_logrank(scipy_sample(*a[:2]), scipy_sample(*b[:2])).statistic ** 2  # noqa: E731
-    found['scipy_error'] = point_error(cells, scipy_survival, squared)
+    found['scipy_error'] = point_error(cells, scipy_survival, squared_logrank)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')
