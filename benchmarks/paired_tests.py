@@ -14,8 +14,10 @@ A study is two policies of random success rates, often 0 or 1, with random corre
 - Newcombe's interval with statsmodels and fieldtrial;
 - Holm's and Bonferroni's adjustment of the study's p-values with statsmodels and fieldtrial.
 
-Printed are the largest differences; above 1e-9 the exit status is 1, in a short run, too. A package
-that is not installed has no row: `pip install fieldtrial==0.3.0 statsmodels`.
+Printed are the largest differences; above 1e-9 the exit status is 1, in a short run, too. SciPy
+looks for the supremum of Boschloo's test from 32 success rates and misses it now and then; if its
+value rises when it begins with 512, that one is compared, and the study is counted and printed. A
+package that is not installed has no row: `pip install fieldtrial==0.3.0 statsmodels`.
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ from frame_ros.evaluation import (
 from frame_ros.evaluation.binary.paired import pair_counts
 
 BAR = 1e-9
+# A smaller difference of two values of Boschloo's test is that of rounding and of stopping.
+STOPPED = 1e-11
 # Name of a quantity -> its value or ends in one study.
 Found = dict[str, Any]
 
@@ -93,6 +97,14 @@ def scipy_reference() -> Callable[[Study], Found]:
         }
 
     return found
+
+
+def better_supremum(study: Study) -> float:
+    """Boschloo's test by SciPy from more success rates."""
+    from scipy.stats import boschloo_exact
+
+    x, n, y, m = study.counts
+    return float(boschloo_exact([[x, y], [n - x, m - y]], n=512).pvalue)
 
 
 def statsmodels_reference() -> Callable[[Study], Found]:
@@ -164,17 +176,16 @@ def versions(names: Iterable[str]) -> dict[str, str]:
     return {name: version(name.lower()) for name in names}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--studies', type=int, default=2000, help='random studies')
-    parser.add_argument('--most', type=int, default=120, help='most pairs of a study')
-    parser.add_argument('--seed', type=int, default=0, help='of the outcomes')
-    parser.add_argument('--json', action='store_true', help='print JSON')
-    options = parse(parser, studies=60, most=60)
-    bars, random = Bars(options), np.random.default_rng(options.seed)
-    others = references()
+def compare(
+    options: argparse.Namespace, others: dict[str, Callable[[Study], Found]]
+) -> tuple[dict[str, dict[str, float]], dict[str, float], dict[str, list[float]]]:
+    """Quantity -> package -> largest difference; package -> seconds; package -> by how much it
+    missed the supremum of Boschloo's test.
+    """
+    random = np.random.default_rng(options.seed)
     largest: dict[str, dict[str, float]] = {}
     seconds = dict.fromkeys(['ours', *others], 0.0)
+    missed: dict[str, list[float]] = {}
     for _ in range(options.studies):
         study = Study(random, options.most)
         begin = time.perf_counter()
@@ -184,11 +195,34 @@ def main() -> int:
             begin = time.perf_counter()
             theirs = reference(study)
             seconds[name] += time.perf_counter() - begin
+            shortfall = own['Boschloo'] - theirs.get('Boschloo', own['Boschloo'])
+            if shortfall > STOPPED and (better := better_supremum(study)) > theirs['Boschloo']:
+                theirs['Boschloo'] = better
+                missed.setdefault(name, []).append(shortfall)
             for quantity, value in theirs.items():
                 row = largest.setdefault(quantity, {})
                 difference = float(np.max(np.abs(np.subtract(value, own[quantity]))))
                 row[name] = max(row.get(name, 0.0), difference)
+    return largest, seconds, missed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--studies', type=int, default=2000, help='random studies')
+    parser.add_argument('--most', type=int, default=120, help='most pairs of a study')
+    parser.add_argument('--seed', type=int, default=0, help='of the outcomes')
+    parser.add_argument('--json', action='store_true', help='print JSON')
+    options = parse(parser, studies=60, most=60)
+    bars = Bars(options)
+    others = references()
+    largest, seconds, missed = compare(options, others)
     report(options, largest, seconds, versions(others))
+    for name, shortfalls in missed.items():
+        print(
+            f'{name}: missed the supremum of Boschloo in {len(shortfalls)} studies, by up to '
+            f'{max(shortfalls):.1e}',
+            file=sys.stderr,
+        )
     worst = max(difference for row in largest.values() for difference in row.values())
     bars.at_most(f'largest difference in {options.studies} studies', worst, BAR)
     return max(int(not worst <= BAR), bars.exit_status())

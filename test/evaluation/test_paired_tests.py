@@ -151,6 +151,19 @@ def test_boschloo_by_hand():
     assert boschloo(5, 5, 7, 7) == boschloo(0, 5, 0, 7) == 1.0
 
 
+def test_boschloo_finds_the_supremum_where_a_search_from_few_rates_does_not():
+    # SciPy's from 512 rates, and the sum over all 1,669 extreme outcomes at 0.70225; its own search
+    # from 32 rates ends at 5.4281e-07.
+    assert boschloo(110, 110, 54, 68) == pytest.approx(5.4334821199e-07, rel=1e-10)
+
+
+def test_boschloo_of_many_episodes_is_that_of_fishers_tails():
+    found = boschloo(600, 1000, 635, 1000)
+    # z = 0.035 / sqrt(0.6175 * 0.3825 / 500).
+    assert found == pytest.approx(2 * stats.norm.sf(1.6103), rel=0.05)
+    assert found == pytest.approx(boschloo(400, 1000, 365, 1000), rel=1e-9)
+
+
 def test_boschloo_is_at_most_fishers_tails_doubled():
     for x, n, y, m in [(3, 20, 11, 20), (40, 200, 60, 200), (1, 5, 30, 40), (500, 900, 540, 900)]:
         tails = [

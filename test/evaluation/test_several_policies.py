@@ -77,6 +77,13 @@ def test_letters_that_sweeping_spares():
     assert sum(map(len, letters)) <= 9
 
 
+def test_letters_of_many_policies_stay_few():
+    # Each differs from all but its three neighbours: without absorbing, thousands of letters.
+    pairs = [(i, j) for i, j in combinations(range(30), 2) if j - i > 3]
+    letters = compact_letters(table(30, pairs))
+    assert letters[0] == 'a' and letters[4] == 'bcde'
+
+
 def test_tables_that_are_no_comparison_of_pairs_are_refused():
     with pytest.raises(ShapeError):
         compact_letters(np.zeros((2, 3)))

@@ -124,6 +124,15 @@ def test_without_pairs_the_unpaired_test_is_the_primary_one():
     assert any('18 unpaired, as it has no pair key' in remark for remark in found.remarks)
 
 
+@pytest.mark.parametrize('count', [4, 5])
+def test_half_of_the_episodes_in_pairs_make_a_paired_study(count: int):
+    first, second = episodes('a', [1] * count), episodes('b', [0] * count)
+    first += episodes('a', [1] * (10 - count), paired=False)
+    second += episodes('b', [0] * (30 - count), paired=False)
+    found = compare_successes(first, second)
+    assert found.is_paired == (count == 5) and found.have == (5 if count == 5 else 10)
+
+
 def test_unknown_outcomes_do_not_count_and_are_named():
     found = compare_successes(episodes('a', [1, None, 0, 1]), episodes('b', [0, 1, 0, None]))
     assert found.pairing.pairs == ((0, 0), (1, 1), (2, 2), (3, 3))
@@ -228,6 +237,13 @@ def test_strata_by_hand():
     found = [Stratum(3, 4, 1, 4), Stratum(1, 2, 0, 6)]
     # Weights 16/8 and 12/8: (2 * 0.5 + 1.5 * 0.5) / 3.5.
     assert stratified_difference(found) == pytest.approx(0.5)
+    # Each policy's rate in each object has its Wilson interval: distances add as squares.
+    a, b = newcombe_interval(*found[0]), newcombe_interval(*found[1])
+    squares = [
+        (4 / 7 * (0.5 - low)) ** 2 + (3 / 7 * (0.5 - other)) ** 2 for low, other in zip(a, b)
+    ]
+    low, high = stratified_interval(found)
+    assert ((0.5 - low) ** 2, (0.5 - high) ** 2) == pytest.approx(tuple(squares))
     assert not is_balanced(found) and is_balanced(found[:1])
     with pytest.raises(ShapeError):
         stratified_difference([Stratum(1, 1, 0, 0)])

@@ -22,8 +22,8 @@ Array = NDArray[np.float64]
 CLOSE = 1e-9
 # Points of the search for the supremum per standard deviation of a success rate's arc sine.
 POINTS_PER_DEVIATION = 16
-# Numbers of a table of probabilities that are held at once.
-BLOCK = 2_000_000
+# Success rates of which binomial probabilities are held at once.
+ROWS = 64
 GOLDEN = (sqrt(5.0) - 1.0) / 2.0
 
 
@@ -103,32 +103,46 @@ def _largest_tails(successes_a: int, trials_a: int, successes_b: int, trials_b: 
     ways_b = logs[trials_b] - logs[: trials_b + 1] - logs[trials_b::-1]
     ways = logs[total] - logs - logs[::-1]
 
-    def tails_of(s: int) -> tuple[int, Array]:
-        """The least number of successes of a, and Fisher's p-values from it on."""
-        least, most = max(0, s - trials_b), min(s, trials_a)
-        of_a = np.arange(least, most + 1)
+    def tails_of(s: int, highest: int) -> tuple[int, Array]:
+        """A number of successes of a, and Fisher's p-values from it to the highest; further below
+        nothing adds to them.
+        """
+        mode = min(highest, s * trials_a // total)
+        least = max(0, s - trials_b, mode - _reach(s * trials_a / total))
+        of_a = np.arange(least, highest + 1)
         return least, np.cumsum(np.exp(ways_a[of_a] + ways_b[s - of_a] - ways[s]))
 
-    least, own = tails_of(successes_a + successes_b)
-    observed = own[successes_a - least]
+    observed = tails_of(successes_a + successes_b, successes_a)[1][-1]
     found = np.zeros(total + 1)
+    critical = -1  # the most successes of a that are extreme; with s it grows by at most 1
     for s in range(total + 1):
-        least, tails = tails_of(s)
+        least, tails = tails_of(s, min(critical + 1, s, trials_a))
         place = int(np.searchsorted(tails, observed * (1.0 + CLOSE), 'right')) - 1
         while place >= 0 and tails[place] > observed * (1.0 - CLOSE):
             exact = _fisher(least + place, trials_a, s, trials_b)
             if exact <= _fisher(successes_a, trials_a, successes_a + successes_b, trials_b):
                 break
             place -= 1
+        critical = least + place
         found[s] = tails[place] if place >= 0 else 0.0
     return found
+
+
+def _reach(mean: float) -> int:
+    """Distance from the mean of a count beyond which its chances, at most Poisson's, are below
+    1e-20 of those nearer.
+    """
+    return ceil(12.0 * sqrt(mean)) + 40
 
 
 @lru_cache(maxsize=64)
 def _fisher(successes_a: int, trials_a: int, s: int, trials_b: int) -> Fraction:
     """P(at most so many of the s successes are a's), exactly."""
     least = max(0, s - trials_b)
-    ways = sum(comb(trials_a, i) * comb(trials_b, s - i) for i in range(least, successes_a + 1))
+    term = ways = comb(trials_a, least) * comb(trials_b, s - least)
+    for i in range(least, successes_a):
+        term = term * (trials_a - i) * (s - i) // ((i + 1) * (trials_b - s + i + 1))
+        ways += term
     return Fraction(ways, comb(trials_a + trials_b, s))
 
 
@@ -160,12 +174,13 @@ def _means(tails: Array, angles: NDArray[Any]) -> Array:
     from scipy.special import gammaln, xlogy
 
     total = len(tails) - 1
-    s = np.flatnonzero(tails)
-    ways = gammaln(total + 1.0) - gammaln(s + 1.0) - gammaln(total - s + 1.0)
+    ways = gammaln(total + 1.0) - (logs := gammaln(np.arange(total + 1) + 1.0)) - logs[::-1]
     found = np.empty(len(angles))
-    rows = max(1, BLOCK // max(1, len(s)))
-    for begin in range(0, len(angles), rows):
-        part = angles[begin : begin + rows, None]
+    for begin in range(0, len(angles), ROWS):
+        part = angles[begin : begin + ROWS, None]
+        least, most = (total * float(np.sin(each) ** 2) for each in (part.min(), part.max()))
+        low = max(0, int(least) - _reach(min(least, total - least)))
+        s = np.arange(low, min(total, int(most) + _reach(min(most, total - most))) + 1)
         success, failure = 2.0 * xlogy(s, np.sin(part)), 2.0 * xlogy(total - s, np.cos(part))
-        found[begin : begin + rows] = np.exp(ways + success + failure) @ tails[s]
+        found[begin : begin + ROWS] = np.exp(ways[s] + success + failure) @ tails[s]
     return found
