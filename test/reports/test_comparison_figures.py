@@ -99,7 +99,10 @@ def test_a_cdf_is_drawn_with_the_values_of_the_estimate():
         assert (np.array(trace['y']) <= late + 1e-5).all()
         assert (np.array(trace['y']) >= curve.cdf(np.array(trace['x']) * (1 - 1e-4)) - 1e-5).all()
     done = [note['text'] for note in figure.layout['annotations'] if '%' in note['text']]
-    assert sum(f'{curve_of(CELLS["fast"]["spoons"]).cdf(TAU):.0%}' in text for text in done)
+    assert sum(
+        f'{curve_of(CELLS["fast"]["spoons"]).cdf(TAU):.0%}'.replace('%', ' %') in text
+        for text in done
+    )
 
 
 def test_the_macro_cdf_is_the_mean_over_the_objects_that_all_have():
@@ -320,7 +323,7 @@ def test_success_rates_have_wilson_intervals_and_letters():
 
 
 def test_failure_bars_are_shares():
-    figure = failure_figure({'a': {'success': 3, 'drop': 1}, 'b': {'drop': 2}, 'c': {}})
+    figure = failure_figure({'a': {'success': 3, 'never': 0, 'drop': 1}, 'b': {'drop': 2}, 'c': {}})
     success, drop = figure.data
     assert (
         success['x'] == [75, 0, 0] and drop['x'] == [25, 100, 0] and drop['customdata'] == [1, 2, 0]
@@ -344,7 +347,7 @@ def test_detection_curves_have_the_target_and_the_prediction():
     curve, model = figure.data
     assert curve['y'] == [0.2, 0.9] and model['y'] == [0.3, 0.8]
     assert [shape['y0'] for shape in figure.layout['shapes']] == [0.8, 0]
-    assert '80%' in figure.caption
+    assert '80 %' in figure.caption
 
 
 def test_a_sequential_course_ends_at_its_stop():
@@ -370,7 +373,7 @@ def test_the_table_of_scalars_marks_the_first_place_and_shared_places():
     rows = [[each for each in row if isinstance(each, TableCell)] for row in table.rows]
     assert [cell.text for cell in rows[0]] == ['RMST (s) ↓', '50', '40', '–']
     assert [cell.below for cell in rows[1]] == ['', '3rd', '1st (shared)', '1st (shared)']
-    assert [cell.strength for cell in rows[2]] == [0, 1, 0, 0] and rows[2][1].href == '#episodes'
+    assert [cell.strength for cell in rows[2]] == [0, 0.5, 0, 0] and rows[2][1].href == '#episodes'
     assert table.caption == (
         'The scalars disagree on the first place: b by RMST; b and c by HRT; a by AUC.'
     )

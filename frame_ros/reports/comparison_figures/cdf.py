@@ -117,7 +117,7 @@ def macro_cdf_figure(
         about = _about(used)
         data += _curve(corners, looks[policy], band, tau, 1, True, about)
         ends[policy] = float(corners[1][-1])
-        texts[policy] = f'{short[policy]}, {_hard(used):.0%} failed hard'
+        texts[policy] = f'{short[policy]}, {100 * _hard(used):.0f} % failed hard'
     _add_ends(layout, ends, looks, tau, 1, texts)
     _format(layout, tau, not objects, MACRO_STRIP)
     mean = (
@@ -173,14 +173,12 @@ def _shaded(band: Band, look: Look, tau: float, panel: int) -> list[Trace]:
         return []
     times, lower, upper = (np.asarray(each, float)[known] for each in band)
     kept = _kept(lower, upper)
-    corners, upper_steps = _as_steps(times[kept], upper[kept])
-    _, lower_steps = _as_steps(times[kept], lower[kept])
     return [
         {
             'type': 'scatter', 'mode': 'lines', 'line': {'width': 0}, 'hoverinfo': 'skip',
             'showlegend': False, 'legendgroup': look.label, 'fill': 'toself',
-            'x': plot_numbers(np.append(corners, corners[::-1])),
-            'y': plot_numbers(np.append(lower_steps, upper_steps[::-1]), 3),
+            'x': plot_numbers(np.append(times[kept], times[kept][::-1])),
+            'y': plot_numbers(np.append(lower[kept], upper[kept][::-1]), 3),
             'fillcolor': transparent(look.colour), **axes_of(panel),
         }
     ]  # fmt: skip
@@ -196,11 +194,6 @@ def _kept(lower: Array, upper: Array) -> NDArray[np.intp]:
     return places[np.unique(np.linspace(0, len(places) - 1, BAND_POINTS).round().astype(int))]
 
 
-def _as_steps(times: Array, values: Array) -> tuple[Array, Array]:
-    """Returns the corners of a step curve as points of a polygon."""
-    return np.repeat(times, 2)[1:], np.repeat(values, 2)[:-1]
-
-
 def _add_ends(
     layout: dict[str, Any],
     ends: Mapping[str, float],
@@ -213,7 +206,7 @@ def _add_ends(
     axes = axes_of(panel)
     heights = spread(list(ends.values()), LABEL_DISTANCE, 0.02, 0.99)
     for (policy, end), height in zip(ends.items(), heights):
-        text = f'{end:.0%} {(texts or {}).get(policy, "")}'
+        text = f'{100 * end:.0f} % {(texts or {}).get(policy, "")}'
         layout['annotations'].append(
             {
                 'text': coloured(text, looks[policy].colour), 'showarrow': False,

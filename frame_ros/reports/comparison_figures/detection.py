@@ -66,7 +66,7 @@ def detection_figure(
         layout,
         'Share of subsamples of the recorded episodes in which a test finds the difference at '
         f'0.05, against the episodes per object and policy. Where a curve crosses the line at '
-        f'{target:.0%}, that many episodes are enough for it.'
+        f'{100 * target:g} %, that many episodes are enough for it.'
         + (' Grey: what the Brownian-bridge model predicts for KS.' if predicted else '')
         + more,
         PANELS,

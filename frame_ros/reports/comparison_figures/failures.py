@@ -37,7 +37,7 @@ def failure_figure(
 
     Args:
         counts: policy -> end in words -> how many ended so; the ends in the order of the bars, such
-            as success, drop, safety stop, timeout.
+            as success, drop, safety stop, timeout; one that never happened has no bar.
         noun: what is counted, in the plural.
         looks: of the policies, for their labels.
     """
@@ -45,7 +45,9 @@ def failure_figure(
     ends = labels_of(dict.fromkeys(end for row in counts.values() for end in row), LONGEST_LABEL)
     totals = {policy: sum(row.values()) for policy, row in counts.items()}
     data: list[Trace] = [
-        _bars(counts, totals, end, label, place) for place, (end, label) in enumerate(ends.items())
+        _bars(counts, totals, end, label, place)
+        for place, (end, label) in enumerate(ends.items())
+        if any(row.get(end) for row in counts.values())
     ]
     height = ROW * max(len(counts), 1) + SURROUND
     layout = {

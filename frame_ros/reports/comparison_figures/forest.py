@@ -84,7 +84,7 @@ def forest_figure(
     return Figure(
         data,
         layout,
-        f'{about} Lines are {confidence:.0%} intervals.'
+        f'{about} Lines are {100 * confidence:g} % intervals.'
         + (
             f' An interval that does not hold {reference:g} is drawn in colour.'
             if reference is not None and any(row.look is None for row in rows)

@@ -111,5 +111,5 @@ def _cell(scalar: Scalar, policy: str, value: float, ranks: Mapping[str, int], d
     is_first = rank == 1 and len(ranks) > 1
     return Cell(
         readable(value, digits), GOOD if is_first else PLAIN, below=place,
-        href=scalar.hrefs.get(policy, ''), strength=1.0 if is_first else 0.0,
+        href=scalar.hrefs.get(policy, ''), strength=0.5 if is_first else 0.0,
     )  # fmt: skip
