@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--reviewed', type=given, metavar='FILE', help='such a file, after it was edited'
     )
     parser.add_argument('--all', action='store_true', help='review the episodes that agree, too')
+    parser.add_argument(
+        '--outcomes',
+        type=any_path,
+        metavar='FILE',
+        help='CSV file of outcomes to write, which `frame-ros compare` reads',
+    )
+    parser.add_argument(
+        '--labels',
+        choices=('chosen', 'events', 'detected', 'reviewed'),
+        default='chosen',
+        help='operations of --outcomes: of one source, or the best of each episode (default)',
+    )
     parser.add_argument('--json', action='store_true', help='print JSON instead of tables')
     add_options(parser, OperationOptions)
     add_options(parser, DetectorOptions)
@@ -82,9 +95,11 @@ def run(args: argparse.Namespace) -> int:
     bags = [bag for _, surveyed in survey_all([Path(b) for b in args.bags], args.quiet)
             for bag in surveyed.bags]  # fmt: skip
     output = check_file(args.review, '--review') if args.review else None
-    if output is not None:
-        inputs = [Path(f).expanduser() for f in (args.reviewed, args.zones) if f]
-        refuse_inputs(output, [*bags, *inputs], '--review')
+    table = check_file(args.outcomes, '--outcomes') if args.outcomes else None
+    inputs = [Path(f).expanduser() for f in (args.reviewed, args.zones) if f]
+    for file, name in ((output, '--review'), (table, '--outcomes')):
+        if file is not None:
+            refuse_inputs(file, [*bags, *inputs], name)
     episodes, problems = _episodes(bags, choice, args.quiet)
     if not episodes:
         raise BagError(f'none of {len(bags)} bags holds an episode that can be read: {problems[0]}')
@@ -94,12 +109,35 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(as_data(streams, problems), indent=2, allow_nan=False))
     else:
         print(as_text(streams, problems))
+    if table is not None:
+        said = write_outcomes(streams, table, args.labels)
+        print(said, file=sys.stderr if args.json else sys.stdout)
     if output is not None:
         chosen = [each for each in streams if args.all or not each.has_agreed]
         count = write_review(output, ((s.episode, s.detection.candidates) for s in chosen))
         if not args.json:
             print(f'\n{count} rows of {len(chosen)} episodes to review: {output}')
     return 0
+
+
+def write_outcomes(streams: Sequence[LabelStreams], path: Path, labels: str) -> str:
+    """Writes the outcomes of episodes by one source of labels; returns how many there were.
+
+    Raises:
+        SetupError: the file cannot be written.
+        ValueRangeError: no episode has such labels.
+    """
+    from frame_ros.evaluation.operations.label_streams import Labels
+    from frame_ros.evaluation.operations.stream_outcomes import stream_outcomes
+    from frame_ros.evaluation.outcomes.csv_writing import write_outcomes_csv
+
+    outcomes = stream_outcomes(streams, Labels(labels))  # type: ignore[call-arg]
+    if not outcomes:
+        raise ValueRangeError(f'none of {len(streams)} episodes has labels of the kind {labels}')
+    write_outcomes_csv(outcomes, path)
+    left_out = len(streams) - len(outcomes)
+    more = f'; {left_out} episodes without such labels are left out' if left_out else ''
+    return f'\noutcomes of {len(outcomes)} episodes: {path}{more}'
 
 
 def _episodes(

@@ -323,6 +323,8 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--robot': ROBOT,
         '--joint-units': CHOICE,
         '--joint-calibration': INPUT,
+        '--outcomes': OUTPUT,
+        '--labels': CHOICE,
         '--begins': CHOICE,
         '--interventions': CHOICE,
         '--repeat-time': SHARE,

@@ -13,6 +13,7 @@ from robot_bags import T0, joint_state
 from frame_ros.cli import main
 from frame_ros.core.events import EventType
 from frame_ros.core.time import SECOND
+from frame_ros.evaluation.outcomes.reading import read_outcomes
 
 ARM = [0.1] * 5
 ZONES = 'bin: {kind: target, box: [0.2, -0.1, 0.4, 0.1]}\n'
@@ -76,7 +77,7 @@ def test_a_review_is_written_edited_and_read_back(runs, tmp_path, capsys):
         writer.writerows(rows)
     assert main(given(runs, '--reviewed', path, '--json')) == 0
     first, second = json.loads(capsys.readouterr().out)['episodes']
-    assert (first['chosen'], second['chosen']) == ('outcome', 'reviewed')
+    assert (first['chosen'], second['chosen']) == ('detected', 'reviewed')
     endings = {
         source: [each['ending'] for each in operations]
         for source, operations in second['operations'].items()
@@ -86,6 +87,16 @@ def test_a_review_is_written_edited_and_read_back(runs, tmp_path, capsys):
         'detected': ['success', 'drop', 'timeout'],
         'reviewed': ['success', 'success', 'timeout', 'drop'],
     }
+
+
+def test_outcomes_are_written_for_a_comparison(runs, tmp_path, capsys):
+    path = tmp_path / 'outcomes.csv'
+    assert main(given(runs, '--outcomes', path)) == 0
+    assert f'outcomes of 2 episodes: {path}' in capsys.readouterr().out
+    read = {each.name: each for each in read_outcomes([path]).outcomes}
+    assert {name: each.successes for name, each in read.items()} == {'agrees': 1, 'differs': 1}
+    assert main(given(runs, '--outcomes', path, '--labels', 'reviewed')) == 2
+    assert 'none of 2 episodes has labels of the kind reviewed' in capsys.readouterr().err
 
 
 def test_all_can_be_reviewed(runs, tmp_path, capsys):

@@ -7,13 +7,15 @@ import math
 from dataclasses import replace
 
 import pytest
-from gripper_traces import BIN, placement
+from gripper_traces import BEGIN, BIN, placement
 
 from frame_ros.core.errors import SetupError, ValueRangeError
-from frame_ros.core.events import Outcome
+from frame_ros.core.events import Event, EventType, Outcome
+from frame_ros.core.time import SECOND
 from frame_ros.evaluation.operations.failures import failure_counts
-from frame_ros.evaluation.operations.label_streams import label_streams
+from frame_ros.evaluation.operations.label_streams import Labels, label_streams
 from frame_ros.evaluation.operations.review import COLUMNS, key_of, read_review, write_review
+from frame_ros.evaluation.operations.stream_outcomes import stream_outcomes
 from frame_ros.evaluation.operations.zones import make_zone, read_zones
 from frame_ros.evaluation.outcomes.episode_outcome import LabelSource
 from frame_ros.evaluation.outcomes.operation import Ending, Operation
@@ -53,7 +55,7 @@ def test_the_streams_of_labels_stay_apart(tmp_path):
     before = label_streams(episode)
     assert endings(before.automatic) == [(4.0, 'success'), (6.0, 'timeout')]
     assert before.expected == 2 and before.has_agreed is False and before.reviewed is None
-    assert before.chosen.label_source is LabelSource.OUTCOME
+    assert before.chosen.label_source is LabelSource.DETECTED
 
     path = edited(written(tmp_path, episode), lambda rows: rows[0].update(reviewed='2'))
     after = label_streams(episode, read_review(path))
@@ -70,6 +72,36 @@ def test_agreement_is_with_the_events_where_nobody_counted():
     assert label_streams(episode).has_agreed is True
     del episode.streams['joint_states']
     assert label_streams(episode).has_agreed is None
+
+
+def test_outcomes_are_of_one_source_of_labels(tmp_path):
+    one, other = disagreeing(), placement(0.3)
+    one.attributes.update(policy='act', object='cube')
+    path = edited(written(tmp_path, one), lambda rows: rows[0].update(reviewed='2'))
+    streams = [label_streams(each, read_review(path)) for each in (one, other)]
+    for each in streams[1:]:
+        assert each.chosen.label_source is LabelSource.REVIEWED  # both are called e
+    (found,) = stream_outcomes(streams[:1], Labels.DETECTED)
+    assert (found.policy, found.object, found.successes) == ('act', 'cube', 1)
+    assert found.label_source is LabelSource.DETECTED and found.operator_count == 2
+    assert 'disagree with the 2 successes expected' in found.notes[-1]
+    (found,) = stream_outcomes(streams[:1], Labels.REVIEWED)
+    assert found.successes == 2 and found.label_source is LabelSource.REVIEWED
+    assert not any('disagree' in note for note in found.notes)
+    assert stream_outcomes([label_streams(one)], Labels.REVIEWED) == []
+
+
+def test_all_driving_of_a_human_counts():
+    episode = placement(0.3)
+    episode.attributes['policy'] = 'human'
+    stamps = (BEGIN, BEGIN + 6 * SECOND)
+    episode.events[1:1] = [
+        Event(stamp, kind, 'e')
+        for stamp, kind in zip(stamps, (EventType.INTERVENTION_START, EventType.INTERVENTION_END))
+    ]
+    assert endings(label_streams(episode).automatic) == [(4.0, 'success'), (6.0, 'timeout')]
+    episode.attributes['policy'] = 'act'
+    assert endings(label_streams(episode).automatic)[0] == (0.0, 'safety_stop')
 
 
 @pytest.mark.parametrize(

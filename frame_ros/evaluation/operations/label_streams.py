@@ -7,7 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.events import Outcome
+from frame_ros.core.meanings import MeaningEnum
+from frame_ros.core.options import evolved
 from frame_ros.episodes.episode import Episode
 from frame_ros.evaluation.operations.candidates import Verdict
 from frame_ros.evaluation.operations.detection import Detection, detect
@@ -18,14 +21,24 @@ from frame_ros.evaluation.operations.from_events import (
     operations_of_events,
     operations_of_labels,
 )
-from frame_ros.evaluation.operations.operator_counts import operator_counts
-from frame_ros.evaluation.operations.options import OperationOptions
+from frame_ros.evaluation.operations.operator_counts import episode_facts, operator_counts
+from frame_ros.evaluation.operations.options import COUNTED, OperationOptions
 from frame_ros.evaluation.operations.review import ReviewedEpisode, key_of
 from frame_ros.evaluation.operations.zones import Zone
+from frame_ros.evaluation.outcomes import facts
 from frame_ros.evaluation.outcomes.episode_outcome import LabelSource
 from frame_ros.evaluation.outcomes.operation import Ending
 
 ENDINGS = {Verdict.SUCCESS: Ending.SUCCESS, Verdict.FAILURE: Ending.DROP}
+
+
+class Labels(MeaningEnum):
+    """Choices of the labels of each episode."""
+
+    CHOSEN = 'chosen', 'reviewed, else of events, else detected'
+    EVENTS = 'events', 'events, or the outcome, that were recorded'
+    DETECTED = 'detected', 'found in the telemetry of the gripper'
+    REVIEWED = 'reviewed', 'confirmed or corrected by a reviewer'
 
 
 @dataclass(frozen=True)
@@ -60,9 +73,28 @@ class LabelStreams:
 
     @property
     def chosen(self) -> EpisodeOperations:
-        """The reviewed operations, else those of the events, else the detector's."""
-        found = self.reviewed or self.events or self.automatic
+        """The reviewed operations; else those that events mark one by one; else the detector's, if
+        it agrees, or the operator counted items; else the outcome of the whole episode.
+        """
+        marked = self.events if self.has_marks else None
+        is_counted = self.automatic is not None and self.automatic.operator_count is not None
+        detected = self.automatic if self.has_agreed or is_counted else None
+        found = self.reviewed or marked or detected or self.events or self.automatic
         return found or operations_of_events(self.episode)
+
+    @property
+    def has_marks(self) -> bool:
+        """True if events mark the ends of operations, not the outcome of END alone."""
+        return self.events is not None and self.events.label_source is LabelSource.EVENTS
+
+    def of(self, labels: Labels) -> EpisodeOperations | None:
+        """The operations by one source of labels; None: it has none."""
+        sources = {
+            Labels.EVENTS: self.events,
+            Labels.DETECTED: self.automatic,
+            Labels.REVIEWED: self.reviewed,
+        }
+        return sources.get(labels, self.chosen)
 
 
 def label_streams(
@@ -74,9 +106,11 @@ def label_streams(
 ) -> LabelStreams:
     """Returns the operations of an episode by its events, by the detector, and by the review.
 
-    reviewed: of `read_review`.
+    Of a human at a leader arm all driving counts. reviewed: of `read_review`.
     """
     options = options or OperationOptions()
+    if _is_human(episode):
+        options = evolved(options, interventions=COUNTED)
     by_events = operations_of_events(episode, options)
     detection = detect(episode, zones, detector_options, options)
     automatic = None
@@ -97,3 +131,10 @@ def label_streams(
     return LabelStreams(
         episode, by_events if has_events else None, automatic, checked, detection, expected
     )
+
+
+def _is_human(episode: Episode) -> bool:
+    try:
+        return facts.is_human(episode_facts(episode))
+    except ValueRangeError:
+        return False
