@@ -64,7 +64,7 @@ STAND_INS = {
     r'FILE': 'capsules.yaml',
     r'LABELS': 'labels',
     r'PATH(\.\.\.)?(?= |$)': 'spreadsheet.csv',
-    r'compare (DIR|runs/)(?= |$)': 'compare spreadsheet.csv',
+    r'(compare|plan) (DIR|runs/)(?= |$)': r'\1 spreadsheet.csv',
     r'(act|pi0)=outputs/eval/\w+/eval_info\.json': r'\1=\1_eval.json',
     r'\bexamples/robots/': f'{ROOT}/examples/robots/',
     r'metrics ID': 'metrics pl',

@@ -121,7 +121,9 @@ def episodes_needed(
 
     The paper takes the observed distances as the true ones. They are too large, since noise makes a
     distance where there is none: `corrected` subtracts the mean excess of resampled distances over
-    the observed one, and the range is of the resampled distances, reflected at the observed one.
+    the observed one. The largest distance that the data allow is the upper quantile of resampled
+    ones, which their own noise makes too large rather than too small; the smallest is the same,
+    reflected at the observed one.
 
     Args:
         a, b: object -> Cell, or (times, events) with each operation as an episode of its own.
@@ -141,8 +143,9 @@ def episodes_needed(
     distances = resampled_distances(a, b, tau, resamples, seed)
     scale = _Scale(model.distance, model.episodes(power) * effect.value)
     counts = [episodes_of(cell) for pair in pairs.values() for cell in pair]
-    ends = 2.0 * scale.distance - np.quantile(distances, (alpha / 2.0, 1.0 - alpha / 2.0))
-    at_observed, low = scale.size(scale.distance), scale.size(max(ends[0], scale.distance))
+    largest = float(np.quantile(distances, 1.0 - alpha / 2.0))
+    least = 2.0 * scale.distance - largest
+    at_observed, low = scale.size(scale.distance), scale.size(max(largest, scale.distance))
     corrected = scale.size(2.0 * scale.distance - float(distances.mean()))
     further = at_observed and sum(max(at_observed - count, 0) for count in counts)
     observed = (
@@ -160,7 +163,7 @@ def episodes_needed(
         )
     return RolloutsNeeded(
         MACRO_KS, scale.distance, p, p < alpha, min(counts), at_observed, corrected, low,
-        scale.size(ends[1]) if p < alpha else None, at_observed, further, words,
+        scale.size(least) if p < alpha else None, at_observed, further, words,
     )  # fmt: skip
 
 
@@ -202,10 +205,10 @@ def _words(
     at_observed, low = numbers
     if is_resolved:
         return f'resolved: {observed}; no further rollouts are needed.'
-    least = f'at least {low}' if low else 'a number that cannot be given'
+    least = f'at least {low} are needed, and ' if low else ''
     unbounded = (
-        f'The data do not exclude that there is no difference: {least}, and no most, can be '
-        'promised.'
+        f'The data do not exclude that there is no difference: {least}no number can be promised to '
+        'be enough.'
     )
     if at_observed is None:
         return f'unresolved: {observed}. Of such an effect no number can be computed. {unbounded}'
