@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Releases and drops in generated telemetry of grippers, and the verdicts on them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from bag_making import event, pose, write_bag
 from gripper_traces import (
     BIN,
     RATE,
@@ -16,7 +19,12 @@ from gripper_traces import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from robot_bags import T0, joint_state
 
+from frame_ros.bags.reader import Bag
+from frame_ros.core.events import EventType
+from frame_ros.core.time import SECOND
+from frame_ros.episodes.reading import read_bag
 from frame_ros.evaluation.operations.closed_phases import closed_phases
 from frame_ros.evaluation.operations.detection import detect
 from frame_ros.evaluation.operations.detector_options import DetectorOptions
@@ -163,6 +171,56 @@ def test_without_commands_the_opening_shows_the_edges():
     found = detect(episode)
     assert [c.verdict.value for c in found.candidates] == ['success']
     assert 'no command' in found.notes[0]
+
+
+def test_an_end_of_another_clock_does_not_fill_the_memory():
+    episode = placement(0.3)
+    late = replace(episode.events[-1], stamp=episode.events[-1].stamp + 10**9 * SECOND)
+    episode.events[-1] = late
+    assert 'too long to look at' in detect(episode).problem
+
+
+@given(st.integers(0, 2**31))
+@settings(max_examples=25, deadline=None)
+def test_spoilt_streams_end_in_words_not_in_errors(seed):
+    rng = np.random.default_rng(seed)
+    episode = placement(0.3)
+    for role in ('joint_states', 'action', 'pose'):
+        stream = episode.streams[role]
+        places = rng.permutation(len(stream))[: rng.integers(0, len(stream))]
+        stream = stream.select(np.sort(places) if rng.random() < 0.5 else places)
+        name = 'position' if role == 'pose' else 'positions'
+        values = stream.values[name].copy()
+        values[rng.random(values.shape) < rng.choice([0.0, 0.3, 1.0])] = rng.choice(
+            [np.nan, np.inf, 1e300]
+        )
+        stream.values[name] = values
+        stream.stamps[rng.random(len(stream)) < 0.1] = rng.choice([0, -5, 2**62])
+        episode.streams[role] = stream
+    with np.errstate(all='ignore'):
+        found = detect(episode)
+    assert all(0.0 <= each.time <= 7.0 and each.held >= 0.0 for each in found.candidates)
+
+
+def test_a_gripper_with_a_topic_of_its_own(tmp_path):
+    def states(at, name, value):
+        return joint_state(at, [value], [name])
+
+    sent = [('/episode_events', T0 - 1000, event(T0, EventType.START))]
+    for i in range(300):
+        at, is_closed = T0 + i * SECOND // 50, 50 <= i < 200
+        sent.append(('/fr3/joint_states', at, states(at, 'fr3_joint1', 0.1)))
+        sent.append(('/fr3/franka_gripper/joint_states', at,
+                     states(at, 'fr3_finger_joint1', 0.02 if is_closed else 0.035)))  # fmt: skip
+        sent.append(('/fr3/joint_commands', at,
+                     states(at, 'fr3_finger_joint1', 0.0 if is_closed else 0.035)))  # fmt: skip
+        sent.append(('/fr3/ee_pose', at, pose(at, min(i, 180) / 180 * 0.3)))
+    end = T0 + 6 * SECOND
+    sent.append(('/episode_events', end, event(end, EventType.END, outcome=3)))
+    bag = write_bag(tmp_path / 'bag', sent, {'robot': 'fr3'})
+    zone = make_zone('target', {'circle': [0.3, 0.0, 0.05]})
+    (found,) = detect(next(iter(read_bag(Bag(bag)))), (zone,)).candidates
+    assert found.verdict.value == 'success' and found.time == pytest.approx(4.0, abs=0.1)
 
 
 @pytest.mark.parametrize(

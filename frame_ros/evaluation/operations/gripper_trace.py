@@ -22,6 +22,8 @@ from frame_ros.robots.robot import Robot
 
 # Samples of the running median of the measured opening: single wrong ones are passed over.
 WIDTH = 3
+# Samples of an episode: with the default period 28 hours.
+MOST = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ def gripper_trace(
     if measured is None:
         return f'no joint state of {scale.joint} was recorded'
     count = int(times.duration / options.period + 0.5) + 1
+    if count > MOST:
+        return f'it lasts {times.duration:.4g} s by its stamps, too long to look at'
     grid: NDArray[np.float64] = np.arange(count, dtype=np.float64) * options.period
     opening = scale.share(_at(grid, *measured, options.gap))
     opening = medfilt(opening, WIDTH) if len(opening) >= WIDTH else opening
