@@ -6,12 +6,19 @@ from __future__ import annotations
 
 from frame_ros.core.options import option, options
 from frame_ros.evaluation.operations.options import OperationOptions
+from frame_ros.evaluation.outcomes.label_choice import DETECTED, EVENTS
 
 
 @options
 class EpisodeOutcomeOptions(OperationOptions):
     """The outcome of one episode."""
 
+    labels: str = option(
+        EVENTS,
+        'operations by the events, or as detected in the telemetry of the gripper where it allows '
+        'that; this reads whole bags',
+        choices=(EVENTS, DETECTED),
+    )
     stages_from_streams: bool = option(
         False,
         'decide the stages grasped, lifted and placed by the gripper and the poses of the object, '
@@ -26,6 +33,12 @@ class EpisodeOutcomeOptions(OperationOptions):
 class OutcomeOptions(EpisodeOutcomeOptions):
     """Outcomes of bags and files."""
 
+    zones: str = option('', 'YAML file of zones for labels that are detected')
+    reviewed: str = option(
+        '',
+        'CSV file of `frame-ros operations --review`, after it was edited: the operations of its '
+        'episodes',
+    )
     pair_by_position: bool = option(
         False,
         'the n-th episodes of a task in files of lerobot-eval without seeds are a pair: all were '

@@ -21,6 +21,7 @@ from frame_ros.episodes.reading import read_bag
 from frame_ros.evaluation.outcomes.assembly import assembled
 from frame_ros.evaluation.outcomes.cache import OutcomeCache, default_folder
 from frame_ros.evaluation.outcomes.csv_reading import read_outcomes_csv
+from frame_ros.evaluation.outcomes.label_choice import LabelChoice, read_label_choice
 from frame_ros.evaluation.outcomes.lerobot_evaluation import USUAL_NAME, read_lerobot_evaluation
 from frame_ros.evaluation.outcomes.options import EpisodeOutcomeOptions, OutcomeOptions
 from frame_ros.evaluation.outcomes.outcome_set import LeftOut, OutcomeSet
@@ -145,14 +146,20 @@ def _take_bags(
     progress: Callable[[int, int], object] | None,
 ) -> None:
     own = deciding_options(options)
-    cache = _cache(options, json.dumps(flatten(own), sort_keys=True), found.notes)
+    labels = read_label_choice(options.labels, options.zones, options.reviewed)
+    made_by = json.dumps([flatten(own), labels.digest], sort_keys=True)
+    cache = _cache(options, made_by, found.notes)
+    known: list[tuple[str, str]] = []
     for count, (label, bag) in enumerate(bags, 1):
         try:
-            found.episodes.extend((label, episode) for episode in outcomes_of_bag(bag, cache, own))
+            episodes = outcomes_of_bag(bag, cache, own, labels)
+            found.episodes.extend((label, episode) for episode in episodes)
+            known += ((bag.name, episode.outcome.name) for episode in episodes)
         except FrameRosError as error:
             found.unread.append(LeftOut(bag.name, bag, str(error)))
         if progress is not None:
             progress(count, len(bags))
+    labels.check(options.reviewed, known)
     if cache is not None and cache.problem:
         found.notes.append(f'outcomes are not kept for later runs: {cache.problem}')
 
@@ -175,11 +182,14 @@ def deciding_options(options: OutcomeOptions) -> EpisodeOutcomeOptions:
 
 
 def outcomes_of_bag(
-    bag: Path, cache: OutcomeCache | None = None, options: EpisodeOutcomeOptions | None = None
+    bag: Path,
+    cache: OutcomeCache | None = None,
+    options: EpisodeOutcomeOptions | None = None,
+    labels: LabelChoice | None = None,
 ) -> list[RecordedOutcome]:
     """Returns the outcomes of the episodes of one bag, from the cache if it has them.
 
-    options: None: the usual ones; the cache must be of the same.
+    options, labels: None: the usual ones; the cache must be of the same.
 
     Raises:
         BagError: it is not a bag, or cannot be read.
@@ -188,9 +198,11 @@ def outcomes_of_bag(
     cached = cache.load(bag, state) if cache is not None else None
     if cached is not None:
         return cached
-    is_whole = options is not None and options.stages_from_streams
+    is_whole = (options is not None and options.stages_from_streams) or (
+        labels is not None and labels.is_detected
+    )
     found = read_bag(Bag(bag)) if is_whole else read_event_episodes(bag)
-    episodes = [recorded_outcome_of(episode, options) for episode in found]
+    episodes = [recorded_outcome_of(episode, options, labels) for episode in found]
     if cache is not None:
         cache.store(bag, state, episodes)
     return episodes

@@ -20,6 +20,7 @@ from frame_ros.evaluation.operations.operator_counts import episode_facts
 from frame_ros.evaluation.operations.options import CENSORED, COUNTED, OperationOptions
 from frame_ros.evaluation.outcomes import facts
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
+from frame_ros.evaluation.outcomes.label_choice import LabelChoice
 from frame_ros.evaluation.outcomes.options import EpisodeOutcomeOptions
 from frame_ros.evaluation.outcomes.stream_stages import stages_of_streams
 from frame_ros.evaluation.policy_labels import labels_of
@@ -35,9 +36,12 @@ ENDS_OF_OPERATIONS = (
 
 
 def episode_outcome(
-    episode: Episode, policy: str = '', options: EpisodeOutcomeOptions | None = None
+    episode: Episode,
+    policy: str = '',
+    options: EpisodeOutcomeOptions | None = None,
+    labels: LabelChoice | None = None,
 ) -> EpisodeOutcome:
-    """Returns the outcome of an episode: its operations by its events, and its facts.
+    """Returns the outcome of an episode: its operations, and its facts.
 
     `is_success` is the outcome of END, else that of SUCCESS or FAILURE; a success with help of an
     operator is none (`options.interventions`), or not known where the operation is censored. Of
@@ -47,6 +51,7 @@ def episode_outcome(
     Args:
         policy: label of its policy; '': `policy_labels` of this episode alone.
         options: None: the usual ones.
+        labels: those of the operations that take precedence over the events; None: none do.
     """
     options = options or EpisodeOutcomeOptions()
     attributes = dict(episode_facts(episode))
@@ -54,8 +59,11 @@ def episode_outcome(
     is_human = bool(_readable(facts.is_human, attributes, notes))
     if is_human:
         options = evolved(options, interventions=COUNTED)
-    found = operations_of_events(episode, options)
-    is_success = _is_success(episode, found, options, notes)
+    by_events = operations_of_events(episode, options)
+    is_success = _is_success(episode, by_events, options, notes)
+    chosen, reason = (labels or LabelChoice()).operations(episode, options)
+    found = chosen or by_events
+    notes += filter(None, [reason])
     stages = _readable(facts.stages_of, attributes, notes) or {}
     if not stages and options.stages_from_streams:
         stages, reason = stages_of_streams(episode, is_success, options.lift_height)
@@ -69,7 +77,7 @@ def episode_outcome(
         object=attributes.get('object', ''),
         task=attributes.get('instruction', ''),
         duration=found.duration,
-        operations=found.operations if says_how_it_ended(episode) else (),
+        operations=found.operations if chosen or says_how_it_ended(episode) else (),
         is_success=is_success,
         stages=stages,
         pair=facts.pair_of(attributes),

@@ -17,6 +17,7 @@ from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.evaluation.operations.operator_counts import episode_facts
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome, LabelSource
+from frame_ros.evaluation.outcomes.label_choice import LabelChoice
 from frame_ros.evaluation.outcomes.operation import Ending, Operation
 from frame_ros.evaluation.outcomes.options import EpisodeOutcomeOptions
 from frame_ros.evaluation.outcomes.recorded import episode_outcome
@@ -87,11 +88,13 @@ class RecordedOutcome:
 
 
 def recorded_outcome_of(
-    episode: Episode, options: EpisodeOutcomeOptions | None = None
+    episode: Episode,
+    options: EpisodeOutcomeOptions | None = None,
+    labels: LabelChoice | None = None,
 ) -> RecordedOutcome:
     """Returns the outcome of an episode with what distinguishes it from others."""
     attributes = episode_facts(episode)
-    outcome = episode_outcome(episode, options=options)
+    outcome = episode_outcome(episode, options=options, labels=labels)
     return RecordedOutcome(
         outcome=outcome,
         facts={name: attributes[name] for name in FACTS if attributes.get(name)},
