@@ -187,6 +187,12 @@ def test_the_trade_off_shows_both_scalars_at_every_tau():
         trade_off_figure(CELLS, (-1.0,))
 
 
+def test_a_human_reference_is_no_line_of_the_trade_off():
+    cells = {**CELLS, 'me': HUMAN}
+    figure = trade_off_figure(cells, looks=looks_of(cells, ['me']))
+    assert figure.data == trade_off_figure(CELLS).data
+
+
 def test_an_infinite_mean_time_between_failures_is_not_drawn():
     figure = trade_off_figure({'p': {'o': DEGENERATE['no failures']}}, (2.0, 10.0))
     (trace,) = traces(figure, 'p')

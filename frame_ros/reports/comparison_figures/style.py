@@ -14,7 +14,7 @@ from frame_ros.reports.html.figures import BLUE, GREEN, ORANGE, PURPLE, VERMILLI
 
 COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE)
 GREY = '#888888'  # of the human reference, and of guides
-DASHES = ('solid', 'dash', 'dashdot', 'longdash', 'dot', 'longdashdot')
+DASHES = ('solid', 'dash', 'dashdot', '12px,3px', 'dot', '12px,3px,2px,3px')
 SYMBOLS = ('circle', 'square', 'diamond', 'triangle-up', 'cross', 'star', 'triangle-down')
 HUMAN_SYMBOL = 'hexagon'
 LONGEST_LABEL = 32
@@ -38,6 +38,11 @@ class Look(NamedTuple):
     colour: str
     dash: str
     symbol: str
+
+    @property
+    def is_human(self) -> bool:
+        """True for a human reference."""
+        return self.symbol == HUMAN_SYMBOL
 
     def line(self, width: float = 1.8, shape: str = 'linear') -> dict[str, Any]:
         """Returns plotly's line."""

@@ -42,7 +42,8 @@ def trade_off_figure(
     """Returns a panel per object, and one of the mean over the objects that all policies have.
 
     Args:
-        cells: policy -> object -> operations.
+        cells: policy -> object -> operations; a human reference is left out, for hardly anything is
+            left for its mean time between failures.
         taus: s, ascending; a point each.
         variant: of units per hour, as `KaplanMeier.units_per_hour` takes it.
         looks: of the policies, as `looks_of` makes them; by their order if not given.
@@ -51,7 +52,7 @@ def trade_off_figure(
         ValueRangeError: an unknown variant, or a tau that is not positive and finite.
     """
     looks = looks or looks_of(cells)
-    curves = {policy: curves_of(row) for policy, row in cells.items()}
+    curves = {each: curves_of(row) for each, row in cells.items() if not looks[each].is_human}
     every = list(dict.fromkeys(name for row in curves.values() for name in row))
     shared = shared_objects(curves)
     has_macro = len(every) > 1 and bool(shared)
@@ -110,12 +111,14 @@ def _add_panel(
     if not drawn:
         empty_note(layout, panel, 'no policy has a finite mean time<br>between failures')
         return
+    # The last of those with the most points.
+    with_texts = max(reversed(drawn), key=lambda policy: known[policy].sum())
     for policy in drawn:
         x, y = lines[policy]
         is_known = known[policy]
         data.append(
             _line(x[is_known], y[is_known], np.asarray(taus)[is_known], looks[policy], panel,
-                  policy not in named, policy == drawn[-1])
+                  policy not in named, policy == with_texts)
         )  # fmt: skip
         named.add(policy)
     number = axes_of(panel)['xaxis'][1:]
