@@ -183,7 +183,7 @@ def _score_text(study: Study, row: CellRow, id: str) -> str:
 
 
 def _pair_rows(study: Study) -> list[tuple[str, ...]]:
-    from frame_ros.reports.comparison.words import deciding_p, outcome_words
+    from frame_ros.reports.comparison.words import deciding_p, further_rollouts, outcome_words
 
     rows: list[tuple[str, ...]] = [
         ('first', 'second', 'outcome', 'verdict', f'p ({study.options.correction})', 'decided by',
@@ -199,7 +199,7 @@ def _pair_rows(study: Study) -> list[tuple[str, ...]]:
                 pair.judgement.verdict.value,
                 f'{p:.3g}' if math.isfinite(p) else '-',
                 pair.decided_by or '-',
-                pair.more or '-',
+                further_rollouts(pair) or '-',
             )
         )
     return rows

@@ -114,6 +114,19 @@ def test_the_same_episodes_are_underpowered_with_the_number_needed():
     assert judgement.verdict is Verdict.INDISTINGUISHABLE
 
 
+def test_unresolved_pairs_have_the_rollouts_that_are_needed_still():
+    outcomes = phail_like(8, 4, ('openpi', 'groot'))
+    (pair,) = compare_policies(outcomes, FEW).pairs
+    assert pair.judgement.verdict is Verdict.UNDERPOWERED
+    assert pair.more.further > 0 and pair.more.present == 8
+    timeless = [replace(each, operations=()) for each in outcomes]
+    (pair,) = compare_policies(timeless, FEW).pairs
+    assert pair.more.test == 'McNemar' and pair.more.present == 32
+    unpaired = [replace(each, pair='') for each in timeless]
+    assert compare_policies(unpaired, FEW).pairs[0].more is None
+    assert compare_policies(fast_slow_and_human(), FEW).pairs[0].more is None
+
+
 def changed(outcomes, policy, **values):
     return [replace(each, **values) if each.policy == policy else each for each in outcomes]
 

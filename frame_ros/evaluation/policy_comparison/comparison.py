@@ -14,6 +14,7 @@ from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.outcomes.outcome_set import OutcomeSet
 from frame_ros.evaluation.policy_comparison.estimates import EpisodeSets
 from frame_ros.evaluation.policy_comparison.facts import OBJECT, differences, facts_of
+from frame_ros.evaluation.policy_comparison.further_rollouts import with_further_rollouts
 from frame_ros.evaluation.policy_comparison.groups import Grouped, grouped
 from frame_ros.evaluation.policy_comparison.judgements import (
     TIMES,
@@ -64,7 +65,7 @@ def compare_policies(
     headline = _headline(means, data)
     order = _order(means, headline, rows.scores, data)
     tested = [_tested(*pair, data, cells, options, sets) for pair in combinations(order, 2)]
-    pairs = judged_pairs(tested, options)
+    pairs = with_further_rollouts(judged_pairs(tested, options), cells, options)
     estimates = _signed(means, headline, rows.scores)
     return Study(
         options=options,

@@ -14,6 +14,7 @@ from frame_ros.core.meanings import MeaningEnum
 from frame_ros.evaluation.binary.comparison import SuccessComparison
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.outcomes.outcome_set import LeftOut
+from frame_ros.evaluation.planning.rollouts_needed import RolloutsNeeded
 from frame_ros.evaluation.policy_comparison.estimates import EpisodeSet, Estimate
 from frame_ros.evaluation.policy_comparison.facts import Difference
 from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
@@ -204,7 +205,8 @@ class PairRow:
             are in `may_differ`.
         decided_by: name of the test that the judgement rests on; '' without.
         judgement: on the first compared with the second.
-        more: rollouts that are needed still at the difference observed, in words; '' without.
+        more: rollouts that are needed still at the difference observed; None if it is resolved, or
+            not known.
         episodes: number of the set.
     """
 
@@ -216,7 +218,7 @@ class PairRow:
     decided_by: str
     judgement: Judgement
     episodes: int
-    more: str = ''
+    more: RolloutsNeeded | None = None
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def _pair(pair: PairRow) -> dict[str, Any]:
         'outcome': outcome_words(pair),
         'judgement': _judgement(pair.judgement),
         'decided_by': pair.decided_by or None,
-        'rollouts_needed': pair.more or None,
+        'rollouts_needed': pair.more,
         'facts': [_plain(each) for each in pair.facts],
         'times': None if pair.times is None else _times(pair.times),
         'successes': None

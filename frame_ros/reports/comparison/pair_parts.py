@@ -14,6 +14,7 @@ from frame_ros.reports.comparison.episodes import set_link
 from frame_ros.reports.comparison.score_parts import SHARE, number_cell
 from frame_ros.reports.comparison.words import (
     deciding_p,
+    further_rollouts,
     outcome_words,
     percent,
     relation,
@@ -66,7 +67,11 @@ def _outcome_row(study: Study, pair: PairRow) -> list[str | Cell]:
         pair.decided_by or UNAVAILABLE,
         number_cell(SECONDS, rmst) if rmst else Cell(UNAVAILABLE, QUIET, 'no times of both'),
         relation(pair) or UNAVAILABLE,
-        pair.more or (f'{judgement.needed} in all' if judgement.needed else UNAVAILABLE),
+        Cell(
+            further_rollouts(pair) or UNAVAILABLE,
+            hint=pair.more.words if pair.more else '',
+            below='at the difference observed' if pair.more else '',
+        ),
     ]
 
 

@@ -123,7 +123,7 @@ def _pair_details(study: Study) -> list[str]:
     if pair.decided_by:
         found.append(f'The verdict rests on: {pair.decided_by}')
     if pair.more:
-        found.append(pair.more)
+        found.append(f'Rollouts: {pair.more.words.rstrip(".")}')
     return found
 
 
@@ -156,6 +156,17 @@ def outcome_words(pair: PairRow) -> str:
         Verdict.NOT_COMPARABLE: 'not comparable',
     }
     return words[pair.judgement.verdict]
+
+
+def further_rollouts(pair: PairRow) -> str:
+    """Returns how many rollouts of both policies are needed still, in a few words; '' if none."""
+    if pair.more is None:
+        return ''
+    if not pair.more.further:
+        return (
+            'no number can be given' if pair.more.at_observed is None else '0 if observed is true'
+        )
+    return f'{pair.more.further:,} of both'
 
 
 def deciding_p(study: Study, pair: PairRow) -> float:
