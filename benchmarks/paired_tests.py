@@ -219,8 +219,8 @@ def main() -> int:
     report(options, largest, seconds, versions(others))
     for name, shortfalls in missed.items():
         print(
-            f'{name}: missed the supremum of Boschloo in {len(shortfalls)} studies, by up to '
-            f'{max(shortfalls):.1e}',
+            f'{name}: the supremum of Boschloo was missed by up to {max(shortfalls):.1e}; studies: '
+            f'{len(shortfalls)}',
             file=sys.stderr,
         )
     worst = max(difference for row in largest.values() for difference in row.values())
