@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from bag_making import T0, pose, write_bag
+from bag_making import T0, event, pose, write_bag
 from outcome_bags import outcome_bag, pairs
 
 from frame_ros.core.errors import BagError, SetupError, ValueRangeError
@@ -87,6 +87,42 @@ def test_where_events_do_not_suffice_the_streams_are_read(tmp_path):
     write_bag(tmp_path / 'plain', [('/ee_pose', T0 + i, pose(T0 + i)) for i in range(5)])
     (episode,) = read_event_episodes(tmp_path / 'plain')
     assert 'pose' in episode.streams and not episode.events
+
+
+def test_a_clock_that_jumps_inside_an_episode_does_not_count(tmp_path):
+    jump, end = 100 * SECOND, T0 + 10 * SECOND
+    sent = [('/episode_events', T0, event(T0, EventType.START))]
+    for i in range(1, 100):
+        at = T0 + i * SECOND // 10
+        sent.append(('/ee_pose', at, pose(at + (jump if i > 50 else 0))))
+    seen = T0 + 8 * SECOND
+    sent.append(('/episode_events', seen, event(seen + jump, EventType.SUCCESS)))
+    last = event(end + jump, EventType.END, outcome=int(Outcome.SUCCESS))
+    bag = write_bag(tmp_path / 'e1', [*sent, ('/episode_events', end, last)])
+    (outcome,) = read(bag).outcomes
+    assert outcome.duration == pytest.approx(10.0)
+    assert [o.end for o in outcome.operations] == [pytest.approx(8.0)]
+    assert any('the clock of its stamps jumps' in note for note in outcome.notes)
+
+
+def test_help_of_an_operator_is_no_success_of_the_policy(tmp_path):
+    helped = [
+        (2.0, EventType.INTERVENTION_START, {}),
+        (3.0, EventType.INTERVENTION_END, {}),
+        (6.0, EventType.SUCCESS, {}),
+    ]
+    bag = outcome_bag(tmp_path / 'e1', seen=helped)
+    (outcome,) = read(bag).outcomes
+    assert (outcome.is_success, outcome.operations[0].ending) == (False, Ending.SAFETY_STOP)
+    (outcome,) = read(bag, interventions='censored').outcomes
+    assert (outcome.is_success, outcome.operations[0].ending) == (None, Ending.STOPPED)
+    (outcome,) = read(bag, interventions='counted').outcomes
+    assert (outcome.is_success, outcome.operations[0].ending) == (True, Ending.SUCCESS)
+    human = outcome_bag(tmp_path / 'e2', seen=helped, policy='teleop')
+    assert read(human).outcomes[0].is_success
+    after = [(6.0, EventType.SUCCESS, {}), (7.0, EventType.INTERVENTION_START, {})]
+    late = outcome_bag(tmp_path / 'e3', seen=after)
+    assert read(late).outcomes[0].is_success
 
 
 def test_copies_count_once_and_namesakes_twice(tmp_path):
