@@ -13,8 +13,9 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 from bars import Bars, parse
 from parts.gripper_worlds import WORLDS, record
 
@@ -27,6 +28,7 @@ from frame_ros.evaluation.operations.detector_options import DetectorOptions
 from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
 from frame_ros.scenes.rollout import Rollouts
 
+Rollout = tuple[str, list[tuple[float, str]], Episode]  # name, truth, episode
 TOLERANCE = 1.0  # s
 REST = 0.6  # s, from the release to the cube at rest in the bin, about
 # m, of a circle around the bin's inside and half a cube more.
@@ -121,8 +123,12 @@ def main() -> int:
             default.add(name, truth, successes(detect(episode)), args.misses)
             for each in (tally, scenes):
                 each.add(name, truth, successes(detect(episode, (), options)), False)
+        chained = Tally.empty()
+        for name, truth, episode in chains(robot, args.first + 500, args.rollouts):
+            chained.add(name, truth, successes(detect(episode, (), options)), args.misses)
         show(f'{robot}, scene, default zone', default)
         show(f'{robot}, scene, its bin', tally)
+        show(f'{robot}, 3 scenes in one', chained)
     bars.at_least('servo, successes: recall', sums.recall('success'), 0.95)
     bars.at_least('servo, successes: precision', sums.precision('success'), 0.98)
     bars.at_least('servo, drops: recall', sums.recall('failure'), 0.9)
@@ -148,9 +154,7 @@ def successes(detection: Detection) -> list[Candidate]:
     return [each for each in detection.candidates if each.verdict is not Verdict.FAILURE]
 
 
-def rollouts(
-    robot: str, first: int, count: int
-) -> Iterator[tuple[str, list[tuple[float, str]], Episode]]:
+def rollouts(robot: str, first: int, count: int) -> Iterator[Rollout]:
     """Yields name, truth and episode of scripted rollouts. The truth knows no drop: the cube may be
     collected until the end.
     """
@@ -164,6 +168,45 @@ def rollouts(
             truth = [((stamp - begin) / SECOND - REST, 'success') for stamp in done]
             yield f'{robot} {quality:g} {seed}', truth, episode
     simulated.close()
+
+
+def chains(robot: str, first: int, count: int) -> Iterator[Rollout]:
+    """Yields name, truth and episode of three rollouts of one quality, joined to one episode."""
+    rows = list(rollouts(robot, first, 3 * count))
+    for begin in range(0, len(rows) - 2, 3):
+        part = rows[begin : begin + 3]
+        offset, truth = 0, []
+        for _, own, episode in part:
+            truth += [(moment + offset / SECOND, kind) for moment, kind in own]
+            shift(episode, offset)
+            offset += episode.events[-1].stamp - episode.events[0].stamp + SECOND // 10
+        yield part[0][0], truth, joined([episode for _, _, episode in part])
+
+
+def shift(episode: Episode, offset: int) -> None:
+    """Moves an episode in time, ns."""
+    episode.events = [replace(each, stamp=each.stamp + offset) for each in episode.events]
+    for role, stream in episode.streams.items():
+        moved = replace(stream, stamps=stream.stamps + offset, received=stream.received + offset)
+        episode.streams[role] = moved
+
+
+def joined(episodes: Sequence[Episode]) -> Episode:
+    """Returns one episode of several that follow each other, with what the detector reads."""
+    streams = {}
+    for role in ('action', 'joint_states', 'pose', 'goal'):
+        parts = [each.streams[role] for each in episodes]
+        streams[role] = replace(
+            parts[0],
+            stamps=np.concatenate([part.stamps for part in parts]),
+            received=np.concatenate([part.received for part in parts]),
+            values={
+                name: np.concatenate([part.values[name] for part in parts])
+                for name in parts[0].values
+            },
+        )
+    events = [episodes[0].events[0], episodes[-1].events[-1]]
+    return replace(episodes[0], events=events, streams=streams)
 
 
 if __name__ == '__main__':

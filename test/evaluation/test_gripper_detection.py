@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from bag_making import event, pose, write_bag
 from gripper_traces import (
+    BEGIN,
     BIN,
     RATE,
     TABLE,
     gripper_episode,
     paths,
     placement,
+    poses,
     steps,
     times_of,
 )
@@ -153,6 +155,19 @@ def test_the_ledger_counts_what_lies_in_the_target():
     assert 'taken from the target' in found[2].reason
     found = detect(carried((1.0, TABLE, BIN), (6.0, BIN, (0.3, 0.0)))).candidates
     assert [c.verdict.value for c in found] == ['success', 'failure']
+
+
+def test_the_goal_of_the_moment_counts():
+    episode = carried((1.0, TABLE, BIN), (6.0, TABLE, (0.1, 0.0)))
+    stamps = BEGIN + np.array([0, 5]) * SECOND
+    episode.streams['goal'] = poses(stamps, np.array([[*BIN, 0.0], [0.1, 0.0, 0.0]]))
+    assert [c.verdict.value for c in detect(episode).candidates] == ['success', 'success']
+    episode.streams['goal'] = poses(stamps[::-1], np.array([[0.1, 0.0, 0.0], [*BIN, 0.0]]))
+    assert [c.verdict.value for c in detect(episode).candidates] == ['success', 'success']
+    episode.streams['goal'].values['frame'][:] = 'camera'
+    found = detect(episode)
+    assert [c.verdict.value for c in found.candidates] == ['unknown', 'unknown']
+    assert 'goal_pose is in camera' in found.notes[0]
 
 
 def test_without_zone_or_pose_nothing_is_decided():

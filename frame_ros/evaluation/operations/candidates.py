@@ -71,19 +71,22 @@ class Candidate:
 
 
 def judged(
-    candidates: Sequence[Candidate], zones: Sequence[Zone], options: DetectorOptions
+    candidates: Sequence[Candidate],
+    zones: Sequence[Sequence[Zone]],
+    options: DetectorOptions,
 ) -> list[Candidate]:
     """Returns the candidates (in time) of one episode with zones, ledger, verdict and reason.
 
     Without a target zone, or without the pose of the TCP, each is unknown. The ledger counts what
     lies in the target zones: an item that is taken out of one leaves it, and the next one placed
     there makes up for it, so that the successes are those that the end shows.
+
+    zones: those at each candidate.
     """
     found: list[Candidate] = []
     ledger = taken = 0
-    has_target = any(zone.kind is ZoneKind.TARGET for zone in zones)
-    for place, each in enumerate(candidates):
-        there, origin = zone_at(zones, each.position), zone_at(zones, each.grasped_at)
+    for place, (each, here) in enumerate(zip(candidates, zones, strict=True)):
+        there, origin = zone_at(here, each.position), zone_at(here, each.grasped_at)
         each = replace(
             each,
             zone=there.name if there else '',
@@ -91,7 +94,7 @@ def judged(
             ledger=ledger,
         )
         later = candidates[place + 1 :]
-        verdict, reason = _verdict(each, there, origin, has_target, zones, later, options)
+        verdict, reason = _verdict(each, there, origin, here, later, options)
         if verdict is Verdict.SUCCESS:
             ledger += 1
             if taken:
@@ -108,13 +111,12 @@ def _verdict(
     each: Candidate,
     there: Zone | None,
     origin: Zone | None,
-    has_target: bool,
     zones: Sequence[Zone],
     later: Sequence[Candidate],
     options: DetectorOptions,
 ) -> tuple[Verdict, str]:
     """Returns the verdict on one candidate, and its reason."""
-    if not has_target:
+    if not any(zone.kind is ZoneKind.TARGET for zone in zones):
         return Verdict.UNKNOWN, 'no target zone is known'
     if math.isnan(each.displacement):
         return Verdict.UNKNOWN, 'the pose of the TCP is not known'

@@ -58,8 +58,8 @@ def detect(
     Where they close on nothing though the target stays, it was dropped.
 
     Args:
-        zones: in the base frame; without a target zone it is a circle around goal_pose, if the
-            episode has one.
+        zones: in the base frame; without a target zone it is a circle around goal_pose as it was
+            then, if the episode has one.
     """
     options = options or DetectorOptions()
     times = EventTimes(episode, (event_options or OperationOptions()).clock_jump)
@@ -67,36 +67,47 @@ def detect(
     if isinstance(trace, str):
         return Detection(problem=trace)
     notes = list(trace.notes)
-    zones, note = with_goal(episode, zones, options)
-    notes += [note] if note else []
     plateau = max(1, round(options.plateau_time / options.period))
     phases = closed_phases(trace.target, options.edge, plateau)
     holds = [(phase, hold_of(trace, phase, options)) for phase in phases]
     found = [_candidate(episode, times, trace, hold, options) for _, hold in holds if hold]
     if found and all(np.isnan(each.position).any() for each in found):
         notes.append('no pose of the TCP at any release')
-    return Detection(tuple(judged(found, zones, options)), notes=tuple(notes))
+    moments = [each.time for each in found]
+    zones_at, note = _zones_at(episode, times, moments, zones, options)
+    notes += [note] if note else []
+    return Detection(tuple(judged(found, zones_at, options)), notes=tuple(notes))
 
 
-def with_goal(
-    episode: Episode, zones: Sequence[Zone], options: DetectorOptions
-) -> tuple[tuple[Zone, ...], str]:
-    """Returns the zones with a circle around the episode's last goal pose if none is a target, and
-    a note if there is no target zone.
+def _zones_at(
+    episode: Episode,
+    times: EventTimes,
+    moments: Sequence[float],
+    zones: Sequence[Zone],
+    options: DetectorOptions,
+) -> tuple[list[tuple[Zone, ...]], str]:
+    """Returns the zones at moments (s): those given, with a circle around the goal pose of that
+    moment if none of them is a target; and a note if there is no target zone.
     """
+    given = [tuple(zones)] * len(moments)
     if any(zone.kind is ZoneKind.TARGET for zone in zones):
-        return tuple(zones), ''
+        return given, ''
     goal, pose = episode.streams.get('goal'), episode.streams.get('pose')
     if goal is None or not len(goal):
-        return tuple(zones), 'no target zone: none was given, and goal_pose was not recorded'
+        return given, 'no target zone: none was given, and goal_pose was not recorded'
     frame = str(np.asarray(goal.values.get('frame', ['']))[-1])
     if pose is not None and frame and pose.frame_id and frame != pose.frame_id:
-        return tuple(zones), f'goal_pose is in {frame}, the TCP in {pose.frame_id}: not compared'
-    centre = np.asarray(goal.values['position'], np.float64)[-1, :2]
-    if not np.isfinite(centre).all():
-        return tuple(zones), 'no target zone: goal_pose is not finite'
-    zone = Zone('goal', ZoneKind.TARGET, centre[None], options.goal_radius)
-    return (*zones, zone), ''
+        return given, f'goal_pose is in {frame}, the TCP in {pose.frame_id}: not compared'
+    order = np.argsort(goal.stamps, kind='stable')
+    centres = np.asarray(goal.values['position'], np.float64)[order, :2]
+    is_known = np.isfinite(centres).all(axis=1)
+    if not is_known.any():
+        return given, 'no target zone: goal_pose is not finite'
+    seconds, centres = times.of_stream(goal)[order][is_known], centres[is_known]
+    # One that was sent later only stood there before.
+    places = np.maximum(np.searchsorted(seconds, moments, side='right') - 1, 0)
+    circles = [Zone('goal', ZoneKind.TARGET, centres[[p]], options.goal_radius) for p in places]
+    return [(*zones, circle) for circle in circles], ''
 
 
 def _candidate(
