@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.cli.arguments import given
+from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.evaluation.planning.options import PlanOptions
@@ -30,30 +31,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'without any: sample sizes by formula only',
     )
     add_options(parser, PlanOptions)
+    parser.add_argument(
+        '-o',
+        '--output',
+        type=any_path,
+        metavar='FILE',
+        help='a page to write, with the detection curves as figures',
+    )
     parser.add_argument('--json', action='store_true', help='print JSON instead of tables')
     parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar')
 
 
 def run(args: argparse.Namespace) -> int:
-    """Computes the numbers, and prints them.
+    """Computes the numbers, prints them, and writes the page.
 
     Raises:
         BagError: a path is missing, or holds nothing that can be read.
-        SetupError: a file cannot be read.
+        SetupError: a file cannot be read, or the page cannot be written.
         ShapeError: there are not two policies.
         ValueRangeError: a file has a mistake, or no number of rollouts gives what was asked for.
     """
     from frame_ros.cli.progress import Progress
     from frame_ros.evaluation.outcomes.reading import read_outcomes
     from frame_ros.evaluation.planning.study import numbers_plan, outcomes_plan
+    from frame_ros.reports.html.study_page import write_study_page
+    from frame_ros.reports.planning_page import planning_page
 
     options = from_arguments(PlanOptions, args)
+    output = _checked_output(args)
     numbers = numbers_plan(options)
     recorded = None
     if args.outcomes:
         outcomes = read_outcomes(args.outcomes).outcomes
         with Progress('pairs of policies', args.quiet) as progress:
             recorded = outcomes_plan(outcomes, options, progress)
+    if output is not None:
+        write_study_page(planning_page(numbers, recorded), output)
     if args.json:
         data = {'numbers': numbers_data(numbers)}
         data |= {'outcomes': outcomes_data(recorded)} if recorded else {}
@@ -63,6 +76,21 @@ def run(args: argparse.Namespace) -> int:
     if recorded:
         print(f'\n{outcomes_text(recorded)}')
     return 0
+
+
+def _checked_output(args: argparse.Namespace) -> Path | None:
+    """Returns the page to write; None: none.
+
+    Raises:
+        SetupError: it cannot be written, or is one of the outcomes.
+    """
+    from frame_ros.core.output_files import check_file, refuse_inputs
+
+    if args.output is None:
+        return None
+    output = check_file(Path(args.output), '--output')
+    refuse_inputs(output, [Path(each) for each in args.outcomes if Path(each).is_file()], '-o')
+    return output
 
 
 def numbers_text(plan: NumbersPlan) -> str:

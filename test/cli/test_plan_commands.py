@@ -42,6 +42,20 @@ def test_policies_that_succeed_independently_need_more_pairs(capsys):
     assert 'discordance 0.26, as of independent policies' in text
 
 
+def test_the_page_shows_the_curves_and_what_is_needed(table, capsys, tmp_path):
+    page = tmp_path / 'plan.html'
+    said(
+        capsys, 'plan', table, '--episodes', '4,8', *QUICK, '--simulations', '200', '-o', str(page)
+    )
+    text = page.read_text()
+    for words in ('Rollouts that are needed', 'Detection rates', 'macro-KS', '± ', 'a vs. b'):
+        assert words.strip() in text
+    numbers = tmp_path / 'numbers.html'
+    said(capsys, 'plan', '--discordance', '0.1', '-o', str(numbers))
+    assert '312 pairs find a difference of 5 points' in numbers.read_text()
+    assert main(['plan', table, '-o', table, *QUICK]) != 0
+
+
 def test_a_difference_for_which_there_is_no_room_is_refused(capsys):
     assert main(['plan', '--difference', '0.9']) == 2
     assert 'difference is 0.9; no success rate is so far from 0.5' in capsys.readouterr().err
