@@ -79,7 +79,7 @@ def _parts(study: Study, looks: Looks, folder: Path) -> list[Part]:
         parts.append(times_part(study))
     if any(pair.successes for pair in study.pairs):
         parts.append(successes_part(study))
-    if len(study.policies) > 1:
+    if len(study.policies) > 1 and len(study.scores) > 1:
         parts.append(scalars_part(study))
     parts.append(objects_part(study, _object_figures(study, cells, looks)))
     if has_times:

@@ -42,9 +42,12 @@ def pairs_part(study: Study, figures: Sequence[Figure]) -> Part:
         'first', 'second', 'outcome', 'verdict on the first', f'p ({options.correction})',
         'decided by', 'RMST, first minus second', 'CDFs', 'rollouts needed still',
     )  # fmt: skip
-    texts = [
+    direction = (
         'First a test decides if two policies differ, then the difference of RMST with its '
-        'interval decides in favour of whom; crossing: scalars, or times, clearly disagree.',
+        'interval decides in favour of whom; crossing: scalars, or times, clearly disagree.'
+    )
+    texts = [
+        *([direction] if any(pair.times for pair in study.pairs) else []),
         f'Underpowered: fewer episodes than find a difference of '
         f'{percent(options.smallest_difference, 0)} with power {percent(options.power, 0)}.',
     ]

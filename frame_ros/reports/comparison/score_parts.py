@@ -166,7 +166,8 @@ def conditions_part(study: Study, looks: Mapping[str, Look]) -> Part:
 def _conditions_figure(study: Study, name: str, score: Score, looks: Mapping[str, Look]) -> Figure:
     results: dict[str, dict[str, tuple[float, float, float]]] = {}
     counts: dict[str, dict[str, int]] = {}
-    for row in study.conditions:
+    order = list(study.letters)
+    for row in sorted(study.conditions, key=lambda row: order.index(row.policy)):
         if row.condition == name:
             e = row.result
             ends = 100.0 * e.value, 100.0 * e.lower, 100.0 * e.upper
