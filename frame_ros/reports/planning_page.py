@@ -127,7 +127,8 @@ def curves_figure(plan: OutcomesPlan) -> Figure | None:
             available[name] = pair.times.present
     if not curves:
         return None
-    return detection_figure(curves, predicted, plan.options.power, available)
+    options = plan.options
+    return detection_figure(curves, predicted, options.power, available, options.alpha)
 
 
 def _numbers_part(plan: NumbersPlan) -> Part:

@@ -353,7 +353,7 @@ def test_detection_curves_have_the_target_and_the_prediction():
     curve, model = figure.data
     assert curve['y'] == [0.2, 0.9] and model['y'] == [0.3, 0.8]
     assert [shape['y0'] for shape in figure.layout['shapes']] == [0.8, 0]
-    assert '80 %' in figure.caption
+    assert '80 %' in figure.caption and 'at 0.05,' in figure.caption
 
 
 def test_a_sequential_course_ends_at_its_stop():

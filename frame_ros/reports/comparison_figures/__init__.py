@@ -18,7 +18,7 @@ are cut and escaped.
 - `failure_figure(counts, noun, looks)`: policy -> end -> count
 - `conditions_figure(results, condition, axis, counts, looks)`: policy -> value -> (value, lower,
   upper)
-- `detection_figure(curves, predicted, target, available)`: pair -> metric -> (n, rates)
+- `detection_figure(curves, predicted, target, available, alpha)`: pair -> metric -> (n, rates)
 - `sequential_figure(paths, boundaries, axis, about, planned)`: of `Path(pairs, values, stop,
   verdict)`
 - `scalar_table(scalars, policies)`, `disagreement(scalars, policies)`: of `Scalar(name, values,

@@ -32,6 +32,7 @@ def detection_figure(
     predicted: Mapping[str, Rates] | None = None,
     target: float = TARGET,
     available: Mapping[str, int] | None = None,
+    alpha: float = 0.05,
 ) -> Figure:
     """Returns a panel per pair with a curve per metric.
 
@@ -40,6 +41,7 @@ def detection_figure(
         predicted: pair -> the same of the Brownian-bridge model of the KS test.
         target: power that is wanted.
         available: pair -> episodes per cell that there are, marked by a vertical line.
+        alpha: level of the tests.
     """
     pairs, more = cut_panels(list(curves), 'pair')
     metrics = labels_of(dict.fromkeys(name for row in curves.values() for name in row))
@@ -65,7 +67,7 @@ def detection_figure(
         data,
         layout,
         'Share of subsamples of the recorded episodes in which a test finds the difference at '
-        f'0.05, against the episodes per object and policy. Where a curve crosses the line at '
+        f'{alpha:g}, against the episodes per object and policy. Where a curve crosses the line at '
         f'{100 * target:g} %, that many episodes are enough for it.'
         + (' Grey: what the Brownian-bridge model predicts for KS.' if predicted else '')
         + more,

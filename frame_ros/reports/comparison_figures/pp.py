@@ -142,7 +142,7 @@ def _largest(
         'showlegend': False, 'x': plot_numbers([x, x], DIGITS), 'y': plot_numbers([x, y], DIGITS),
         'line': {'color': look.colour, 'width': 1.4}, **axes_of(panel),
         'marker': {'color': look.colour, 'symbol': look.symbol, 'size': [0, 8],
-                   'opacity': 1},
+                   'opacity': 1, 'line': {'width': 0}},
         'hovertemplate': words,
     }  # fmt: skip
 
