@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     episodes, problems = _episodes(bags, choice, args.quiet)
     if not episodes:
         raise BagError(f'none of {len(bags)} bags holds an episode that can be read: {problems[0]}')
-    _check_names(args.reviewed, reviewed, {key_of(episode) for episode in episodes})
+    _check_names(args.reviewed, reviewed, [key_of(episode) for episode in episodes])
     streams = [label_streams(each, reviewed, zones, options, detector) for each in episodes]
     if args.json:
         print(json.dumps(as_data(streams, problems), indent=2, allow_nan=False))
@@ -162,9 +162,14 @@ def _episodes(
 
 
 def _check_names(
-    path: str | None, reviewed: Mapping[tuple[str, str], Any], known: set[tuple[str, str]]
+    path: str | None, reviewed: Mapping[tuple[str, str], Any], known: Sequence[tuple[str, str]]
 ) -> None:
     for key, each in reviewed.items():
+        if known.count(key) > 1:
+            raise ValueRangeError(
+                f'{path}, line {each.lines[0]}: {known.count(key)} of the bags given are called '
+                f'{key[0]} and hold an episode {key[1]}: give them one at a time'
+            )
         if key not in known:
             raise ValueRangeError(
                 f'{path}, line {each.lines[0]}: the bags given hold no episode {key[1]!r} in a bag '

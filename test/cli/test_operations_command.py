@@ -118,6 +118,15 @@ def test_a_review_that_does_not_fit_is_refused(runs, tmp_path, capsys, row, text
     assert text in capsys.readouterr().err
 
 
+def test_a_review_of_two_bags_of_one_name_is_refused(runs, tmp_path, capsys):
+    grasping_bag(tmp_path, 'agrees', '', [0.3])
+    path = tmp_path / 'review.csv'
+    path.write_text('bag,episode,time,verdict,reviewed\nagrees,agrees,1,success,1\n')
+    command, *more = given(runs, '--reviewed', path)
+    assert main([command, str(tmp_path / 'agrees'), *more]) == 2
+    assert '2 of the bags given are called agrees' in capsys.readouterr().err
+
+
 def test_what_is_read_is_not_written_over(runs, capsys):
     assert main(given(runs, '--review', runs / 'zones.yaml')) == 2
     assert 'is a file that is read' in capsys.readouterr().err

@@ -133,6 +133,14 @@ def test_rows_can_be_added_and_times_corrected(tmp_path):
     assert endings(found) == [(1.5, 'success'), (3.5, 'success'), (6.0, 'timeout')]
 
 
+def test_a_label_after_the_end_is_noted(tmp_path):
+    episode = disagreeing()
+    path = edited(written(tmp_path, episode), lambda rows: rows[0].update(reviewed='1', time='99'))
+    found = label_streams(episode, read_review(path)).reviewed
+    assert endings(found) == [(6.0, 'success')]
+    assert 'after its END' in found.notes[0]
+
+
 def test_an_episode_without_an_entry_is_not_reviewed(tmp_path):
     episode = disagreeing()
     assert read_review(written(tmp_path, episode)) == {}

@@ -24,6 +24,9 @@ from frame_ros.evaluation.operations.options import (
 from frame_ros.evaluation.outcomes.episode_outcome import LabelSource
 from frame_ros.evaluation.outcomes.operation import GHOSTS, Ending, Operation
 
+# A label this much after the end of its episode is one of rounding, s.
+SLACK = 0.05
+
 
 def operations_of_events(
     episode: Episode, options: OperationOptions | None = None
@@ -68,12 +71,16 @@ def operations_of_labels(
     times = EventTimes(episode, options.clock_jump)
     kept = (EventType.STOP, EventType.OPERATION_START)
     events = times.inside([event for event in episode.events if event.type in kept])
+    late = 0
     for time, ending in labels:
+        late += time > times.duration + SLACK
         is_success = ending is Ending.SUCCESS
         kind = EventType.OPERATION_SUCCESS if is_success else EventType.OPERATION_FAILURE
         facts = {} if is_success else {ENDING_FACT: ending.value}
         moment = min(max(time, 0.0), times.duration)
         events.append((moment, Event(0, kind, attributes=facts)))
+    if late:
+        times.notes.append(f'{late} of its labels lie after its END: they are taken at END')
     marks = Marks(sorted(events, key=lambda pair: pair[0]), every_success=False)
     finish = finish_of(episode)
     if finish is not None and finish.outcome is Outcome.SUCCESS:
