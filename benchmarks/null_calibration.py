@@ -37,12 +37,12 @@ def main() -> int:
     parser.add_argument('--trials', type=int, default=500)
     parser.add_argument('--resamples', type=int, default=500)
     parser.add_argument('--seed', type=int, default=0)
-    arguments = parse(parser, trials=20, resamples=50)
+    arguments = parse(parser, trials=20, resamples=100)
     bars = Bars(arguments)
     options = NullCheckOptions(
         trials=arguments.trials, resamples=arguments.resamples, seed=arguments.seed
     )
-    generated_calibration(NullCheckOptions(trials=10, resamples=19))  # compiles the loops
+    generated_calibration(NullCheckOptions(trials=10, resamples=100))  # compiles the loops
     begun = time.perf_counter()
     found = generated_calibration(options)
     seconds = time.perf_counter() - begun

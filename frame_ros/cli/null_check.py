@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from frame_ros.cli.arguments import given
@@ -57,24 +58,26 @@ def run(args: argparse.Namespace) -> int:
         ShapeError: nothing can be split or shuffled.
         ValueRangeError: a file has a mistake, or no episode has the condition of --strata.
     """
+    from frame_ros.cli.outcome_reading import outcomes_and_notes
     from frame_ros.cli.progress import Progress
     from frame_ros.evaluation.null_calibration.calibration import (
         generated_calibration,
         null_calibration,
     )
-    from frame_ros.evaluation.outcomes.reading import read_outcomes
 
     options = from_arguments(NullCheckOptions, args)
     if bool(args.outcomes) == args.generated:
         raise SetupError('either OUTCOMES or --generated is needed, and not both')
+    notes: list[str] = []
     with Progress('trials' if args.generated else 'scenarios', args.quiet) as progress:
         if args.generated:
             if options.strata:
                 raise SetupError('--strata is of recorded outcomes, not of --generated ones')
             found = generated_calibration(options, progress=progress)
         else:
-            outcomes = read_outcomes(args.outcomes).outcomes
+            outcomes, notes = outcomes_and_notes(args.outcomes)
             found = null_calibration(outcomes, options, options.strata, progress)
+    found = replace(found, remarks=(*notes, *found.remarks))
     print(json.dumps(as_data(found), indent=2, allow_nan=False) if args.json else as_text(found))
     return 0
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,8 +52,8 @@ def run(args: argparse.Namespace) -> int:
         ShapeError: there are not two policies.
         ValueRangeError: a file has a mistake, or no number of rollouts gives what was asked for.
     """
+    from frame_ros.cli.outcome_reading import outcomes_and_notes
     from frame_ros.cli.progress import Progress
-    from frame_ros.evaluation.outcomes.reading import read_outcomes
     from frame_ros.evaluation.planning.study import numbers_plan, outcomes_plan
     from frame_ros.reports.html.study_page import write_study_page
     from frame_ros.reports.planning_page import planning_page
@@ -61,20 +62,21 @@ def run(args: argparse.Namespace) -> int:
     output = _checked_output(args)
     numbers = numbers_plan(options)
     recorded = None
+    notes: list[str] = []
     if args.outcomes:
-        outcomes = read_outcomes(args.outcomes).outcomes
+        outcomes, notes = outcomes_and_notes(args.outcomes)
         with Progress('pairs of policies', args.quiet) as progress:
             recorded = outcomes_plan(outcomes, options, progress)
     if output is not None:
         write_study_page(planning_page(numbers, recorded), output)
     if args.json:
-        data = {'numbers': numbers_data(numbers)}
-        data |= {'outcomes': outcomes_data(recorded)} if recorded else {}
+        data: dict[str, Any] = {'numbers': numbers_data(numbers)}
+        data |= {'outcomes': outcomes_data(recorded), 'notes': notes} if recorded else {}
         print(json.dumps(data, indent=2, allow_nan=False))
         return 0
     print(numbers_text(numbers))
     if recorded:
-        print(f'\n{outcomes_text(recorded)}')
+        print('\n\n'.join(['', outcomes_text(recorded), *(f'note: {note}' for note in notes)]))
     return 0
 
 
@@ -120,10 +122,12 @@ def outcomes_text(plan: OutcomesPlan) -> str:
     """Returns detection rates and rollouts that are needed, for a terminal."""
     parts = []
     if plan.effect and plan.correlation:
+        error = plan.effect.error
+        fit = '' if math.isnan(error) else f' (root mean square difference {error:.3f})'
         parts.append(
-            f'design effect {plan.effect.value:.2f}, {plan.effect.source.meaning} (root mean '
-            f'square difference {plan.effect.error:.3f}); by the correlation within episodes '
-            f'({plan.correlation.correlation:.2f}) {plan.correlation.value:.2f}'
+            f'design effect {plan.effect.value:.2f}, {plan.effect.source.meaning}{fit}; by the '
+            f'correlation within episodes ({plan.correlation.correlation:.2f}) '
+            f'{plan.correlation.value:.2f}'
         )
     parts += [_pair_text(each, plan.options) for each in plan.plans]
     parts.append(

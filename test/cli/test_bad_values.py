@@ -294,6 +294,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
     },
     'plan': {
         'OUTCOMES': BAG,
+        '--output': OUTPUT,
         '--success-rate': ('x', '-0.1', '1.1', 'nan', ''),
         '--half-width': (*POSITIVE, '0.5'),
         '--difference': (*POSITIVE, '1.5'),

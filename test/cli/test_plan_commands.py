@@ -11,7 +11,7 @@ from frame_ros.evaluation.null_calibration.generated import GeneratedOptions, ge
 from frame_ros.evaluation.outcomes.csv_writing import write_outcomes_csv
 from frame_ros.evaluation.planning.detection import DetectionCurve
 
-QUICK = ['--trials', '10', '--resamples', '19', '-q']
+QUICK = ['--trials', '10', '--resamples', '100', '-q']
 
 
 @pytest.fixture(scope='module')

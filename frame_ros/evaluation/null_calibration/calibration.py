@@ -42,7 +42,7 @@ class NullOptions:
     """Trials without a difference."""
 
     trials: int = option(500, 'of each scenario', at_least=10, at_most=1_000_000)
-    resamples: int = option(500, 'of each trial', at_least=19, at_most=1_000_000)
+    resamples: int = option(500, 'of each trial', at_least=100, at_most=1_000_000)
     tau: float = option(TAU, 'time up to which CDFs are compared', unit='s', above=0.0)
     seed: int = option(0, 'of everything that is drawn', at_least=0)
 
@@ -125,6 +125,10 @@ def null_calibration(
         random = np.random.default_rng([options.seed, 1, number])
         found = _p_values(scenario, options, random)
         rows += [_row(scenario.name, scenario.kind, test, p) for test, p in found.items()]
+        if BOSCHLOO not in found:
+            remarks.append(f'{scenario.name}: no {BOSCHLOO}: not all successes are known')
+        if scenario.kind is NullKind.PERMUTATION and MCNEMAR not in found:
+            remarks.append(f'{scenario.name}: no {MCNEMAR}: no paired episodes of known success')
         if progress:
             progress(number + 1, len(scenarios))
     return NullCalibration(tuple(rows), tuple(remarks), options)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from frame_ros.core.options import option, options
+from frame_ros.core.options import option, options, rule
 from frame_ros.evaluation.planning.bridge import SIMULATIONS
 from frame_ros.evaluation.planning.detection import ALPHA, RESAMPLES, TARGET, TRIALS
 from frame_ros.evaluation.survival.samples import TAU
@@ -44,3 +44,7 @@ class PlanOptions:
         SIMULATIONS, 'Brownian bridges of each object', at_least=100, at_most=1_000_000
     )
     seed: int = option(0, 'of everything that is drawn', at_least=0)
+
+    @rule('resamples', 'at least 1 / alpha: with fewer no p is below alpha')
+    def _can_reject(self) -> bool:
+        return self.resamples * self.alpha >= 1.0

@@ -24,6 +24,8 @@ from frame_ros.metrics import wilson_interval
 MCNEMAR, MACRO_KS = 'McNemar', 'macro-KS'
 # Beyond this a number of episodes is none that anyone runs.
 MOST = 1_000_000
+# Episodes of each policy and object, fewer than which are too few to plan from.
+FEWEST = 4
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,8 @@ def episodes_needed(
         a, b: object -> Cell, or (times, events) with each operation as an episode of its own.
         effect: design effect; by default that by the correlation within episodes.
         tau: s.
-        resamples: of episodes, for p and the range.
+        resamples: of episodes, for p and the range. With fewer than 4 episodes of a policy and
+            object no number is given.
         simulations: of bridges.
 
     Raises:
@@ -141,8 +144,10 @@ def episodes_needed(
     model = BridgeModel(drifts_of(a, b, tau), alpha, simulations, seed)
     p = macro_ks(a, b, tau, resamples, seed).p
     distances = resampled_distances(a, b, tau, resamples, seed)
-    scale = _Scale(model.distance, model.episodes(power) * effect.value)
     counts = [episodes_of(cell) for pair in pairs.values() for cell in pair]
+    # The bridges stand for many episodes: a few show neither a distance nor its noise.
+    episodes = model.episodes(power) * effect.value if min(counts) >= FEWEST else math.inf
+    scale = _Scale(model.distance, episodes)
     largest = float(np.quantile(distances, 1.0 - alpha / 2.0))
     least = 2.0 * scale.distance - largest
     at_observed, low = scale.size(scale.distance), scale.size(max(largest, scale.distance))
@@ -154,17 +159,21 @@ def episodes_needed(
     )
     unit = 'episodes of each policy and object'
     words = _words(observed, unit, p < alpha, (at_observed, low), further)
-    if not p < alpha:
-        words += (
-            f' Less what noise adds to the distance: {corrected}.'
-            if corrected
-            else ' Noise alone '
-            'could make such a distance: the number at the observed distance is too small.'
-        )
+    if at_observed is not None and not p < alpha:
+        words += _of_noise(corrected)
     return RolloutsNeeded(
         MACRO_KS, scale.distance, p, p < alpha, min(counts), at_observed, corrected, low,
         scale.size(least) if p < alpha else None, at_observed, further, words,
     )  # fmt: skip
+
+
+def _of_noise(corrected: int | None) -> str:
+    if corrected is None:
+        return (
+            ' Noise alone could make such a distance: the number at the observed distance is too '
+            'small.'
+        )
+    return f' Less what noise adds to the distance: {corrected}.'
 
 
 class _Scale(NamedTuple):
@@ -211,7 +220,8 @@ def _words(
         'be enough.'
     )
     if at_observed is None:
-        return f'unresolved: {observed}. Of such an effect no number can be computed. {unbounded}'
+        why = 'Of such an effect, or of so few episodes, no number can be computed.'
+        return f'unresolved: {observed}. {why} {unbounded}'
     if not further:
         return (
             f'unresolved: {observed}. Were that effect the true one, most studies of '

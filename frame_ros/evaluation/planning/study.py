@@ -15,6 +15,7 @@ from frame_ros.evaluation.binary.pairing import pair_episodes
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.planning.bridge import BridgeModel, drifts_of
 from frame_ros.evaluation.planning.design_effect import (
+    TRIED,
     DesignEffect,
     correlation_effect,
     fitted_effect,
@@ -128,7 +129,7 @@ class PairPlan:
         predicted: detection rates of macro-KS by bridges, at the numbers of its curve.
         times: rollouts that macro-KS needs; None without times.
         pairs: rollouts that McNemar's test needs; None without pairs.
-        lacking: why there is none, in words; '' if both are there.
+        lacking: why one is missing, and what is left out, in words.
     """
 
     first: str
@@ -145,7 +146,8 @@ class OutcomesPlan:
     """A plan from recorded outcomes.
 
     Attributes:
-        effect: fitted to the detection rates of macro-KS of all pairs; None without times.
+        effect: fitted to the detection rates of macro-KS of all pairs, or by correlation where they
+            fit none; None without times.
         correlation: design effect by the correlation within episodes; None without times.
         plans: of each two policies but the human reference.
     """
@@ -196,13 +198,13 @@ def outcomes_plan(
         else None
         for (a, b), each in zip(two, curves)
     ]
-    effect = _effect(models, curves)
+    every = [cell for own in cells.values() for cell in own.values()]
+    correlation = correlation_effect(every, options.tau) if every else None
+    effect = _effect(models, curves, correlation)
     plans = [
         _pair_plan(policies, cells, pair, each, model, effect, options)
         for pair, each, model in zip(two, curves, models)
     ]
-    every = [cell for own in cells.values() for cell in own.values()]
-    correlation = correlation_effect(every, options.tau) if every else None
     return OutcomesPlan(options, effect, correlation, tuple(plans))
 
 
@@ -218,17 +220,22 @@ def _curves(
 
 
 def _effect(
-    models: Sequence[BridgeModel | None], curves: Sequence[dict[str, DetectionCurve]]
+    models: Sequence[BridgeModel | None],
+    curves: Sequence[dict[str, DetectionCurve]],
+    correlation: DesignEffect | None,
 ) -> DesignEffect | None:
-    """The design effect of all pairs, whose numbers of episodes may differ."""
+    """The design effect of all pairs, whose numbers of episodes may differ; that by correlation
+    where the rates, all near 0 or all near 1, fit none.
+    """
     known = [(model, each[KS]) for model, each in zip(models, curves) if model is not None]
     if not known:
         return None
-    return fitted_effect(
+    fitted = fitted_effect(
         [model for model, _ in known],
         [curve.episodes for _, curve in known],
         [curve.rates for _, curve in known],
     )
+    return fitted if TRIED[0] < fitted.value < TRIED[-1] else correlation
 
 
 def _pair_plan(
@@ -252,6 +259,8 @@ def _pair_plan(
             simulations=options.simulations, seed=options.seed,
         )  # fmt: skip
         predicted = tuple(model.power(n / effect.value) for n in curves[KS].episodes)
+        if others := sorted(set(cells[a]) ^ set(cells[b])):
+            lacking.append(f'objects of one of them are left out: {", ".join(others)}')
     counted = paired_counts(outcomes, a, b)
     if counted is None:
         lacking.append('no paired episodes whose success is known')

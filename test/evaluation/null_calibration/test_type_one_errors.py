@@ -113,7 +113,7 @@ def test_episodes_without_times_and_small_objects_are_named():
 def test_errors_are_about_nominal_where_operations_are_independent():
     """Also those of the logrank test, which needs that."""
     options = GeneratedOptions(objects=2, episodes=10, operations=3, correlation=0.0)
-    found = generated_calibration(NullOptions(trials=100, resamples=99, seed=5), options)
+    found = generated_calibration(NullOptions(trials=100, resamples=100, seed=5), options)
     for row in found.rows:
         low, high = row.intervals[1]
         assert low <= 0.08 and row.rates[1] <= row.rates[2], row
@@ -126,7 +126,7 @@ def test_errors_are_about_nominal_where_operations_are_independent():
 def test_recorded_episodes_are_calibrated_on_and_repeat():
     outcomes = generated_outcomes(SMALL, 0)
     done = []
-    options = NullOptions(trials=40, resamples=39)
+    options = NullOptions(trials=40, resamples=100)
     first = null_calibration(outcomes, options, progress=lambda *at: done.append(at))
     assert first.rows == null_calibration(outcomes, options).rows
     assert done == [(1, 3), (2, 3), (3, 3)]

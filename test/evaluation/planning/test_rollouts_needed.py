@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from frame_ros.core.errors import ShapeError
+from frame_ros.core.options import OptionError
 from frame_ros.evaluation.binary.paired import PairCounts
 from frame_ros.evaluation.null_calibration.generated import (
     GeneratedOptions,
@@ -101,7 +102,7 @@ def test_a_plan_without_times_or_pairs_says_what_lacks():
     plan = outcomes_plan(outcomes)
     assert plan.effect is plan.correlation is plan.plans[0].times is None
     assert plan.plans[0].lacking == 'no times of operations on an object that both have'
-    quick = PlanOptions(trials=10, resamples=19, simulations=100)
+    quick = PlanOptions(trials=10, resamples=20, simulations=100)
     plan = outcomes_plan([replace(e, pair='') for e in generated_outcomes(options)], quick)
     assert plan.plans[0].pairs is None and 'no paired episodes' in plan.plans[0].lacking
 
@@ -111,3 +112,31 @@ def test_the_human_reference_is_no_policy_to_plan_for():
     rows = [replace(each, is_human=each.policy == 'b') for each in rows]
     with pytest.raises(ShapeError, match=r'1 policies \(a\)'):
         outcomes_plan(rows)
+
+
+def test_a_few_episodes_are_too_few_to_plan_from():
+    options = GeneratedOptions(objects=1, episodes=3, operations=2)
+    rows = generated_outcomes(options, 0, {'a': 1.0, 'b': 2.0})
+    found = outcomes_plan(rows, PlanOptions(trials=10, resamples=20, simulations=100)).plans[0]
+    assert found.times.at_observed is found.times.low is found.times.corrected is None
+    assert 'so few episodes' in found.times.words and '3 episodes' in found.times.words
+
+
+def test_rates_that_fit_no_design_effect_leave_that_by_correlation():
+    rows = generated_outcomes(GeneratedOptions(objects=1, episodes=6), 0, {'a': 1.0, 'b': 1.0})
+    twins = [replace(e, operations=rows[k % 6].operations) for k, e in enumerate(rows)]
+    plan = outcomes_plan(twins, PlanOptions(trials=10, resamples=20, simulations=100))
+    assert plan.plans[0].times.effect == 0.0
+    assert plan.effect == plan.correlation
+
+
+def test_objects_of_one_policy_are_named():
+    rows = generated_outcomes(GeneratedOptions(objects=3, episodes=5), 0)
+    rows = [each for each in rows if (each.policy, each.object) != ('b', 'object 2')]
+    plan = outcomes_plan(rows, PlanOptions(trials=10, resamples=20, simulations=100)).plans[0]
+    assert plan.lacking == 'objects of one of them are left out: object 2'
+
+
+def test_resamples_too_few_for_the_level_are_refused():
+    with pytest.raises(OptionError, match='resamples is 50; it must be at least 1 / alpha'):
+        PlanOptions(alpha=0.01, resamples=50)
