@@ -9,6 +9,7 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -197,3 +198,37 @@ def test_small_studies_have_a_page(count):
     study = compare_policies(outcomes, FEW)
     assert 'Rules and exclusions' in build_study_page(comparison_page(study))
     assert nothing_infinite(json.loads(json.dumps(comparison_data(study), allow_nan=False)))
+
+
+def mixed(random):
+    """Few episodes of few policies, each of which lacks some facts."""
+    found = []
+    for policy in random.sample(['a', 'b', 'c', 'human'], random.randint(2, 4)):
+        for name in random.sample(['x', 'y', ''], random.randint(1, 3)):
+            for number in range(random.choice([1, 2, 5])):
+                each = episode(
+                    f'{policy}{name}{number}',
+                    policy,
+                    [random.choice([0.0, 5.0, 300.0, None]) for _ in range(random.randint(1, 3))],
+                    object=name,
+                    ending=random.choice([Ending.DROP, Ending.TIMEOUT, Ending.SAFETY_STOP]),
+                    pair=random.choice(['', f'{number}']),
+                    is_human=policy == 'human',
+                    task=random.choice(['pick', 'pick', '']),
+                    stages=random.choice([{}, {'grasped': True, 'placed': number % 2 == 0}]),
+                )
+                if random.random() < 0.2:
+                    known = random.choice([None, True, False])
+                    each = replace(each, operations=(), is_success=known, duration=float('nan'))
+                found.append(each)
+    return found
+
+
+@pytest.mark.parametrize('seed', range(12))
+def test_whatever_facts_are_missing_there_are_numbers_or_reasons(seed):
+    study = compare_policies(mixed(Random(seed)), ComparisonOptions(resamples=100))
+    data = json.loads(json.dumps(comparison_data(study), allow_nan=False))
+    for row in (*data['means'], *data['cells']):
+        for number in row['scores'].values():
+            assert number['value'] is not None or number['reason']
+    assert comparison_page(study).headline

@@ -79,7 +79,8 @@ def grouped(outcomes: Iterable[EpisodeOutcome], options: ComparisonOptions) -> G
     policies = tuple(sorted({each.policy for each in rows if not each.is_human}))
     if not policies:
         raise ValueRangeError(
-            f'{len(rows)} episodes and none of a policy; there must be some that no human operated'
+            f'none of a policy among the episodes read ({len(rows)}); at least one that no human '
+            'operated is expected'
         )
     for name in ('baseline', 'candidate'):
         check_policy(getattr(options, name), name, policies)

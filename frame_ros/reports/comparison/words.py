@@ -191,6 +191,12 @@ def warnings(study: Study) -> list[str]:
         for each in pair.facts
         if not each.is_partial and pair.decided_by
     ]
+    if study.verdict is None:
+        found += [
+            f'{pair.judgement.text(pair.first, pair.second)}; that they share a letter says nothing'
+            for pair in study.pairs
+            if not pair.decided_by
+        ]
     if study.left_out:
         found.append(
             f'{counted(len(study.left_out), "recording")} of what was read count in no number; '
