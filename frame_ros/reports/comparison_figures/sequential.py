@@ -24,6 +24,10 @@ from frame_ros.reports.model.numbers import peak_indices, plot_numbers
 
 HEIGHT = 360
 POINTS = 600
+READING = (
+    'The test stops where its line reaches a boundary; a large marker shows where. Between the '
+    'boundaries nothing is decided, and more pairs may be run.'
+)
 
 
 class Path(NamedTuple):
@@ -49,23 +53,26 @@ def sequential_figure(
     about: str,
     planned: int | None = None,
     is_logarithmic: bool = False,
+    reading: str = READING,
 ) -> Figure:
     """Returns the course of tests between their stopping boundaries.
 
     Args:
         paths: name of the test or pair -> its course.
-        boundaries: name, such as 'first is better' -> (k,) numbers of pairs, (k,) values; NaN: no
-            boundary there.
+        boundaries: name, such as 'boundary: first is better' -> (k,) numbers of pairs, (k,) values;
+            NaN: no boundary there.
         axis: title of the values' axis, such as wins of the first less wins of the second.
         about: a sentence for the caption: the test and its error level.
         planned: largest number of pairs, marked by a vertical line.
         is_logarithmic: for evidence: values of 0 or less are not drawn.
+        reading: the rest of the caption: how boundaries are read.
     """
     data = [_boundary(points, label, is_logarithmic, place)
             for place, (points, label) in enumerate(
                 zip(boundaries.values(), labels_of(boundaries).values()))]  # fmt: skip
+    last = max([planned or 0, *(max(x, default=0) for x, _ in boundaries.values())])
     for place, (path, label) in enumerate(zip(paths.values(), labels_of(paths).values())):
-        data += _course(path, label, place, is_logarithmic)
+        data += _course(path, label, place, is_logarithmic, last)
     layout: dict[str, Any] = {
         'height': HEIGHT,
         'margin': {'l': 66, 'r': 14, 't': 24, 'b': 82},
@@ -89,8 +96,7 @@ def sequential_figure(
     return Figure(
         data,
         layout,
-        f'{about} The test stops where its line reaches a boundary; a large marker shows where. '
-        'Between the boundaries nothing is decided, and more pairs may be run.',
+        f'{about} {reading}'.strip(),
     )
 
 
@@ -101,14 +107,15 @@ def _shown(values: Any, is_logarithmic: bool) -> np.ndarray:
 
 def _boundary(points: tuple[Any, Any], label: str, is_logarithmic: bool, place: int) -> Trace:
     return {
-        'type': 'scatter', 'mode': 'lines', 'name': f'boundary: {label}',
+        'type': 'scatter', 'mode': 'lines', 'name': label,
         'x': plot_numbers(points[0]), 'y': plot_numbers(_shown(points[1], is_logarithmic)),
         'line': {'color': GREY, 'width': 1.6, 'dash': ('dash', 'dot')[place % 2]},
         'connectgaps': False, 'hovertemplate': f'%{{x}} pairs: %{{y:.4g}}<extra>{label}</extra>',
     }  # fmt: skip
 
 
-def _course(path: Path, label: str, place: int, is_logarithmic: bool) -> list[Trace]:
+def _course(path: Path, label: str, place: int, is_logarithmic: bool, last: float) -> list[Trace]:
+    """Returns the line of a test and its stop. last: number of pairs at the end of the axis."""
     values, pairs = _shown(path.values, is_logarithmic), np.asarray(path.pairs, dtype=np.float64)
     kept = peak_indices(values, POINTS)
     colour, dash = COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)]
@@ -126,7 +133,7 @@ def _course(path: Path, label: str, place: int, is_logarithmic: bool) -> list[Tr
             {'type': 'scatter', 'mode': 'markers+text', 'x': [path.stop], 'legendgroup': label,
              'y': plot_numbers(values[places[:1]]), 'showlegend': False,
              'text': [f'{label_of(path.verdict, 40)} after {path.stop}'],
-             'textposition': 'top left',
+             'textposition': 'middle right' if pairs[places[0]] < last / 2 else 'middle left',
              'marker': {'color': colour, 'size': 11, 'symbol': 'circle'},
              'hovertemplate': f'stopped after {path.stop} pairs<extra>{label}</extra>'}
         )  # fmt: skip
