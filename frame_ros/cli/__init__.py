@@ -69,6 +69,10 @@ COMMANDS = {
         'frame_ros.cli.capsules',
         "make capsules around a robot's collision meshes, for proximity and self-filter",
     ),
+    'sequential': (
+        'frame_ros.cli.sequential',
+        'compare two policies pair by pair, and say when enough pairs have been run',
+    ),
     'rephrase': (
         'frame_ros.cli.rephrase',
         'collect rephrasings of an instruction, confirmed one by one, for prompt ensembles',

@@ -5,6 +5,11 @@
 from frame_ros.evaluation.binary.paired import mcnemar_exact, tango_interval
 from frame_ros.evaluation.binary.unpaired import boschloo, newcombe_interval
 from frame_ros.evaluation.planning.sample_sizes import mcnemar_sample_size, wilson_sample_size
+from frame_ros.evaluation.sequential.betting import BettingTest
+from frame_ros.evaluation.sequential.bounded import BoundedTest
+from frame_ros.evaluation.sequential.confidence_sequence import DifferenceSequence
+from frame_ros.evaluation.sequential.plan import SequentialPlan
+from frame_ros.evaluation.sequential.study import SequentialStudy, sequential_test
 from frame_ros.evaluation.statistics.agreement import cohens_kappa
 from frame_ros.evaluation.statistics.best_set import best_set
 from frame_ros.evaluation.statistics.letters import compact_letters

@@ -46,6 +46,7 @@ BASE = {
     'serve': ['--port', '0'],
     'simulate-so101': ['--calibration-dir', '{new}'],
     'capsules': ['so101', '--out', '{new}'],
+    'sequential': ['{pairs}'],
     'rephrase': ['pick up the cube', '--file', '{new}'],
     'identify': ['joints', '--bag', '{bag}', '--output', '{new}'],
     'metrics': [],
@@ -187,6 +188,16 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--count': (*COUNT, '0'),
         '--link': (*PAIRS, 'nosuch=2', 'gripper_link=0', 'gripper_link=-1'),
         '--package-folder': ('', NOWHERE, '{file}'),
+    },
+    'sequential': {
+        'OUTCOMES': (*INPUT, '{file}'),
+        '--alpha': (*POSITIVE, '0.6'),
+        '--most': (*COUNT, '0', '5', '301'),
+        '--method': CHOICE,
+        '--side': CHOICE,
+        '--first': ('nosuch',),
+        '--second': ('nosuch',),
+        '--state': OUTPUT,
     },
     'rephrase': {
         'INSTRUCTION': ('', '  '),
@@ -386,7 +397,8 @@ def places(tmp_path, bag):
     (tmp_path / 'folder').mkdir()
     (tmp_path / 'file').write_text('neither a bag nor anything else\n')
     (tmp_path / 'empty').touch()
-    names = {name: str(tmp_path / name) for name in ('folder', 'file', 'empty', 'new')}
+    (tmp_path / 'pairs').write_text('act,pi0\n1,0\n')
+    names = {name: str(tmp_path / name) for name in ('folder', 'file', 'empty', 'pairs', 'new')}
     labels = tmp_path / 'labels.csv'
     labels.write_text('episode,label\ne1,high\n')
     outcomes = tmp_path / 'outcomes.csv'

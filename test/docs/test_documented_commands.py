@@ -62,6 +62,7 @@ STAND_INS = {
     r'URDF': 'so101',
     r'((?<=calibration-file )|\$PWD/)runs/calibration\.json': 'calibration.json',
     r'FILE': 'capsules.yaml',
+    r'OUTCOMES\.csv': 'outcomes.csv',
     r'LABELS': 'labels',
     r'PATH(\.\.\.)?(?= |$)': 'spreadsheet.csv',
     r'(compare|plan) (DIR|runs/)(?= |$)': r'\1 spreadsheet.csv',
@@ -108,6 +109,7 @@ def place(tmp_path_factory) -> Path:
     (folder / 'review.csv').write_text(
         'bag,episode,time,verdict,reviewed\nhuman,human,1.0,success,\n'
     )
+    (folder / 'outcomes.csv').write_text('new,old\n1,0\n1,1\n')
     (folder / 'labels.csv').write_text('episode,label\nhuman,high\nepisode_0007,low\n')
     calibration(folder / 'calibration.json')
     CalibrationFile().save(folder / 'so101.json')
@@ -161,6 +163,7 @@ def replaced(text: str) -> str:
 # Alone in a sentence they are the name of the command: they need more to run.
 NAMES = (
     'compare',
+    'sequential',
     'serve',
     'report',
     'rephrase',
@@ -196,6 +199,8 @@ def run_ours(words: list[str], folder: Path) -> None:
         assert main([command, *arguments]) == 1  # nobody types anything: nothing is written
     elif command == 'compare':  # the verdict is the status
         assert main([command, *arguments]) not in (1, 2)
+    elif command == 'sequential':
+        assert main([command, *arguments]) == 14  # two pairs are too few
     elif command == 'clean':
         assert main([command, *arguments, '--dry-run']) == 0
     else:
