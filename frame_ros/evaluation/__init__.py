@@ -34,7 +34,12 @@ from frame_ros.evaluation.survival.two_samples import (
 )
 
 __all__ = [
+    'BettingTest',
+    'BoundedTest',
+    'DifferenceSequence',
     'Judgement',
+    'SequentialPlan',
+    'SequentialStudy',
     'Verdict',
     'best_set',
     'bonferroni',
@@ -57,6 +62,7 @@ __all__ = [
     'newcombe_interval',
     'probability_faster',
     'restricted_mean',
+    'sequential_test',
     'spearman',
     'success_at',
     'tango_interval',
