@@ -23,7 +23,7 @@ BY_ORDER = (
     'without regard to outcomes'
 )
 BY_ROW = 'each row is a pair'
-# Columns beside those of the two policies in a file with a row per pair.
+# Further columns of a file with a row per pair, next to those of the policies.
 NAMES_OF_PAIRS = ('pair', 'index', 'scene', 'seed')
 
 
