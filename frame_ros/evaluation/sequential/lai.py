@@ -44,7 +44,7 @@ NEVER = 1e100
 
 @dataclass(frozen=True)
 class _Layer:
-    """What the risk after n pairs is made of, in units of the null's likelihood; (n + 1, n + 1) at
+    """Parts of the risk after n pairs, in units of the null's likelihood; (n + 1, n + 1) at
     (m, w) unless stated.
 
     Attributes:

@@ -28,7 +28,7 @@ Table = Sequence[NDArray[np.int8]]
 
 @dataclass(frozen=True)
 class Characteristics:
-    """What a test does for given probabilities of a win and a loss of the first policy.
+    """Behaviour of a test for given probabilities of a win and a loss of the first policy.
 
     Attributes:
         better: probability of this final decision.
