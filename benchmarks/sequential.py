@@ -4,8 +4,8 @@
 """Sequential tests of two policies in simulated paired studies: wrong verdicts, power, pairs.
 
 Success rates 0.60 against 0.75, and 0.60 against 0.90, of policies that are independent within a
-pair, at most 200 pairs, alpha 0.05. Next to each simulated figure stands the exact one, by recursion
-over all states; the wrong verdicts are also those of the worst null of all. Further rows: pairs
+pair, at most 200 pairs, alpha 0.05. The exact figure, by recursion, stands next to each simulated
+one; the wrong verdicts are also those of the worst null of all. Further rows: pairs
 whose outcomes hang together, as they do in the same scene, and equal rates from 0.05 to 0.95.
 
 No test of two sides at 0.05 can meet the bars on power and pairs together: by the inequality of
