@@ -62,7 +62,7 @@ STAND_INS = {
     r'URDF': 'so101',
     r'((?<=calibration-file )|\$PWD/)runs/calibration\.json': 'calibration.json',
     r'FILE': 'capsules.yaml',
-    r'OUTCOMES\.csv': 'outcomes.csv',
+    r'sequential OUTCOMES\.csv': 'sequential pairs.csv',
     r'LABELS': 'labels',
     r'PATH(\.\.\.)?(?= |$)': 'spreadsheet.csv',
     r'(compare|plan) (DIR|runs/)(?= |$)': r'\1 spreadsheet.csv',
@@ -109,7 +109,7 @@ def place(tmp_path_factory) -> Path:
     (folder / 'review.csv').write_text(
         'bag,episode,time,verdict,reviewed\nhuman,human,1.0,success,\n'
     )
-    (folder / 'outcomes.csv').write_text('new,old\n1,0\n1,1\n')
+    (folder / 'pairs.csv').write_text('new,old\n1,0\n1,1\n')
     (folder / 'labels.csv').write_text('episode,label\nhuman,high\nepisode_0007,low\n')
     calibration(folder / 'calibration.json')
     CalibrationFile().save(folder / 'so101.json')
