@@ -158,10 +158,12 @@ class _Fields:
         self._mark = _span_reader(_joined(spans))
         self._marks = self._mark.unpack_from(data)
         self._numbers = _numbers(single, layout.is_big_endian)
+        ends = (offset + count * dtype.itemsize for _, dtype, count, offset in self._arrays)
+        self._least = max(self._mark.size, self._numbers.size, *ends)
 
     def fits(self, data: Serialised) -> bool:
         """Returns whether a message is of this layout."""
-        return len(data) >= self._mark.size and self._mark.unpack_from(data) == self._marks
+        return len(data) >= self._least and self._mark.unpack_from(data) == self._marks
 
     def read(self, data: Serialised) -> list[Any]:
         """Returns the fields of a message that fits."""

@@ -122,3 +122,14 @@ def test_what_is_damaged_or_not_there_is_named():
     late[8:12] = b'\xff' * 4
     with pytest.raises(ValueError, match='4294967295 ns'):
         FieldReader(kind, ('header.stamp',)).read(bytes(late))
+
+
+def test_an_array_that_runs_past_a_later_message_is_named():
+    kind = 'sensor_msgs/msg/CompressedImage'
+    message = empty(JAZZY, kind)
+    message = replace(message, data=np.arange(40, dtype=np.uint8))
+    data = bytes(JAZZY.serialize_cdr(message, kind))
+    reader = FieldReader(kind, ('data',))
+    assert len(reader.read(data)[0]) == 40
+    with pytest.raises(BagError, match='a length of 40 runs over'):
+        reader.read(data[:-9])

@@ -25,6 +25,7 @@ COMPRESSED_SUFFIX = '/compressed'
 # image_transport's compressedDepth begins its data with this many bytes of its own settings.
 DEPTH_HEADER = 12
 PNG = b'\x89PNG\r\n\x1a\n'
+_Decode = Callable[[NDArray[np.uint8]], tuple[int, NDArray]]
 JPEG = b'\xff\xd8'
 # Markers of the segments that hold the size: SOF0 to SOF15 without DHT, JPG and DAC.
 JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
@@ -245,22 +246,38 @@ def _message(topic: Topic, index: int) -> NDArray[np.uint8]:
     raise IndexError(index)
 
 
-def _image_of(
-    message_type: str, types: Mapping[str, Any]
-) -> Callable[[NDArray[np.uint8]], tuple[int, NDArray]]:
-    """Returns a function that reads stamp (ns) and image of a serialised message of a type."""
-    if message_type == COMPRESSED_TYPE:
-        compressed = FieldReader(message_type, ('header.stamp', 'format', 'data'), types)
-
-        def read_compressed(data: NDArray[np.uint8]) -> tuple[int, NDArray]:
-            stamp, kind, content = compressed.read(data.data)
-            return stamp, decode_compressed(content, kind)
-
-        return read_compressed
-    raw = ImageReader(types)
+def _image_of(message_type: str, types: Mapping[str, Any]) -> _Decode:
+    """Returns a function that reads stamp (ns) and image of a serialised message of a type, and
+    raises BagError if it is damaged.
+    """
+    decode = _compressed_image(types) if message_type == COMPRESSED_TYPE else _raw_image(types)
 
     def read(data: NDArray[np.uint8]) -> tuple[int, NDArray]:
-        image = raw.image(data.data)
+        try:
+            return decode(data)
+        except (ValueError, struct.error) as error:
+            raise BagError(f'an image is damaged: {error}') from error
+
+    return read
+
+
+def _compressed_image(
+    types: Mapping[str, Any],
+) -> _Decode:
+    reader = FieldReader(COMPRESSED_TYPE, ('header.stamp', 'format', 'data'), types)
+
+    def read(data: NDArray[np.uint8]) -> tuple[int, NDArray]:
+        stamp, kind, content = reader.read(data.data)
+        return stamp, decode_compressed(content, kind)
+
+    return read
+
+
+def _raw_image(types: Mapping[str, Any]) -> _Decode:
+    reader = ImageReader(types)
+
+    def read(data: NDArray[np.uint8]) -> tuple[int, NDArray]:
+        image = reader.image(data.data)
         return image.stamp, decode_image(
             image.data, image.height, image.width, image.encoding, image.step,
             bool(image.is_bigendian),
