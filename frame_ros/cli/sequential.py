@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.cli.arguments import given, output_file
+from frame_ros.cli.arguments import any_path, given, output_file
 from frame_ros.cli.metrics import format_table
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
@@ -51,6 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='keeps the plan and the pairs seen; later calls with another plan, or with altered '
         'outcomes, are refused',
     )
+    parser.add_argument(
+        '-o',
+        '--output',
+        type=any_path,
+        metavar='FILE',
+        help='a page to write: the course between the stopping boundaries',
+    )
     parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
 
 
@@ -62,11 +69,16 @@ def run(args: argparse.Namespace) -> int:
         SetupError: the outcomes or the state cannot be read or written, or contradict each other.
         ValueRangeError: an outcome cannot be, or the planned maximum is too small.
     """
-    from frame_ros.core.output_files import refuse_inputs
+    from frame_ros.core.output_files import check_file, refuse_inputs
     from frame_ros.evaluation.sequential.kept_study import load_study, save_study
     from frame_ros.evaluation.sequential.pairing import read_pairs
     from frame_ros.evaluation.sequential.study import SequentialStudy
+    from frame_ros.reports.html.study_page import write_study_page
+    from frame_ros.reports.sequential_page import sequential_page
 
+    output = None if args.output is None else check_file(Path(args.output), '--output')
+    if output is not None:
+        refuse_inputs(output, [Path(each) for each in (args.outcomes, args.state) if each], '-o')
     chosen = from_arguments(SequentialOptions, args)
     plan = SequentialPlan(**chosen.settings())
     stream = read_pairs(args.outcomes, chosen.first, chosen.second)
@@ -81,6 +93,10 @@ def run(args: argparse.Namespace) -> int:
     for pair in stream.pairs:
         if study.step.decision is Decision.CONTINUE:
             steps.append(study.update(pair.first, pair.second))
+    if output is not None:
+        words = sentence(plan, stream, study.step)
+        page = sequential_page(plan, stream.first, stream.second, steps, words, stream.remarks)
+        write_study_page(page, output)
     if args.json:
         print(json.dumps(as_data(plan, stream, steps, study.step), indent=2, allow_nan=False))
     else:
