@@ -198,6 +198,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--first': ('nosuch',),
         '--second': ('nosuch',),
         '--state': OUTPUT,
+        '--output': OUTPUT,
     },
     'rephrase': {
         'INSTRUCTION': ('', '  '),
