@@ -53,6 +53,27 @@ def test_too_few_episodes_are_underpowered(place, capsys):
     assert 'are needed' in capsys.readouterr().out
 
 
+def test_enough_episodes_without_a_difference_are_indistinguishable(place, capsys):
+    file = write(place / 'outcomes.csv', *rows('a', 5), *rows('b', 6))
+    assert main(['compare', file, *FAST, '--smallest-difference', '0.9']) == 13
+    assert 'a and b cannot be distinguished' in capsys.readouterr().out.replace(
+        'b and a', 'a and b'
+    )
+
+
+def timed_rows(policy: str, ends: list[str]) -> list[str]:
+    """Lines of CSV: episodes of one operation, '' of one that was never done."""
+    return [f'{policy},{end or 60},{"success" if end else "drop"}' for end in ends]
+
+
+def test_curves_that_cross_have_a_status_of_their_own(place, capsys):
+    file = place / 'outcomes.csv'
+    lines = [*timed_rows('bold', ['5', ''] * 20), *timed_rows('steady', ['60'] * 40)]
+    file.write_text('\n'.join(['policy,time,ending', *lines, '']))
+    assert main(['compare', str(file), *FAST]) == 12
+    assert 'differ, and cross' in capsys.readouterr().out
+
+
 def test_policies_without_a_shared_object_are_not_comparable(place, capsys):
     text = 'policy,object,success\na,cube,true\na,cube,false\nb,ball,true\nb,ball,true\n'
     (place / 'outcomes.csv').write_text(text)

@@ -20,6 +20,7 @@ from frame_ros.evaluation.policy_comparison.estimates import estimate, interval
 from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
 from frame_ros.evaluation.policy_comparison.scores import macro_interval
 from frame_ros.evaluation.policy_comparison.study import Relation
+from frame_ros.evaluation.statistics.several_tests import bonferroni, holm
 from frame_ros.evaluation.statistics.verdict import Verdict
 from frame_ros.evaluation.survival.kaplan_meier import restricted_mean
 from frame_ros.evaluation.survival.two_samples import human_relative_throughput
@@ -361,3 +362,49 @@ def test_an_interval_leaves_out_few_resamples_without_a_value_and_may_be_unbound
 def test_the_interval_of_a_mean_of_shares_holds_it_and_is_none_of_a_point():
     lower, upper = macro_interval([1.0, 1.0], [(0.8, 1.0), (0.6, 1.0)])
     assert lower == pytest.approx(1.0 - math.hypot(0.2, 0.4) / 2) and upper == 1.0
+
+
+def test_the_tests_that_decide_are_one_family_also_where_some_are_of_times_and_some_of_successes():
+    """Two policies with times, two of which most episodes have none: six tests decide, not more,
+    and each is adjusted among all six.
+    """
+    outcomes = phail_like(10, 4, ('act', 'openpi', 'groot', 'smolvla'), ('spoons', 'towels'))
+    outcomes = [
+        replace(each, operations=()) if each.policy in ('act', 'groot') and place % 10 < 7 else each
+        for place, each in enumerate(outcomes)
+    ]
+    pairs = compare_policies(outcomes, FEW).pairs
+    deciding = [
+        pair.times if pair.decided_by == 'macro-averaged KS test' else pair.successes
+        for pair in pairs
+    ]
+    assert len({type(each) for each in deciding}) == 2
+    own = [each.p if hasattr(each, 'p') else each.result.p for each in deciding]
+    assert [each.p_holm for each in deciding] == pytest.approx(holm(own).tolist())
+    assert [each.p_bonferroni for each in deciding] == pytest.approx(bonferroni(own).tolist())
+
+
+def test_a_policy_that_crosses_the_best_is_not_left_out_of_its_set():
+    """KS finds that they differ, but which is better depends on the time."""
+    outcomes = [
+        *of_times('bold', [5.0], count=20),
+        *of_times('bold', [None], count=20, ending=Ending.DROP),
+        *of_times('steady', [60.0], count=40),
+    ]
+    study = compare_policies(outcomes, FEW)
+    assert study.pairs[0].judgement.verdict is Verdict.CROSSING
+    assert set(study.best) == {'bold', 'steady'}
+
+
+def test_enough_episodes_of_times_are_enough_for_the_test_of_times():
+    """One object, one operation per episode: KS needs more than a test of successes at one time."""
+    random = np.random.default_rng(5)
+    outcomes = [
+        episode(f'{policy} {i}', policy, [float(random.gamma(3.0, 10.0))])
+        for policy in ('a', 'b')
+        for i in range(70)
+    ]
+    options = ComparisonOptions(resamples=200, smallest_difference=0.25)
+    (pair,) = compare_policies(outcomes, options).pairs
+    assert pair.judgement.verdict is Verdict.UNDERPOWERED and 70 < pair.judgement.needed < 90
+    assert '70 episodes of each policy and object' in pair.judgement.reason

@@ -23,7 +23,7 @@ from frame_ros.evaluation.policy_comparison.comparison import compare_policies
 from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
 from frame_ros.reports.comparison.data import comparison_data
 from frame_ros.reports.comparison.episodes import file_link
-from frame_ros.reports.comparison.words import headline
+from frame_ros.reports.comparison.words import headline, warnings
 from frame_ros.reports.comparison_page import comparison_page
 from frame_ros.reports.html.study_page import build_study_page
 
@@ -157,12 +157,31 @@ def ten(policy, successes):
         ),
         (
             [*ten('a', 10), *ten('b', 10), *ten('c', 0)],
-            'a and b cannot be distinguished from the best of 3 policies; c can, with',
+            'a and b cannot be distinguished from the best of 3 policies; c is not the best, with',
         ),
     ],
 )
 def test_the_headline_says_which_policy_is_better_and_how_sure_that_is(outcomes, words):
     assert headline(compare_policies(outcomes, FEW)).startswith(words)
+
+
+def test_a_policy_out_of_the_set_of_the_best_of_which_no_pair_is_decided_is_explained():
+    """McNemar p = 2 / 2^6 = 0.031 is below 0.07 / 2, and above 0.07 / 3."""
+    outcomes = [*ten('a', 9), *ten('b', 3), *ten('c', 8)]
+    study = compare_policies(outcomes, ComparisonOptions(resamples=200, alpha=0.07))
+    assert study.best == ('a', 'c') and study.letters == {'a': 'a', 'c': 'a', 'b': 'a'}
+    data = comparison_data(study)
+    assert 'b: not the best, though no pair is decided' in data['warnings'][0]
+    assert comparison_page(study).warnings[0] in data['warnings']
+    assert '2 tests to adjust for, of all pairs 3' in data['warnings'][0]
+
+
+def test_too_few_resamples_for_many_pairs_are_said():
+    """Six pairs and 100 resamples: p is at least 6 / 101."""
+    outcomes = phail_like(4, 2, ('act', 'openpi', 'groot', 'smolvla'), ('spoons',))
+    study = compare_policies(outcomes, ComparisonOptions(resamples=100))
+    assert any('100 resamples are too few for 6 pairs' in text for text in warnings(study))
+    assert not any('too few' in text for text in warnings(compare_policies(outcomes, FEW)))
 
 
 def test_three_policies_without_anything_in_common_are_not_comparable():

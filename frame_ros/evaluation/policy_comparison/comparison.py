@@ -17,9 +17,10 @@ from frame_ros.evaluation.policy_comparison.facts import OBJECT, differences, fa
 from frame_ros.evaluation.policy_comparison.further_rollouts import with_further_rollouts
 from frame_ros.evaluation.policy_comparison.groups import Grouped, grouped
 from frame_ros.evaluation.policy_comparison.judgements import (
-    TIMES,
     Tested,
+    direction,
     judged_pairs,
+    own_p,
 )
 from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
 from frame_ros.evaluation.policy_comparison.resampled import ResampledCells, resampled_cells
@@ -65,7 +66,7 @@ def compare_policies(
     headline = _headline(means, data)
     order = _order(means, headline, rows.scores, data)
     tested = [_tested(*pair, data, cells, options, sets) for pair in combinations(order, 2)]
-    pairs = with_further_rollouts(judged_pairs(tested, options), cells, options)
+    pairs = with_further_rollouts(judged_pairs(tested, cells, options), cells, options)
     estimates = _signed(means, headline, rows.scores)
     return Study(
         options=options,
@@ -140,7 +141,6 @@ def _tested(
         times_test(first, second, data, cells, options, sets),
         success_test(places[0], places[1], data, options, sets) if shared else None,
         min(count / len(of_policy) for count, of_policy in zip(timed, places)),
-        min(map(len, places)) if shared else 0,
         bool(shared),
         number,
     )
@@ -167,19 +167,14 @@ def _best(
     """Returns the policies that cannot be distinguished from the best."""
     table = np.full((len(order), len(order)), math.nan)
     for pair in pairs:
-        p = _own_p(pair)
-        if not math.isnan(p):
+        p = own_p(pair)
+        # The first has the better estimate: a test that speaks for neither, or against it, does not
+        # leave out the second.
+        if not math.isnan(p) and direction(pair) is Verdict.BETTER:
             i, j = order.index(pair.first), order.index(pair.second)
             table[i, j] = table[j, i] = p
     places = best_set([estimates[policy] for policy in order], table, 1.0 - options.alpha)
     return tuple(order[place] for place in places)
-
-
-def _own_p(pair: PairRow) -> float:
-    """Returns p of the test that a judgement rests on, not adjusted; NaN without."""
-    if pair.decided_by == TIMES and pair.times is not None:
-        return pair.times.p
-    return pair.successes.result.p if pair.decided_by and pair.successes else math.nan
 
 
 def _verdict(

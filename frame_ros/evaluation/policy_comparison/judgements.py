@@ -8,9 +8,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from frame_ros.evaluation.binary.needed import Aim, needed_episodes
+from frame_ros.evaluation.binary.needed import Aim
+from frame_ros.evaluation.planning.distance_needed import episodes_for_distance
 from frame_ros.evaluation.policy_comparison.facts import Difference
 from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
+from frame_ros.evaluation.policy_comparison.resampled import ResampledCells
 from frame_ros.evaluation.policy_comparison.study import (
     PairRow,
     Relation,
@@ -18,14 +20,14 @@ from frame_ros.evaluation.policy_comparison.study import (
     TimesTest,
 )
 from frame_ros.evaluation.statistics.several_tests import bonferroni, holm
-from frame_ros.evaluation.statistics.verdict import Judgement, judge
+from frame_ros.evaluation.statistics.verdict import Judgement, Verdict, direction_of, judge
 
 TIMES = 'macro-averaged KS test'
 # Share of the episodes with times from which on times decide.
 MOSTLY = 0.5
 NO_OBJECT = 'they share no object'
 NO_TEST = 'no object has episodes of both with a known outcome'
-UNIT = 'episodes of each policy'
+UNIT = 'episodes of each policy and object'
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,6 @@ class Tested:
 
     Attributes:
         timed: share of the episodes on shared objects with times.
-        have: episodes of the policy that has fewer, on the shared objects.
     """
 
     first: str
@@ -43,7 +44,6 @@ class Tested:
     times: TimesTest | None
     successes: SuccessTest | None
     timed: float
-    have: int
     shares_object: bool
     episodes: int
 
@@ -69,13 +69,20 @@ class Tested:
             return self.successes.result.primary.test
         return TIMES if self.times is not None else ''
 
+    @property
+    def p(self) -> float:
+        """p of that test, not adjusted; NaN without."""
+        return own_p(self)
+
 
 def aim_of(options: ComparisonOptions, comparisons: int = 1) -> Aim:
     """Returns the difference that a test shall find."""
     return Aim(options.smallest_difference, options.power, options.alpha, comparisons)
 
 
-def judged_pairs(tested: Sequence[Tested], options: ComparisonOptions) -> list[PairRow]:
+def judged_pairs(
+    tested: Sequence[Tested], cells: ResampledCells, options: ComparisonOptions
+) -> list[PairRow]:
     """Returns the pairs with p-values adjusted for the number of pairs, and judgements.
 
     Pairs that are not comparable count in no adjustment.
@@ -85,7 +92,7 @@ def judged_pairs(tested: Sequence[Tested], options: ComparisonOptions) -> list[P
     return [
         _row(each, _refusal(each, options), '')
         if each.blocking(options)
-        else _judged(next(adjusted), len(counted), options)
+        else _judged(next(adjusted), len(counted), cells, options)
         for each in tested
     ]
 
@@ -95,25 +102,41 @@ def _refusal(each: Tested, options: ComparisonOptions) -> Judgement:
     return judge(math.nan, [], have=0, needed=None, differing_facts=facts)
 
 
-def _judged(each: Tested, comparisons: int, options: ComparisonOptions) -> PairRow:
-    return _row(each, _judgement(each, comparisons, options), each.decided_by)
+def _judged(
+    each: Tested, comparisons: int, cells: ResampledCells, options: ComparisonOptions
+) -> PairRow:
+    return _row(each, _judgement(each, comparisons, cells, options), each.decided_by)
 
 
 def _adjusted(tested: Sequence[Tested]) -> list[Tested]:
-    """Returns the pairs with p-values adjusted for their number, times and successes apart."""
-    times = [each.times.p if each.times else math.nan for each in tested]
-    successes = [each.successes.result.p if each.successes else math.nan for each in tested]
-    columns = [method(p) for p in (times, successes) for method in (bonferroni, holm)]
+    """Returns the pairs with p-values adjusted for their number.
+
+    The tests that decide are one family, whether of times or of successes. Another test is adjusted
+    as if those of its kind decided all pairs that have one.
+    """
+    decisive = [each.p for each in tested]
+    times = [each.times.p if each.times else each.p for each in tested]
+    successes = [_first_known(each.successes, each.p) for each in tested]
+    methods = (bonferroni, holm)
+    of_all, of_times, of_successes = (
+        list(zip(*(method(p).tolist() for method in methods))) for p in (decisive, times, successes)
+    )
     found = []
-    for each, row in zip(tested, zip(*(column.tolist() for column in columns))):
-        own = each
+    for place, own in enumerate(tested):
+        is_of_times = own.decided_by == TIMES
         if own.times is not None:
+            row = (of_all if is_of_times else of_times)[place]
             own = replace(own, times=replace(own.times, p_bonferroni=row[0], p_holm=row[1]))
-        if own.successes is not None:
-            test = replace(own.successes, p_bonferroni=row[2], p_holm=row[3])
+        if own.successes is not None and not math.isnan(own.successes.result.p):
+            row = (of_successes if is_of_times else of_all)[place]
+            test = replace(own.successes, p_bonferroni=row[0], p_holm=row[1])
             own = replace(own, successes=test)
         found.append(own)
     return found
+
+
+def _first_known(test: SuccessTest | None, other: float) -> float:
+    return other if test is None or math.isnan(test.result.p) else test.result.p
 
 
 def _row(each: Tested, judgement: Judgement, decided_by: str) -> PairRow:
@@ -123,18 +146,37 @@ def _row(each: Tested, judgement: Judgement, decided_by: str) -> PairRow:
     )  # fmt: skip
 
 
+def own_p(pair: Tested | PairRow) -> float:
+    """Returns p of the test that a judgement rests on, not adjusted; NaN without."""
+    if pair.decided_by == TIMES and pair.times is not None:
+        return pair.times.p
+    return pair.successes.result.p if pair.decided_by and pair.successes else math.nan
+
+
 def adjusted_p(test: TimesTest | SuccessTest, options: ComparisonOptions) -> float:
     """Returns the p-value that judgements follow."""
     return test.p_holm if options.correction == 'holm' else test.p_bonferroni
 
 
-def _judgement(each: Tested, comparisons: int, options: ComparisonOptions) -> Judgement:
+def _judgement(
+    each: Tested, comparisons: int, cells: ResampledCells, options: ComparisonOptions
+) -> Judgement:
     if each.decided_by == TIMES and each.times is not None:
+        p = adjusted_p(each.times, options)
+        a, b = (
+            {test.object: cells[policy][test.object].cell for test in each.times.objects}
+            for policy in (each.first, each.second)
+        )
+        aim = aim_of(options, comparisons)
+        level = aim.shared_level
         return judge(
-            adjusted_p(each.times, options),
+            p,
             times_differences(each.times),
-            have=each.have,
-            needed=_needed(each, aim_of(options, comparisons)),
+            have=min(int(cell.episodes[-1]) + 1 for cell in (*a.values(), *b.values())),
+            # It counts only where no difference was found.
+            needed=None
+            if p <= options.alpha
+            else episodes_for_distance(a, b, aim.margin, options.tau, aim.power, level),
             level=options.alpha,
             unit=UNIT,
         )
@@ -143,15 +185,14 @@ def _judgement(each: Tested, comparisons: int, options: ComparisonOptions) -> Ju
     return each.successes.result.judged(adjusted_p(each.successes, options), comparisons)
 
 
-def _needed(each: Tested, aim: Aim) -> int:
-    """Returns the episodes of each policy with which a test of times finds the smallest difference
-    that matters: an upper bound, as of a test of successes at one time.
+def direction(pair: PairRow) -> Verdict:
+    """Returns in favour of whom the test that decides speaks, whatever its p: crossing if in favour
+    of neither.
     """
-    unpaired = each.successes.result.unpaired if each.successes else None
-    if unpaired is None:
-        return needed_episodes(1, 2, aim)
-    successes = unpaired.successes_a + unpaired.successes_b
-    return needed_episodes(successes, unpaired.trials_a + unpaired.trials_b, aim)
+    if pair.decided_by == TIMES and pair.times is not None:
+        return direction_of(times_differences(pair.times))
+    primary = pair.successes.result.primary if pair.decided_by and pair.successes else None
+    return direction_of([primary.difference] if primary else [])
 
 
 def times_differences(times: TimesTest) -> list[float]:

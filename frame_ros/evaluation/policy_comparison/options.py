@@ -28,8 +28,8 @@ class ComparisonOptions:
     )
     smallest_difference: float = option(
         0.1,
-        'smallest difference that matters, of success rates or of shares done by some time: a test '
-        'with too few episodes to find it is underpowered',
+        'smallest difference that matters, of success rates or, on every object, of the shares '
+        'done by some time: a test with too few episodes to find it is underpowered',
         above=0.0, below=1.0,
     )  # fmt: skip
     power: float = option(0.8, 'probability of finding that difference', at_least=0.5, below=1.0)

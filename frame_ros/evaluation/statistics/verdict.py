@@ -50,8 +50,8 @@ class Judgement:
 
     Attributes:
         reason: the numbers that it rests on, or the facts that differ, in words.
-        needed: number of pairs or episodes per policy in all that an underpowered comparison
-            needs; None if it is not known, or for another verdict.
+        needed: number of pairs or episodes that an underpowered comparison needs, in the unit that
+            the reason names; None if it is not known, or for another verdict.
     """
 
     verdict: Verdict
@@ -116,7 +116,7 @@ def judge(
     if not 0.0 <= p <= 1.0:
         raise ValueRangeError(f'p is {p}; a value from 0 to 1 is expected')
     if p <= level:
-        verdict = _direction(differences)
+        verdict = direction_of(differences)
         return Judgement(verdict, f'p = {p:.3g} with {have} {unit}, at most {level:g}')
     found = f'p = {p:.3g} with {have} {unit}'
     if needed is None:
@@ -130,7 +130,10 @@ def judge(
     return Judgement(Verdict.INDISTINGUISHABLE, f'{found}; {math.ceil(needed)} are enough')
 
 
-def _direction(differences: Sequence[float]) -> Verdict:
+def direction_of(differences: Sequence[float]) -> Verdict:
+    """Returns better or worse if all differences have one sign, else crossing; 0 and NaN are of
+    neither.
+    """
     signs = {math.copysign(1.0, each) for each in differences if each and not math.isnan(each)}
     if len(signs) != 1:
         return Verdict.CROSSING

@@ -12,7 +12,7 @@ from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.policy_comparison.estimates import Estimate
 from frame_ros.evaluation.policy_comparison.study import CellRow, PairRow, Study, TimesTest
 from frame_ros.evaluation.statistics.verdict import Judgement
-from frame_ros.reports.comparison.words import headline, outcome_words
+from frame_ros.reports.comparison.words import headline, outcome_words, warnings
 from frame_ros.reports.model.numbers import json_safe
 
 FORMAT = 'frame_ros comparison 1'
@@ -50,6 +50,7 @@ def comparison_data(study: Study) -> dict[str, Any]:
                 {'name': each.name, 'source': each.source, 'reason': each.reason}
                 for each in study.left_out
             ],
+            'warnings': warnings(study),
             'notes': study.notes,
             'sets': [{'name': each.name, 'episodes': each.places} for each in study.sets],
             'episodes': [_episode(each) for each in study.episodes],

@@ -48,8 +48,9 @@ def pairs_part(study: Study, figures: Sequence[Figure]) -> Part:
     )
     texts = [
         *([direction] if any(pair.times for pair in study.pairs) else []),
-        f'Underpowered: fewer episodes than find a difference of '
-        f'{percent(options.smallest_difference, 0)} with power {percent(options.power, 0)}.',
+        'Underpowered: fewer episodes than the test that decides needs to find a difference of '
+        f'{percent(options.smallest_difference, 0)} in success, or of the CDFs at some time on '
+        f'every object, with power {percent(options.power, 0)} at the level that the pairs share.',
     ]
     return Part(
         'Pairs of policies', texts, [Table(header, rows, numbers=frozenset((4, 6))), *figures],

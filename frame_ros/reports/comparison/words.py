@@ -82,11 +82,12 @@ def headline(study: Study) -> str:
         value = value_text(score, row.scores[score.id].value)
         return (
             f'{study.best[0]} is the best of {many} with {confidence} confidence: '
-            f'{score.name} {value}, and every other policy is distinguished from it'
+            f'{score.name} {value}'
         )
     return (
         f'{listed(study.best)} cannot be distinguished from the best of {many}; '
-        f'{listed(rest)} can, with {confidence} confidence'
+        f'{listed(rest)} {"is" if len(rest) == 1 else "are"} not the best, with {confidence} '
+        'confidence'
     )
 
 
@@ -197,9 +198,42 @@ def warnings(study: Study) -> list[str]:
             for pair in study.pairs
             if not pair.decided_by
         ]
+    found += _of_the_set(study) + _of_resamples(study)
     if study.left_out:
         found.append(
             f'{counted(len(study.left_out), "recording")} of what was read count in no number; '
             'they are listed under Rules and exclusions'
         )
     return [*found, *study.notes]
+
+
+def _of_the_set(study: Study) -> list[str]:
+    """Returns which policies are out of the set of the best though no pair says that they differ:
+    the set counts fewer tests.
+    """
+    decided = {
+        policy
+        for pair in study.pairs
+        if pair.judgement.verdict in (Verdict.BETTER, Verdict.WORSE)
+        for policy in (pair.first, pair.second)
+    }
+    names = [each for each in study.letters if each not in study.best and each not in decided]
+    if not names:
+        return []
+    return [
+        f'{listed(names)}: not the best, though no pair is decided; of the best there are '
+        f'{len(study.policies) - 1} tests to adjust for, of all pairs {len(study.pairs)}'
+    ]
+
+
+def _of_resamples(study: Study) -> list[str]:
+    """Returns that no test of times can find a difference, if there are too few resamples."""
+    options, tests = study.options, sum(bool(pair.decided_by) for pair in study.pairs)
+    least = 1.0 / (options.resamples + 1.0)
+    if tests * least <= options.alpha or all(pair.decided_by != TIMES for pair in study.pairs):
+        return []
+    return [
+        f'{options.resamples:,} resamples are too few for {tests} pairs: p of a test of times is '
+        f'at least {readable(least, 2)}, and adjusted above {options.alpha:g}; --resamples '
+        f'{20 * math.ceil(tests / options.alpha)} is enough'
+    ]
