@@ -180,6 +180,25 @@ def test_who_is_faster_is_counted_over_pairs(first, second, tau):
         assert probability_faster(a, b, tau) == pytest.approx(pairs.mean(), abs=1e-12)
 
 
+def test_the_place_of_the_largest_distance_is_not_moved_by_rounding():
+    """Of equal gaps it is that of the first, counted in whole numbers."""
+    for first, second in whole_times():
+        found = ks_supremum((first, np.ones(len(first))), (second, np.ones(len(second))), INF)
+        assert found.time == exact_place(first, second)
+
+
+def whole_times():
+    random = np.random.default_rng(0)
+    for _ in range(400):
+        yield random.integers(1, 9, 7).astype(float), random.integers(1, 9, 5).astype(float)
+
+
+def exact_place(first, second):
+    times = np.union1d(first, second)
+    counts = [np.searchsorted(np.sort(each), times, 'right') for each in (first, second)]
+    return times[np.argmax(np.abs(counts[0] * len(second) - counts[1] * len(first)))]
+
+
 def test_the_signs_of_three_form_a_cycle():
     """PhAIL, appendix I: each pair's largest gap lies in another region."""
     done = np.ones(10)

@@ -169,6 +169,11 @@ def test_a_test_over_no_shared_object_has_no_value():
     assert (found.only_first, found.only_second) == (('x',), ('y',))
 
 
+def test_an_object_whose_name_is_no_text_has_a_stream_of_its_own():
+    sample = [1.0, 2.0], [1, 1]
+    assert macro_ks({'\ud800': sample}, {'\ud800': sample}, resamples=20).p == 1.0
+
+
 def test_p_values_of_equal_and_of_different_policies():
     random = np.random.default_rng(2)
     a = {'x': random_cell(random)}

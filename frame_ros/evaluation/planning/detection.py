@@ -193,7 +193,7 @@ def usual_numbers(pairs: Mapping[str, tuple[Cell, Cell]]) -> tuple[int, ...]:
 
 def usual_thresholds(pairs: Mapping[str, tuple[Cell, Cell]], tau: float = TAU) -> tuple[float, ...]:
     """Returns the times, up to tau, by which a half and three quarters of all operations of both
-    policies were done that were done by tau.
+    policies were done that were done by tau, to three digits.
     """
     cells = [cell for pair in pairs.values() for cell in pair]
     curve = kaplan_meier(
@@ -201,5 +201,7 @@ def usual_thresholds(pairs: Mapping[str, tuple[Cell, Cell]], tau: float = TAU) -
         np.concatenate([cell.events for cell in cells]),
     )
     most = curve.cdf(tau)
-    times = [float(curve.quantile(share * most)) for share in SHARES] if most > 0.0 else [tau]
+    if not most > 0.0:
+        return (tau,)
+    times = [float(f'{curve.quantile(share * most):.3g}') for share in SHARES]
     return tuple(sorted({min(time, tau) for time in times if time > 0.0})) or (tau,)

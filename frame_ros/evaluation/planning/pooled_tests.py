@@ -20,7 +20,7 @@ BLOCK = 8_000_000
 
 def success_name(threshold: float) -> str:
     """Returns the name of the test of success within so many seconds."""
-    return f'success at {threshold:.3g} s'
+    return f'success at {threshold:.12g} s'
 
 
 def trial_p_values(

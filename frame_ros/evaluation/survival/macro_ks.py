@@ -162,4 +162,6 @@ def resampled_p(observed: Any, null: Any) -> Any:
 
 def stream(seed: int, *names: str) -> np.random.Generator:
     """Returns a generator of its own for these names: other cells of a study do not change it."""
-    return np.random.default_rng([seed, *(crc32(name.encode()) for name in names)])
+    return np.random.default_rng(
+        [seed, *(crc32(name.encode(errors='surrogatepass')) for name in names)]
+    )

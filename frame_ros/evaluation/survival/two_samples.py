@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frame_ros.evaluation.survival.kaplan_meier import KaplanMeier, curve_of
+from frame_ros.evaluation.survival.kaplan_meier import ROUNDING, KaplanMeier, curve_of
 from frame_ros.evaluation.survival.samples import TAU, as_cell, checked_tau, objects_of
 
 
@@ -116,9 +116,10 @@ def supremum_of(first: KaplanMeier, second: KaplanMeier, tau: float) -> Supremum
     times = np.union1d(first.times, second.times)
     times = times[times <= tau]
     differences = second.survival_at(times) - first.survival_at(times)
-    if not len(times) or not differences.any():
+    sizes = np.abs(differences)
+    if not len(times) or sizes.max() <= ROUNDING:
         return Supremum(0.0, math.nan, 0)
-    place = int(np.argmax(np.abs(differences)))
+    place = int(np.argmax(sizes >= sizes.max() - ROUNDING))
     largest = float(differences[place])
     return Supremum(abs(largest), float(times[place]), 1 if largest > 0.0 else -1)
 

@@ -72,6 +72,14 @@ def test_p_values_are_those_of_the_macro_ks_test():
     assert list(p) == [KS, RMST, 'success at 10 s']
 
 
+def test_thresholds_that_are_near_each_other_are_tests_of_their_own():
+    times = 12.31, 12.34, 1000.0, 1001.0
+    curves = detection_curves(cells(), cells(2.0), [4], thresholds=times, trials=10, resamples=30)
+    assert [name for name in curves if name.startswith('success')] == [
+        f'success at {time:g} s' for time in times
+    ]
+
+
 def pool_difference(pool, first, second):
     from frame_ros.evaluation.survival.pool import arm_statistics
 
