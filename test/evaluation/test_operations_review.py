@@ -262,3 +262,11 @@ def test_zones_of_a_file(tmp_path):
 def test_wrong_zones_are_refused(fields, text):
     with pytest.raises(SetupError, match=text):
         make_zone('z', fields)
+
+
+def test_a_detector_that_found_nothing_leaves_the_outcome_of_END():
+    episode = placement(0.3)
+    episode.streams['joint_states'] = episode.streams['joint_states'].select(slice(0, 60))
+    streams = label_streams(episode)
+    assert streams.has_agreed and not any(each.event for each in streams.automatic.operations)
+    assert streams.chosen.label_source is LabelSource.OUTCOME

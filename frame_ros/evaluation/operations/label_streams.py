@@ -74,13 +74,20 @@ class LabelStreams:
     @property
     def chosen(self) -> EpisodeOperations:
         """The reviewed operations; else those that events mark one by one; else the detector's, if
-        it agrees, or the operator counted items; else the outcome of the whole episode.
+        it agrees and found any, or the operator counted items; else the outcome of the whole
+        episode.
         """
         marked = self.events if self.has_marks else None
         is_counted = self.automatic is not None and self.automatic.operator_count is not None
-        detected = self.automatic if self.has_agreed or is_counted else None
+        detected = self.automatic if self._has_found or is_counted else None
         found = self.reviewed or marked or detected or self.events or self.automatic
         return found or operations_of_events(self.episode)
+
+    @property
+    def _has_found(self) -> bool:
+        """True if the detector agrees, and says more than that nothing ended."""
+        found = self.automatic.operations if self.has_agreed and self.automatic else ()
+        return any(operation.event for operation in found)
 
     @property
     def has_marks(self) -> bool:

@@ -73,6 +73,13 @@ class EpisodeOutcome:
         return sum(operation.event and not operation.is_ghost for operation in self.operations)
 
     @property
+    def has_labels(self) -> bool:
+        """False if the outcome of the episode alone says that nothing succeeded: then any source of
+        labels gives the same.
+        """
+        return self.label_source is not LabelSource.OUTCOME or self.successes > 0
+
+    @property
     def furthest_stage(self) -> int | None:
         """Number of stages reached in order, from 0; None if stages are not known."""
         if not self.stages:

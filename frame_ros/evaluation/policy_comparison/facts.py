@@ -65,7 +65,7 @@ def _own_facts(outcome: EpisodeOutcome) -> dict[str, str]:
     return {
         TASK: outcome.task,
         OBJECT: outcome.object,
-        LABELS: outcome.label_source.meaning,
+        LABELS: outcome.label_source.meaning if outcome.has_labels else '',
         **{fact: conditions.get(name, '') for name, fact in CONDITIONS.items()},
     }
 

@@ -185,9 +185,11 @@ def label_rows(
 ) -> list[LabelRow]:
     """Returns the headline score by source of labels, if there are several. PhAIL, appendix E.
 
-    The human reference is that of all sources.
+    The human reference is that of all sources; so are episodes without labels (`has_labels`), which
+    would otherwise be those without success.
     """
-    sources = sorted({each.label_source.value for each in data.episodes if not each.is_human})
+    labelled = [each for each in data.episodes if each.has_labels and not each.is_human]
+    sources = sorted({each.label_source.value for each in labelled})
     if len(sources) < 2 or not any(cells[policy] for policy in data.policies):
         return []
     human, found = cells.get(data.human, {}), list[LabelRow]()
@@ -195,7 +197,7 @@ def label_rows(
         chosen = {
             place
             for place, each in enumerate(data.episodes)
-            if source in (ALL, each.label_source.value)
+            if source in (ALL, each.label_source.value) or not each.has_labels
         }
         results = {
             policy: _by_label(policy, chosen, data, human, options, sets, source)
