@@ -13,7 +13,7 @@ from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.episode_split import Part, divide
+from frame_ros.episodes.episode_split import BOUNDS, Part, divide
 from frame_ros.episodes.reading import bag_error, read_bag
 
 # Stamps and receive times of an episode's events may disagree by so much, ns: events are published
@@ -21,12 +21,14 @@ from frame_ros.episodes.reading import bag_error, read_bag
 LARGEST_DRIFT = SECOND
 
 
-def read_event_episodes(path: str | Path) -> list[Episode]:
+def read_event_episodes(path: str | Path, largest_drift: int = LARGEST_DRIFT) -> list[Episode]:
     """Returns the episodes of one bag with their events and facts.
 
     Streams and live metrics are there only where the events do not suffice: an episode without
     START or END, several robots, or stamps that do not pass as the receive times do. Then the
     episodes are those of `read_bag`.
+
+    largest_drift: ns by which stamps and receive times of events may move apart.
 
     Raises:
         BagError: it is not a bag, or cannot be read.
@@ -38,7 +40,7 @@ def read_event_episodes(path: str | Path) -> list[Episode]:
             return read_bag(Bag(path))
         events = read_events(bag, topic)
         parts = divide(events, bag.metadata.get('episode_id', ''), bag.name)
-        if not all(map(_suffices, parts)):
+        if not all(_suffices(part, largest_drift) for part in parts):
             return read_bag(Bag(path))
         return [_episode(bag, part) for part in parts]
     except Exception as error:  # whatever the contents of a foreign bag lead to
@@ -54,23 +56,28 @@ def _event_topic(bag: Bag) -> str | None:
     return names[0]
 
 
-def _suffices(part: Part) -> bool:
+def _suffices(part: Part, largest_drift: int) -> bool:
     """Returns whether the events of an episode say all of its times."""
-    if part.start is None or part.finish is None or part.finish.stamp < part.start.stamp:
+    start, finish = part.start, part.finish
+    if start is None or finish is None or finish.stamp < start.stamp:
         return False
-    return _drift(part.events) <= LARGEST_DRIFT
+    stamps = [event.stamp for event in part.events if event.type is not EventType.NOTE]
+    if min(stamps) < start.stamp or max(stamps) > finish.stamp:
+        return False
+    return _drift(part.events) <= largest_drift
 
 
 def _drift(events: Iterable[Event]) -> int:
     """Returns the largest difference between two events in how far stamp and receipt are apart, ns.
-    Notes, and what an operator marks, may be of an earlier time.
+    Notes, and what an operator marks, may be of an earlier time; START and END are not.
     """
-    ahead = [
-        event.stamp - event.received
-        for event in events
-        if event.type is not EventType.NOTE and event.source != 'operator'
-    ]
-    return max(ahead, default=0) - min(ahead, default=0)
+    ahead = [(event.stamp - event.received, event) for event in events]
+    prompt = [lead for lead, event in ahead if event.type in BOUNDS or not _may_be_late(event)]
+    return max((lead for lead, _ in ahead), default=0) - min(prompt, default=0)
+
+
+def _may_be_late(event: Event) -> bool:
+    return event.type is EventType.NOTE or event.source == 'operator'
 
 
 def _episode(bag: Bag, part: Part) -> Episode:

@@ -89,7 +89,7 @@ class EventTimes:
     def _note_jumps(self, jumps: list[float]) -> None:
         if not jumps:
             return
-        sizes = ', '.join(f'{jump:+.0f} s' for jump in jumps[:3])
+        sizes = ', '.join(f'{jump:+.{0 if abs(jump) >= 10 else 1}f} s' for jump in jumps[:3])
         rule = (
             'times are those at which the events were received'
             if self.is_received

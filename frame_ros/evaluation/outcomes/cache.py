@@ -26,7 +26,7 @@ from frame_ros.core.version import package_version
 from frame_ros.evaluation.outcomes.recording import RecordedOutcome
 
 # Raised when the content of an entry, or what is made from a bag, changes within a version.
-SCHEMA = 1
+SCHEMA = 2
 # Bytes at each end of a storage file that are compared: an MCAP file ends with its summary.
 END_BYTES = 4096
 FOLDER_VARIABLE = 'FRAME_ROS_CACHE'

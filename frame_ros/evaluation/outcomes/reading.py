@@ -16,7 +16,8 @@ from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError, FrameRosError, SetupError
 from frame_ros.core.input_files import TEXT, read_bytes
 from frame_ros.core.options import flatten, walk
-from frame_ros.episodes.event_reading import read_event_episodes
+from frame_ros.core.time import SECOND
+from frame_ros.episodes.event_reading import LARGEST_DRIFT, read_event_episodes
 from frame_ros.episodes.reading import read_bag
 from frame_ros.evaluation.outcomes.assembly import assembled
 from frame_ros.evaluation.outcomes.cache import OutcomeCache, default_folder
@@ -201,7 +202,11 @@ def outcomes_of_bag(
     is_whole = (options is not None and options.stages_from_streams) or (
         labels is not None and labels.is_detected
     )
-    found = read_bag(Bag(bag)) if is_whole else read_event_episodes(bag)
+    if is_whole:
+        found = read_bag(Bag(bag))
+    else:
+        believed = (options or EpisodeOutcomeOptions()).clock_jump
+        found = read_event_episodes(bag, min(LARGEST_DRIFT, round(believed * SECOND)))
     episodes = [recorded_outcome_of(episode, options, labels) for episode in found]
     if cache is not None:
         cache.store(bag, state, episodes)

@@ -25,7 +25,9 @@ def opened(monkeypatch):
     """The bags that were read, not taken from the cache."""
     found, original = [], reading.read_event_episodes
     monkeypatch.setattr(
-        reading, 'read_event_episodes', lambda bag: found.append(bag.name) or original(bag)
+        reading,
+        'read_event_episodes',
+        lambda bag, *others: found.append(bag.name) or original(bag, *others),
     )
     return found
 

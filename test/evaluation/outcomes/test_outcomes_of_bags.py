@@ -4,20 +4,25 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 from bag_making import T0, event, pose, write_bag
 from outcome_bags import outcome_bag, pairs
 
+from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError, SetupError, ValueRangeError
 from frame_ros.core.events import EventType, Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.event_reading import read_event_episodes
-from frame_ros.episodes.reading import read_episodes
+from frame_ros.episodes.reading import read_bag, read_episodes
 from frame_ros.evaluation.outcomes.operation import Ending
 from frame_ros.evaluation.outcomes.options import OutcomeOptions
 from frame_ros.evaluation.outcomes.reading import read_outcomes
 from frame_ros.evaluation.outcomes.recorded import episode_outcome
+from frame_ros.evaluation.policy_comparison.comparison import compare_policies
+from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
+from frame_ros.evaluation.statistics.verdict import Verdict
 
 NO_CACHE = OutcomeOptions(cache=False)
 
@@ -103,6 +108,58 @@ def test_a_clock_that_jumps_inside_an_episode_does_not_count(tmp_path):
     assert outcome.duration == pytest.approx(10.0)
     assert [o.end for o in outcome.operations] == [pytest.approx(8.0)]
     assert any('the clock of its stamps jumps' in note for note in outcome.notes)
+
+
+def jumping_bag(path, shown, jump, times):
+    """An episode of 10 s whose poses' stamps are ahead by `jump` s in `shown` (s), with events of
+    the operator at times -> kind, all by the same clock."""
+
+    def at(time):
+        ahead = jump if shown[0] < time <= shown[1] else 0.0
+        return T0 + int(time * SECOND), T0 + int((time + ahead) * SECOND)
+
+    sent = []
+    for time in [0.1 * i for i in range(1, 100)]:
+        received, stamp = at(time)
+        sent.append(('/ee_pose', received, pose(stamp)))
+    for time, kind in {0.0: EventType.START, **times, 10.0: EventType.END}.items():
+        received, stamp = at(time)
+        marked = event(stamp, kind)
+        marked.source = 'operator'
+        marked.outcome = int(Outcome.TIMEOUT) if kind is EventType.END else 0
+        sent.append(('/episode_events', received, marked))
+    return write_bag(path, sorted(sent, key=lambda row: row[1]))
+
+
+@pytest.mark.parametrize(
+    ('shown', 'jump'), [((5.0, 10.0), 100.0), ((5.0, 9.0), 100.0), ((5.0, 9.0), -100.0)]
+)
+def test_a_jump_is_seen_where_an_operator_marks_everything(tmp_path, shown, jump):
+    bag = jumping_bag(tmp_path / 'e1', shown, jump, {8.0: EventType.OPERATION_SUCCESS})
+    (outcome,) = read(bag).outcomes
+    assert outcome.duration == pytest.approx(10.0)
+    assert [o.end for o in outcome.operations] == [pytest.approx(8.0), pytest.approx(10.0)]
+    (whole,) = read_bag(Bag(bag))
+    assert replace(outcome, policy='') == replace(episode_outcome(whole), policy='')
+
+
+def test_a_smaller_jump_is_seen_where_it_is_asked_for(tmp_path):
+    bag = jumping_bag(tmp_path / 'e1', (5.0, 10.0), 0.5, {})
+    assert read(bag).outcomes[0].duration == pytest.approx(10.5)
+    (outcome,) = read(bag, clock_jump=0.2).outcomes
+    assert outcome.duration == pytest.approx(10.0)
+    assert any('jumps (+0.5 s)' in note for note in outcome.notes)
+
+
+def test_a_timeout_without_a_mark_has_no_source_of_labels_of_its_own(tmp_path):
+    for i in range(8):
+        done = [(4.0 + 0.1 * i, EventType.SUCCESS, {})]
+        outcome_bag(tmp_path / f'a{i}', Outcome.SUCCESS, seen=done, start=T0 + i * 100 * SECOND)
+        late = T0 + (1000 + i * 100) * SECOND
+        outcome_bag(tmp_path / f'b{i}', Outcome.TIMEOUT, start=late, policy='pi0')
+    study = compare_policies(read(tmp_path), ComparisonOptions(resamples=200))
+    assert study.pairs[0].judgement.verdict is Verdict.BETTER
+    assert not study.pairs[0].facts and not study.labels
 
 
 def test_help_of_an_operator_is_no_success_of_the_policy(tmp_path):
