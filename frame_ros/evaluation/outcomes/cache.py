@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The outcomes of each bag in a small JSON file, away from the bag, so that later runs are quick.
 
-An entry holds for a bag as it was: its files with size and time of change, the first and last bytes
-of its storage, the version of frame_ros, and the options that matter. Any other entry, and one that
-cannot be read, counts as missing. Entries are written whole, so that several processes may share a
-folder; one that cannot be written is left out.
+An entry holds for a bag as it was: the files in its folder with size and time of change, the first
+and last bytes of its storage, the version of frame_ros, and the options that matter. Any other
+entry, and one that cannot be read, counts as missing. Entries are written whole, so that several
+processes may share a folder; one that cannot be written is left out.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from frame_ros.bags.find_bags import files_of_bag, storage_files
+from frame_ros.bags.storage.sqlite_files import JOURNAL, SHARED, WAL
 from frame_ros.bags.writer import PARTIAL_SUFFIX
 from frame_ros.core.errors import BagError, SetupError
 from frame_ros.core.input_files import load_json, open_file, read_text
@@ -72,11 +73,12 @@ class OutcomeCache:
             return None
         try:
             storage = storage_files(bag)
-            files = [_file_state(file) for file in files_of_bag(bag) if file.exists()]
+            files = [_file_state(file) for file in _files(bag, storage)]
             ends = [_ends(file) for file in storage]
         except (OSError, BagError):
             return None
-        return {**self._made_by, 'bag': str(_absolute(bag)), 'files': files, 'ends': ends}
+        place = {'bag': str(_absolute(bag)), 'name': bag.name}  # a link has a name of its own
+        return {**self._made_by, **place, 'files': files, 'ends': ends}
 
     def load(self, bag: Path, state: dict[str, Any] | None) -> list[RecordedOutcome] | None:
         """Returns the outcomes of a bag in this state; None without an entry that holds."""
@@ -111,6 +113,16 @@ class OutcomeCache:
 
 def _absolute(path: Path) -> str:
     return os.path.realpath(path)
+
+
+def _files(bag: Path, storage: Sequence[Path]) -> list[Path]:
+    """Returns the files that decide on a bag's content: its own, companions of a database, and what
+    else is in its folder, such as the description of its robot.
+    """
+    companions = [Path(f'{file}{suffix}') for file in storage for suffix in (WAL, JOURNAL)]
+    others = sorted(bag.iterdir()) if bag.is_dir() else []
+    found = dict.fromkeys([*files_of_bag(bag), *companions, *others])
+    return [file for file in found if file.is_file() and not file.name.endswith(SHARED)]
 
 
 def _file_state(file: Path) -> list[str | int]:

@@ -8,7 +8,7 @@ import shutil
 import threading
 
 import pytest
-from bag_making import T0
+from bag_making import T0, pose, write_bag
 from outcome_bags import outcome_bag
 
 from frame_ros.core.events import EventType, Outcome
@@ -101,6 +101,24 @@ def test_a_changed_bag_is_read_again(bag, cache, opened, tmp_path):
     assert opened == ['e1'] * 4
     outcomes_of_bag(bag, cache)
     assert opened == ['e1'] * 4
+
+
+@pytest.mark.parametrize('name', ['e1_0.mcap-wal', 'arm.urdf'])
+def test_a_companion_or_a_description_that_changes_is_read_again(bag, cache, opened, name):
+    outcomes_of_bag(bag, cache)
+    for content in ('one', 'two parts'):
+        (bag / name).write_text(content)
+        outcomes_of_bag(bag, cache)
+        outcomes_of_bag(bag, cache)
+    assert opened == ['e1'] * 3
+
+
+def test_a_bag_by_a_link_has_the_name_of_the_link(tmp_path, cache):
+    sent = [('/ee_pose', T0 + i, pose(T0 + i)) for i in range(5)]
+    bag = write_bag(tmp_path / 'e1', sent)
+    (tmp_path / 'link').symlink_to(bag)
+    names = [outcomes_of_bag(each, cache)[0].outcome.name for each in (bag, tmp_path / 'link')]
+    assert names == ['e1', 'link']
 
 
 def test_other_options_and_versions_have_other_entries(bag, cache, opened, tmp_path, monkeypatch):
