@@ -23,6 +23,7 @@ from frame_ros.evaluation.policy_comparison.study import Relation
 from frame_ros.evaluation.statistics.several_tests import bonferroni, holm
 from frame_ros.evaluation.statistics.verdict import Verdict
 from frame_ros.evaluation.survival.kaplan_meier import restricted_mean
+from frame_ros.evaluation.survival.macro_ks import macro_ks
 from frame_ros.evaluation.survival.two_samples import human_relative_throughput
 
 FEW = ComparisonOptions(resamples=200)
@@ -408,3 +409,29 @@ def test_enough_episodes_of_times_are_enough_for_the_test_of_times():
     (pair,) = compare_policies(outcomes, options).pairs
     assert pair.judgement.verdict is Verdict.UNDERPOWERED and 70 < pair.judgement.needed < 90
     assert '70 episodes of each policy and object' in pair.judgement.reason
+
+
+def test_few_episodes_are_tested_by_permutations_which_reject_no_more_than_the_level():
+    """Three episodes of each policy on three objects: p of equal policies is above 0.05 in 95 %."""
+    random, found = np.random.default_rng(2), []
+    for _ in range(60):
+        outcomes = [
+            episode(f'{policy}{name}{i}', policy, [float(random.gamma(3.0, 10.0))], object=name)
+            for policy in ('a', 'b')
+            for name in ('x', 'y', 'z')
+            for i in range(3)
+        ]
+        (pair,) = compare_policies(outcomes, ComparisonOptions(resamples=100)).pairs
+        assert pair.times.is_permuted
+        assert pair.more is None or pair.more.p == pair.times.p
+        found.append(pair.times.p <= 0.1)
+    assert sum(found) <= 11  # of 60: one study in a hundred has more
+    enough = compare_policies(phail_like(10, 2, ('act', 'openpi')), FEW).pairs[0].times
+    assert not enough.is_permuted
+
+
+def test_permutations_are_exact():
+    """Two episodes against two, apart: 2 of the 6 arrangements are as far apart."""
+    a, b = ({'x': (np.array(times), np.ones(2, bool))} for times in ([1.0, 2.0], [3.0, 4.0]))
+    found = macro_ks(a, b, 10.0, 20_000, has_replacement=False)
+    assert found.p == pytest.approx(1 / 3, abs=0.02) and found.distance == 1.0

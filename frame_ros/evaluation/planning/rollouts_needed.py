@@ -118,6 +118,7 @@ def episodes_needed(
     resamples: int = RESAMPLES,
     simulations: int = SIMULATIONS,
     seed: int = SEED,
+    p: float | None = None,
 ) -> RolloutsNeeded:
     """Episodes that the macro-averaged KS test needs, by Brownian bridges. PhAIL, appendix H.
 
@@ -134,6 +135,7 @@ def episodes_needed(
         resamples: of episodes, for p and the range. With fewer than 4 episodes of a policy and
             object no number is given.
         simulations: of bridges.
+        p: of the test at present; by default that of `macro_ks`.
 
     Raises:
         ShapeError: the policies share no object.
@@ -142,7 +144,8 @@ def episodes_needed(
     pairs = shared_cells(a, b)
     effect = effect or correlation_effect((cell for pair in pairs.values() for cell in pair), tau)
     model = BridgeModel(drifts_of(a, b, tau), alpha, simulations, seed)
-    p = macro_ks(a, b, tau, resamples, seed).p
+    if p is None:
+        p = macro_ks(a, b, tau, resamples, seed).p
     distances = resampled_distances(a, b, tau, resamples, seed)
     counts = [episodes_of(cell) for pair in pairs.values() for cell in pair]
     # The bridges stand for many episodes: a few show neither a distance nor its noise.

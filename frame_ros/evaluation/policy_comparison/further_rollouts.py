@@ -57,6 +57,7 @@ def _needed(
             options.resamples,
             SIMULATIONS,
             options.seed,
+            pair.times.p,
         )
     result = pair.successes.result if pair.successes else None
     if result is None or not result.is_paired or result.paired is None:

@@ -14,12 +14,15 @@ from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
 from frame_ros.evaluation.policy_comparison.resampled import ResampledCells
 from frame_ros.evaluation.policy_comparison.shares import conditions_of
 from frame_ros.evaluation.policy_comparison.study import Rule
+from frame_ros.evaluation.policy_comparison.times_tests import FEW_EPISODES
 
 ALWAYS = (
     'A hard failure (drop, failure, safety stop) counts as done at infinity; a timeout or a stop '
     'is censored at its time; an episode without success and hard failure is one censored '
     'operation of its length.',
-    'Intervals and tests resample whole episodes: operations of one episode are not independent.',
+    'Intervals and tests resample whole episodes: operations of one episode are not independent. '
+    f'Pairs of which a policy has fewer than {FEW_EPISODES} episodes on an object are tested by '
+    'permutations of the episodes, as resamples of few find differences too often.',
     'Means over objects have equal weights; two policies are compared on the objects that both '
     'have.',
 )

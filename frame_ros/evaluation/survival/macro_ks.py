@@ -21,6 +21,7 @@ from frame_ros.evaluation.survival.pool import (
     ArmStatistics,
     arm_statistics,
     draw_episodes,
+    permuted_episodes,
     pool_of,
 )
 from frame_ros.evaluation.survival.samples import (
@@ -85,11 +86,14 @@ def macro_ks(
     resamples: int = RESAMPLES,
     seed: int = SEED,
     workers: int = WORKERS,
+    has_replacement: bool = True,
 ) -> MacroKs:
     """Macro-averaged KS test of two policies. PhAIL, sections 3.3 and 5.2, appendices H and J.
 
     Under the null the episodes of both policies are pooled by object, and arms of the original
-    numbers of episodes drawn from them with replacement. Objects have streams of their own.
+    numbers of episodes drawn from them with replacement. Objects have streams of their own. Of
+    fewer than ten episodes of a policy and object that finds differences too often; without
+    replacement, which is an exact permutation test, it never does.
 
     Args:
         a, b: object -> Cell, or (times, events) with each operation as an episode of its own.
@@ -97,6 +101,7 @@ def macro_ks(
         resamples: of the null distribution; 0: no p-values (NaN).
         seed: of the resamples.
         workers: threads; they change no bit of the result.
+        has_replacement: False: the null distribution is of permutations of the episodes.
 
     Raises:
         ShapeError, ValueRangeError: as `kaplan_meier`, or tau, resamples or seed are out of range.
@@ -109,7 +114,8 @@ def macro_ks(
     for name in objects.shared:
         first, second = as_cell(a[name], name), as_cell(b[name], name)
         supremum = supremum_of(curve_of(first), curve_of(second), tau)
-        null = pooled_null(first, second, tau, resamples, stream(seed, name), workers).ks
+        random = stream(seed, name)
+        null = pooled_null(first, second, tau, resamples, random, workers, has_replacement).ks
         total += null
         episodes = int(first.episodes[-1]) + 1, int(second.episodes[-1]) + 1
         rows[name] = ObjectKs(supremum, resampled_p(supremum.distance, null), episodes)
@@ -126,9 +132,10 @@ def pooled_null(
     resamples: int = RESAMPLES,
     random: np.random.Generator | int = SEED,
     workers: int = WORKERS,
+    has_replacement: bool = True,
 ) -> ArmStatistics:
     """The null distribution of the statistics of two arms: episodes of both are pooled and arms of
-    the original numbers of episodes drawn with replacement. PhAIL, section 3.3.
+    the original numbers of episodes drawn with replacement (PhAIL, section 3.3), or without.
 
     Args:
         a, b: Cell, or (times, events) with each operation as an episode of its own.
@@ -143,7 +150,9 @@ def pooled_null(
     count = checked_count(resamples, 'resamples', 0)
     if not count:
         return ArmStatistics(*np.empty((4, 0)))
-    draws = draw_episodes(np.random.default_rng(random), pool.count, pool.count, count)
+    generator = np.random.default_rng(random)
+    draw = draw_episodes if has_replacement else permuted_episodes
+    draws = draw(generator, pool.count, pool.count, count)
     arms = draws[:, : pool.counts[0]], draws[:, pool.counts[0] :]
     return arm_statistics(pool, *arms, tau, workers)
 

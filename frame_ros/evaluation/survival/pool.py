@@ -171,6 +171,12 @@ def draw_episodes(random: np.random.Generator, count: int, size: int, resamples:
     return random.integers(count, size=(resamples, size), dtype=np.int32)
 
 
+def permuted_episodes(random: np.random.Generator, count: int, size: int, resamples: int) -> Draws:
+    """Returns (resamples, size) numbers below count, without replacement."""
+    rows = np.tile(np.arange(count, dtype=np.int32), (resamples, 1))
+    return random.permuted(rows, axis=1)[:, :size]
+
+
 def in_parts(work: Callable[[slice], None], count: int, workers: int) -> None:
     """Calls the work for parts of `count` rows, in threads."""
     edges = np.linspace(0, count, max(min(workers, count // FEWEST), 1) + 1).astype(int)
