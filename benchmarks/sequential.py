@@ -8,21 +8,27 @@ pair, at most 200 pairs, alpha 0.05. The exact figure, by recursion, stands next
 one; the wrong verdicts are also those of the worst null of all. Further rows: pairs
 whose outcomes hang together, as they do in the same scene, and equal rates from 0.05 to 0.95.
 
-No test of two sides at 0.05 can meet the bars on power and pairs together: by the inequality of
-Wald and Wolfowitz, a power of 0.9 needs a mean of 116 pairs even without a maximum. The
-benchmark prints this bound, and judges the test of one side, which is stated before the study.
+The requirement was on two sides: power 0.9 with a mean of at most 105 pairs, at most 200, and 32
+pairs for 0.60 against 0.90. It is missed, which is printed, and no test of two sides with 0.025
+each can meet it: both bounds are printed, too. The exit status judges the error rates, and the same
+figures on one side at 0.05, which is another question, to be chosen before the study.
+
+Those of fieldtrial and robotruth on the same outcomes are printed where they are installed
+(`pip install fieldtrial==0.3.0 robotruth==0.1.6`).
 
     python benchmarks/sequential.py [--studies 2000] [--seed 1]
 """
 
 import argparse
 import sys
+from collections.abc import Callable
 from math import log, sqrt
 
 import numpy as np
 from bars import Bars, parse
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
+from scipy.stats import binom
 
 from frame_ros.evaluation.sequential.betting import log_evidence
 from frame_ros.evaluation.sequential.boundaries import boundaries
@@ -43,7 +49,6 @@ RATES = {'0.75': (0.75, 0.60), '0.90': (0.90, 0.60)}
 CORRELATIONS = (0.2, 0.4)
 NULLS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 METHODS = ('lai', 'barnard', 'betting')
-Outcomes = NDArray[np.bool_]
 
 
 def table_of(method: str, side: str) -> Table:
@@ -64,13 +69,23 @@ def probabilities(first: float, second: float, correlation: float = 0.0) -> tupl
     return first - together, second - together
 
 
+def differences(
+    win: float, loss: float, studies: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """1 where the first policy wins a pair, -1 where it loses it, 0 where they are equal:
+    (studies, MOST).
+    """
+    draws = rng.random((studies, MOST))
+    return np.where(draws < win, 1, np.where(draws < win + loss, -1, 0))
+
+
 def simulate(
     table: Table, win: float, loss: float, studies: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Decision and pairs of each study."""
-    draws = rng.random((studies, MOST))
-    won = np.cumsum(draws < win, axis=1)
-    discordant = np.cumsum(draws < win + loss, axis=1)
+    difference = differences(win, loss, studies, rng)
+    won = np.cumsum(difference > 0, axis=1)
+    discordant = np.cumsum(difference != 0, axis=1)
     decision, pairs = np.zeros(studies, np.int64), np.full(studies, MOST)
     for n in range(1, MOST + 1):
         now = table[n][discordant[:, n - 1], won[:, n - 1]]
@@ -109,22 +124,23 @@ def least_mean_pairs(first: float, second: float, alpha: float, power: float) ->
     return divergence(power, alpha) / nearest.fun
 
 
-def fixed_power(rates: tuple[float, float], is_two_sided: bool) -> float:
-    """Power of the test of the signs after all pairs, alone: no sequential test with the same
-    maximum has more than rounding above it.
+def most_power(first: float, second: float, alpha: float) -> float:
+    """The most power of any test of at most MOST pairs of independent policies, stopped early or
+    not, that claims 'better' with a probability of at most alpha where both have one success rate:
+    Neyman's and Pearson's for the rate that makes it least.
     """
-    table = [np.zeros((n + 1, n + 1), np.int8) for n in range(MOST)]
-    m, w = np.ogrid[: MOST + 1, : MOST + 1]
-    z = (2 * w - m) / np.sqrt(np.maximum(m, 1))
-    low, high = 1.0, 3.0
-    for _ in range(30):
-        bound = (low + high) / 2
-        codes = np.where(z >= bound, BETTER, np.where((z <= -bound) & is_two_sided, WORSE, 3))
-        final = [*table, np.where(w <= m, codes, 0).astype(np.int8)]
-        over = type_one_error(final)[0] > ALPHA
-        low, high = (bound, high) if over else (low, bound)
-    codes = np.where(z >= high, BETTER, 3)
-    return characteristics([*table, np.where(w <= m, codes, 0).astype(np.int8)], *rates).better
+    counts = np.arange(MOST + 1)
+
+    def chances(p: float, q: float) -> NDArray[np.float64]:
+        return np.outer(binom.pmf(counts, MOST, p), binom.pmf(counts, MOST, q)).ravel()
+
+    def power(rate: float) -> float:
+        null, alternative = chances(rate, rate), chances(first, second)
+        order = np.argsort(-alternative / null)
+        sizes = np.cumsum(null[order])
+        return float(np.interp(alpha, sizes, np.cumsum(alternative[order])))
+
+    return min(power(rate) for rate in np.linspace(second, first, 31))
 
 
 def judged(method: str, side: str, options: argparse.Namespace, bars: Bars) -> None:
@@ -138,11 +154,79 @@ def judged(method: str, side: str, options: argparse.Namespace, bars: Bars) -> N
     print(f'{name}: worst null, exact: {worst:.5f}, at a discordance of {discordance:.2f}')
     bars.at_most(f'{name}: wrong verdicts, 0.60 against 0.60', null[0] + null[1], ALPHA)
     bars.at_most(f'{name}: wrong verdicts, worst null, exact', worst, ALPHA)
+    if (method, side) == ('lai', 'both'):
+        missed(name, near, far)
     if (method, side) != ('lai', 'better'):
         return
     bars.at_least(f'{name}: power, 0.60 against 0.75', near[0], POWER)
     bars.at_most(f'{name}: mean pairs, 0.60 against 0.75', near[2], MEAN_PAIRS)
     bars.at_most(f'{name}: mean pairs, 0.60 against 0.90', far[2], MEAN_PAIRS_FAR)
+
+
+def missed(name: str, near: tuple, far: tuple) -> None:
+    """Prints the requirement on two sides, which cannot be met and does not count as a bar."""
+    for what, value, bar, is_met in (
+        ('power, 0.60 against 0.75', near[0], f'at least {POWER}', near[0] >= POWER),
+        ('mean pairs, 0.60 against 0.75', near[2], f'at most {MEAN_PAIRS}', near[2] <= MEAN_PAIRS),
+        (
+            'mean pairs, 0.60 against 0.90',
+            far[2],
+            f'at most {MEAN_PAIRS_FAR}',
+            far[2] <= MEAN_PAIRS_FAR,
+        ),
+    ):
+        print(f'required: {name}: {what}: {value:.4g}, {bar}: {"met" if is_met else "MISSED"}')
+
+
+# Differences of a study -> whether a difference was claimed, and the pairs until then.
+Other = Callable[[NDArray[np.int64]], tuple[bool, int]]
+
+
+def fieldtrial_test(alternative: str) -> Other:
+    """The anytime-valid test of fieldtrial; raises ImportError if it is not installed."""
+    from fieldtrial.stats.confseq import paired_anytime_test
+
+    def test(difference: NDArray[np.int64]) -> tuple[bool, int]:
+        found = paired_anytime_test(difference, ALPHA, alternative, breaks=10)
+        return found.rejected_at is not None, found.rejected_at or MOST
+
+    return test
+
+
+def robotruth_test(_: str) -> Other:
+    """The sequential test of robotruth; raises ImportError if it is not installed."""
+    from robotruth.stats.sequential import sequential_paired_test
+
+    def test(difference: NDArray[np.int64]) -> tuple[bool, int]:
+        found = sequential_paired_test(1.0 * (difference < 0), 1.0 * (difference > 0), ALPHA)
+        return found.decision in ('A_better', 'B_better'), found.n
+
+    return test
+
+
+OTHERS = (
+    ('fieldtrial, one side', fieldtrial_test, 'greater'),
+    ('fieldtrial, two sides', fieldtrial_test, 'two-sided'),
+    ('robotruth, two sides', robotruth_test, ''),
+)
+
+
+def others(options: argparse.Namespace) -> None:
+    """Prints the figures of other libraries on the same outcomes."""
+    for name, make, alternative in OTHERS:
+        try:
+            test = make(alternative)
+        except ImportError as error:
+            print(f'{name}: not compared: {error}')
+            continue
+        for first, second in ((0.6, 0.6), *RATES.values()):
+            rng = np.random.default_rng(options.seed)
+            studies = differences(*independent(first, second), options.studies, rng)
+            claims, pairs = zip(*map(test, studies), strict=True)
+            print(
+                f'{f"{name}: {first:.2f} against {second:.2f}":44} claims {np.mean(claims):.3f}  '
+                f'pairs {np.mean(pairs):5.1f}'
+            )
 
 
 def further(side: str, options: argparse.Namespace) -> None:
@@ -174,14 +258,14 @@ def main() -> int:
     for side in ('better', 'both'):
         further(side, options)
         print()
-    near = independent(*RATES['0.75'])
-    for is_two_sided, alpha in ((False, ALPHA), (True, ALPHA / 2)):
+    others(options)
+    print()
+    for name, alpha in (('one side', ALPHA), ('two sides', ALPHA / 2)):
         least = least_mean_pairs(*RATES['0.75'], alpha, POWER)
-        power = fixed_power(near, is_two_sided)
+        most = most_power(*RATES['0.75'], alpha)
         print(
-            f'{"two sides" if is_two_sided else "one side"}: a power of {POWER} needs a mean of at '
-            f'least {least:.1f} pairs without a maximum; all {MOST} pairs, never stopped early, '
-            f'give a power of {power:.3f}'
+            f'any test of {name}: a power of {POWER} needs a mean of at least {least:.1f} pairs, '
+            f'without a maximum; at most {MOST} pairs give a power of at most {most:.3f}'
         )
     return bars.exit_status()
 
