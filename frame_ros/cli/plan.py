@@ -100,7 +100,7 @@ def numbers_text(plan: NumbersPlan) -> str:
     options = plan.options
     origin = ', as of independent policies' if plan.is_independent else ''
     rows: list[tuple[str, ...]] = [
-        ('rollouts of each', 'interval of one rate', "power of McNemar's test")
+        ('rollouts of each', 'interval of one rate', "power of McNemar's exact test")
     ]
     rows += [
         (str(row.rollouts), f'+-{100 * row.half_width:.1f} points', f'{row.power:.2f}')
@@ -112,7 +112,8 @@ def numbers_text(plan: NumbersPlan) -> str:
             f'points (Wilson, 95 %): {plan.wilson} rollouts',
             f'a difference of {100 * options.difference:g} points between paired policies, power '
             f'{options.power:g}, alpha {options.alpha:g}, discordance {plan.discordance:.3g}'
-            f'{origin} (McNemar, Connor): {plan.mcnemar} pairs',
+            f'{origin} (McNemar, Connor): {plan.mcnemar} pairs; for the exact test '
+            f'{plan.mcnemar_exact}',
             format_table(rows),
         ]
     )
@@ -177,6 +178,7 @@ def numbers_data(plan: NumbersPlan) -> dict[str, Any]:
         'power': options.power,
         'alpha': options.alpha,
         'mcnemar_pairs': plan.mcnemar,
+        'mcnemar_exact_pairs': plan.mcnemar_exact,
         'rows': [row._asdict() for row in plan.rows],
     }
 

@@ -50,7 +50,7 @@ def planning_page(
 def _headline(numbers: NumbersPlan, recorded: OutcomesPlan | None) -> str:
     if recorded is None:
         return (
-            f'{counted(numbers.mcnemar, "pair")} find a difference of '
+            f'{counted(numbers.mcnemar_exact, "pair")} find a difference of '
             f'{100 * numbers.options.difference:g} points with power '
             f'{100 * numbers.options.power:g} %'
         )
@@ -138,14 +138,15 @@ def _numbers_part(plan: NumbersPlan) -> Part:
         f'One success rate of {options.success_rate:g} to ±{100 * options.half_width:g} points '
         f'(Wilson, 95 %): {plan.wilson:,} rollouts.',
         f'A difference of {100 * options.difference:g} points between paired policies at a '
-        f'discordance of {plan.discordance:.3g}{origin} (McNemar, Connor): {plan.mcnemar:,} pairs.',
+        f'discordance of {plan.discordance:.3g}{origin} (McNemar, Connor): {plan.mcnemar:,} pairs; '
+        f'for the exact test {plan.mcnemar_exact:,}.',
     ]
     rows = [
         [f'{row.rollouts:,}', f'±{100 * row.half_width:.1f} points', f'{row.power:.2f}']
         for row in plan.rows
     ]
     table = Table(
-        ('rollouts of each', 'interval of one rate', "power of McNemar's test"),
+        ('rollouts of each', 'interval of one rate', "power of McNemar's exact test"),
         rows, numbers=frozenset((0, 1, 2)),
     )  # fmt: skip
     return Part('Sample sizes by formula', texts, [table] if rows else [], 'formulas')

@@ -30,7 +30,7 @@ def said(capsys, *arguments):
 def test_numbers_alone_give_the_sizes_of_the_formulas(capsys):
     text = said(capsys, 'plan', '--discordance', '0.1', '--half-width', '0.05')
     assert '(Wilson, 95 %): 381 rollouts' in text
-    assert 'discordance 0.1 (McNemar, Connor): 312 pairs' in text
+    assert 'discordance 0.1 (McNemar, Connor): 312 pairs; for the exact test 337' in text
     found = json.loads(said(capsys, 'plan', '--discordance', '0.25', '--json'))
     assert found['numbers']['mcnemar_pairs'] == 783 and 'outcomes' not in found
     rows = found['numbers']['rows']
@@ -52,7 +52,7 @@ def test_the_page_shows_the_curves_and_what_is_needed(table, capsys, tmp_path):
         assert words.strip() in text
     numbers = tmp_path / 'numbers.html'
     said(capsys, 'plan', '--discordance', '0.1', '-o', str(numbers))
-    assert '312 pairs find a difference of 5 points' in numbers.read_text()
+    assert '337 pairs find a difference of 5 points' in numbers.read_text()
     assert main(['plan', table, '-o', table, *QUICK]) != 0
 
 

@@ -15,7 +15,7 @@ from frame_ros.evaluation.binary.paired import PairCounts, mcnemar_p, tango_ends
 from frame_ros.evaluation.planning.bridge import SIMULATIONS, BridgeModel, drifts_of
 from frame_ros.evaluation.planning.design_effect import DesignEffect, correlation_effect
 from frame_ros.evaluation.planning.detection import ALPHA, TARGET, episodes_of, shared_cells
-from frame_ros.evaluation.planning.sample_sizes import mcnemar_sample_size
+from frame_ros.evaluation.planning.sample_sizes import mcnemar_exact_sample_size
 from frame_ros.evaluation.survival.macro_ks import macro_ks
 from frame_ros.evaluation.survival.pool import arm_statistics, draw_episodes, pool_of
 from frame_ros.evaluation.survival.samples import RESAMPLES, SEED, TAU
@@ -66,8 +66,8 @@ class RolloutsNeeded:
 def pairs_needed(
     counts: PairCounts, objects: int = 1, power: float = TARGET, alpha: float = ALPHA
 ) -> RolloutsNeeded:
-    """Pairs that McNemar's test needs, by Connor's formula with what was observed. PhAIL, appendix
-    H.
+    """Pairs that McNemar's exact test needs, with what was observed. Connor's formula, as in PhAIL,
+    appendix H, gives a number that is too small for it.
 
     The range takes the ends of Tango's interval of the difference, each with the discordance that
     makes it easier or harder (the ends of its Wilson interval).
@@ -88,7 +88,7 @@ def pairs_needed(
     def size(difference: float, discordance: float) -> int | None:
         if abs(difference) * math.sqrt(MOST) < 1.0:
             return None
-        return mcnemar_sample_size(
+        return mcnemar_exact_sample_size(
             difference, min(1.0, max(abs(difference), discordance)), power, alpha
         )
 

@@ -7,19 +7,23 @@ from __future__ import annotations
 from math import ceil, isfinite, sqrt
 from statistics import NormalDist
 
+import numpy as np
+
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics import wilson_interval
 
 # Beyond this no number of rollouts is of use to anyone.
 MOST = 10**12
+# Pairs up to which the power of McNemar's exact test is computed.
+MOST_EXACT = 100_000
 
 
 def mcnemar_sample_size(
     difference: float, discordance: float, power: float = 0.8, alpha: float = 0.05
 ) -> int:
-    """Number of pairs with which McNemar's two-sided test finds a difference. Connor 1987; PhAIL,
-    appendix H, whose printed 600 to 1500 for 5 points the formula does not give: it gives 312 and
-    783 at discordance 0.10 and 0.25.
+    """Number of pairs with which McNemar's test by chi-squared finds a difference. Connor 1987;
+    PhAIL, appendix H, whose printed 600 to 1500 for 5 points the formula does not give: it gives
+    312 and 783 at discordance 0.10 and 0.25.
 
     n = (z(1 - alpha / 2) sqrt(discordance) + z(power) sqrt(discordance - difference^2))^2
     / difference^2, rounded up.
@@ -59,22 +63,63 @@ def mcnemar_sample_size(
 
 
 def mcnemar_power(pairs: int, difference: float, discordance: float, alpha: float = 0.05) -> float:
-    """Power of McNemar's two-sided test: Connor's formula (see `mcnemar_sample_size`), solved for
-    it; without a difference alpha / 2, since the other side is not counted.
+    """Power of McNemar's exact two-sided test (`mcnemar_exact`): the probability that it finds the
+    difference, in its direction. The number of discordant pairs is binomial, and so is that of
+    those for the better policy.
+
+    Args:
+        pairs: 1 or more.
+        difference, discordance, alpha: as of `mcnemar_sample_size`; the difference may be 0.
 
     Raises:
         ValueRangeError: an argument is out of its range, or no pairs.
     """
+    from scipy.stats import binom
+
     effect = abs(difference)
     if not (pairs >= 1 and effect <= discordance <= 1.0 and discordance > 0.0):
         raise ValueRangeError(
             f'{pairs} pairs, difference {difference}, discordance {discordance}; at least one pair '
             'and |difference| <= discordance <= 1 are expected'
         )
-    limit = NormalDist().inv_cdf(1.0 - checked_level(alpha, 'alpha') / 2.0) * sqrt(discordance)
-    reach = effect * sqrt(pairs) - limit
-    deviation = sqrt(max(discordance - effect * effect, 0.0))
-    return NormalDist().cdf(reach / deviation) if deviation > 0.0 else float(reach >= 0.0)
+    level = checked_level(alpha, 'alpha')
+    # Numbers of discordant pairs beyond nine standard deviations do not occur.
+    reach = 9.0 * sqrt(pairs * discordance * (1.0 - discordance))
+    middle = pairs * discordance
+    discordant = np.arange(max(0, int(middle - reach)), min(pairs, ceil(middle + reach)) + 1)
+    most = binom.ppf(level / 2.0, discordant, 0.5)
+    most = np.where(2.0 * binom.cdf(most, discordant, 0.5) < level, most, most - 1)
+    share = min((1.0 + effect / discordance) / 2.0, 1.0)
+    found = np.where(most >= 0, binom.sf(discordant - most - 1, discordant, share), 0.0)
+    return min(float(binom.pmf(discordant, pairs, discordance) @ found), 1.0)
+
+
+def mcnemar_exact_sample_size(
+    difference: float, discordance: float, power: float = 0.8, alpha: float = 0.05
+) -> int:
+    """Number of pairs with which McNemar's exact test (`mcnemar_exact`) has the power, and with one
+    fewer has not; some more than Connor's formula gives, which is of the test by chi-squared.
+
+    Args:
+        difference, discordance, power, alpha: as of `mcnemar_sample_size`.
+
+    Returns:
+        Connor's number beyond 100,000, where they differ by less than 1 %.
+
+    Raises:
+        ValueRangeError: as `mcnemar_sample_size`.
+    """
+    many = mcnemar_sample_size(difference, discordance, power, alpha)
+    if many > MOST_EXACT:
+        return many
+    few, step = 0, 1
+    while mcnemar_power(many, difference, discordance, alpha) < power:
+        few, many, step = many, many + step, 2 * step
+    while many - few > 1:
+        middle = (few + many) // 2
+        is_enough = mcnemar_power(middle, difference, discordance, alpha) >= power
+        few, many = (few, middle) if is_enough else (middle, many)
+    return many
 
 
 def wilson_sample_size(half_width: float, rate: float = 0.5, confidence: float = 0.95) -> int:

@@ -29,6 +29,7 @@ from frame_ros.evaluation.planning.rollouts_needed import (
     pairs_needed,
 )
 from frame_ros.evaluation.planning.sample_sizes import (
+    mcnemar_exact_sample_size,
     mcnemar_power,
     mcnemar_sample_size,
     wilson_half_width,
@@ -46,7 +47,7 @@ class PowerRow(NamedTuple):
     Attributes:
         rollouts: of each policy.
         half_width: of the Wilson interval of one success rate.
-        power: of McNemar's test, with as many pairs.
+        power: of McNemar's exact test, with as many pairs.
     """
 
     rollouts: int
@@ -62,7 +63,8 @@ class NumbersPlan:
         discordance: that was given, or of independent policies.
         is_independent: True if it was not given.
         wilson: rollouts for the half-width, of one policy.
-        mcnemar: pairs for the difference.
+        mcnemar: pairs for the difference, by Connor's formula.
+        mcnemar_exact: the same for the exact test.
         rows: of ROLLOUTS.
     """
 
@@ -71,6 +73,7 @@ class NumbersPlan:
     is_independent: bool
     wilson: int
     mcnemar: int
+    mcnemar_exact: int
     rows: tuple[PowerRow, ...]
 
 
@@ -99,6 +102,7 @@ def numbers_plan(options: PlanOptions | None = None) -> NumbersPlan:
         not options.discordance,
         wilson_sample_size(options.half_width, options.success_rate),
         mcnemar_sample_size(options.difference, discordance, options.power, options.alpha),
+        mcnemar_exact_sample_size(options.difference, discordance, options.power, options.alpha),
         tuple(rows),
     )
 

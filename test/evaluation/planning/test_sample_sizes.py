@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample sizes against published figures, brute force and simulated studies."""
 
-from math import ceil
+from math import ceil, comb
 
 import numpy as np
 import pytest
@@ -12,6 +12,8 @@ from scipy.stats import chi2, norm
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.evaluation import mcnemar_sample_size, wilson_sample_size
+from frame_ros.evaluation.binary.paired import mcnemar_p
+from frame_ros.evaluation.planning.sample_sizes import mcnemar_exact_sample_size, mcnemar_power
 from frame_ros.metrics import wilson_interval
 
 
@@ -39,6 +41,38 @@ def test_mcnemars_test_has_the_power():
     better, worse, _ = np.random.default_rng(1).multinomial(pairs, shares, 40_000).T
     found = (better - worse) ** 2 / np.maximum(better + worse, 1) > chi2.isf(0.05, 1)
     assert found.mean() == pytest.approx(0.8, abs=0.015)
+
+
+def exact_power(pairs, better, worse, alpha):
+    """The sum over all studies."""
+    found = 0.0
+    for a in range(pairs + 1):
+        for b in range(min(a, pairs - a + 1)):
+            if mcnemar_p(a, b) < alpha:
+                ways = comb(pairs, a) * comb(pairs - a, b)
+                found += ways * better**a * worse**b * (1 - better - worse) ** (pairs - a - b)
+    return found
+
+
+@pytest.mark.parametrize(
+    ('pairs', 'difference', 'discordance', 'alpha'),
+    [(1, 0.5, 1.0, 0.05), (12, 0.4, 0.6, 0.05), (25, 0.3, 0.3, 0.01), (30, -0.1, 0.5, 0.2)],
+)
+def test_the_exact_power_is_the_sum_over_all_studies(pairs, difference, discordance, alpha):
+    better, worse = ((discordance + sign * abs(difference)) / 2 for sign in (1, -1))
+    found = mcnemar_power(pairs, difference, discordance, alpha)
+    assert found == pytest.approx(exact_power(pairs, better, worse, alpha), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('difference', 'discordance', 'pairs'),
+    [(0.05, 0.10, 337), (0.05, 0.25, 817), (0.5, 0.5, 15), (1.0, 1.0, 6)],
+)
+def test_the_exact_test_needs_more_pairs_than_connor_says(difference, discordance, pairs):
+    assert mcnemar_exact_sample_size(difference, discordance) == pairs
+    assert pairs > mcnemar_sample_size(difference, discordance)
+    assert mcnemar_power(pairs, difference, discordance) >= 0.8
+    assert mcnemar_power(pairs - 1, difference, discordance) < 0.8
 
 
 @pytest.mark.parametrize('rate', [0.0, 0.07, 0.5, 0.7, 1.0])
