@@ -155,6 +155,9 @@ def test_bad_sets_are_refused():
         best_set([0.1, 0.2], np.ones((2, 2)), 1.0)
 
 
+EACH = 'episodes of each policy'
+
+
 def test_the_rules_of_verdicts_in_their_order():
     def verdict(p=0.01, differences=(0.1,), have=50, needed=100, **rest):
         return judge(p, differences, have=have, needed=needed, **rest)
@@ -171,6 +174,7 @@ def test_the_rules_of_verdicts_in_their_order():
     assert verdict(p=0.06, needed=None).verdict is Verdict.UNDERPOWERED
     assert verdict(p=0.06, needed=50).verdict is Verdict.INDISTINGUISHABLE
     assert verdict(p=0.06, level=0.1).verdict is Verdict.BETTER
+    assert 'with 1 episode of each policy;' in verdict(p=1.0, have=1, unit=EACH).reason
     other = verdict(differing_facts=['task: a against b'])
     assert other.verdict is Verdict.NOT_COMPARABLE and 'task: a against b' in other.reason
     nothing = verdict(p=math.nan, have=0)

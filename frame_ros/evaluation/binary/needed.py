@@ -9,7 +9,7 @@ from math import ceil, sqrt
 from statistics import NormalDist
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.evaluation.planning.sample_sizes import mcnemar_sample_size
+from frame_ros.evaluation.planning.sample_sizes import mcnemar_exact_sample_size
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class Aim:
 
 
 def needed_pairs(discordant: int, pairs: int, aim: Aim) -> int:
-    """Returns the number of pairs for McNemar's test, by Connor's formula (1987).
+    """Returns the number of pairs with which McNemar's exact test has the power.
 
     The share of discordant pairs is taken as (discordant + 1) / (pairs + 2), at least the margin:
     a few pairs without discordance do not show that there is none.
     """
     share = min(1.0, max(aim.margin, (discordant + 1) / (pairs + 2)))
-    return mcnemar_sample_size(aim.margin, share, aim.power, aim.shared_level)
+    return mcnemar_exact_sample_size(aim.margin, share, aim.power, aim.shared_level)
 
 
 def needed_episodes(successes: int, trials: int, aim: Aim) -> int:

@@ -77,7 +77,7 @@ def load_study(path: Path) -> KeptStudy | None:
         content = load_json(read_text(path))
         if content['format'] != FORMAT:
             raise ValueRangeError(f'its format is {content["format"]!r}; {FORMAT!r} is expected')
-        pairs = tuple(Pair(str(n), bool(a), bool(b)) for n, a, b in content['pairs'])
+        pairs = tuple(Pair(str(n), _outcome(a), _outcome(b)) for n, a, b in content['pairs'])
         return KeptStudy(dict(content['plan']), content['first'], content['second'], pairs)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SetupError(
@@ -99,6 +99,12 @@ def save_study(path: Path, plan: SequentialPlan, stream: PairStream) -> None:
         'pairs': [[pair.name, pair.first, pair.second] for pair in stream.pairs],
     }
     write_whole(path, json.dumps(content, indent=1) + '\n', '--state')
+
+
+def _outcome(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueRangeError(f'an outcome is {value!r}; true or false is expected')
+    return value
 
 
 def _words(pair: Pair) -> str:

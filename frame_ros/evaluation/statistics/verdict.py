@@ -117,8 +117,8 @@ def judge(
         raise ValueRangeError(f'p is {p}; a value from 0 to 1 is expected')
     if p <= level:
         verdict = direction_of(differences)
-        return Judgement(verdict, f'p = {p:.3g} with {have} {unit}, at most {level:g}')
-    found = f'p = {p:.3g} with {have} {unit}'
+        return Judgement(verdict, f'p = {p:.3g} with {counted(have, unit)}, at most {level:g}')
+    found = f'p = {p:.3g} with {counted(have, unit)}'
     if needed is None:
         return Judgement(Verdict.UNDERPOWERED, f'{found}; the number needed is not known')
     if have < needed:
@@ -128,6 +128,15 @@ def judge(
             Verdict.UNDERPOWERED, f'{found}; {math.ceil(needed)} are needed', math.ceil(needed)
         )
     return Judgement(Verdict.INDISTINGUISHABLE, f'{found}; {math.ceil(needed)} are enough')
+
+
+def counted(number: int, unit: str) -> str:
+    """Returns a number of things in words, such as '1 episode of each policy'.
+
+    unit: begins with a plural in s.
+    """
+    noun, *rest = unit.split(' ')
+    return ' '.join((str(number), noun.removesuffix('s') if number == 1 else noun, *rest))
 
 
 def direction_of(differences: Sequence[float]) -> Verdict:

@@ -142,3 +142,11 @@ def test_the_plan_and_what_was_seen_are_kept(written, tmp_path, capsys):
         (tmp_path / 'study.json').write_text(text)
         code, said = run([(1, 0)])
         assert code == 2 and 'holds no sequential study' in said
+
+
+def test_an_outcome_of_a_damaged_state_file_is_refused(written, tmp_path, capsys):
+    state, pairs = tmp_path / 'study.json', str(written(rows([(1, 0)])))
+    assert main(['sequential', pairs, '--state', str(state)]) == 14
+    state.write_text(state.read_text().replace('false', '"false"'))
+    assert main(['sequential', pairs, '--state', str(state)]) == 2
+    assert "an outcome is 'false'; true or false is expected" in capsys.readouterr().err
