@@ -31,6 +31,7 @@ HEIGHT, WIDTH = 480, 640
 PICTURES, NOISE = 30, 4
 CAMERA_RATE, JOINT_RATE = 30.0, 1000.0
 JOINTS = [f'joint_{number}' for number in range(7)]
+PATIENCE = 20.0  # s
 TICKS_PER_SECOND = os.sysconf('SC_CLK_TCK')
 
 
@@ -93,13 +94,23 @@ def call(node: Any, client: Any, request: Any) -> Any:
     """Calls a service and waits for its answer."""
     import rclpy
 
-    if not client.wait_for_service(20.0):
+    if not client.wait_for_service(PATIENCE):
         raise SystemExit(f'{client.srv_name} is not there')
     future = client.call_async(request)
     rclpy.spin_until_future_complete(node, future, timeout_sec=30.0)
     if future.result() is None or not future.result().success:
         raise SystemExit(f'{client.srv_name}: {future.result()}')
     return future.result()
+
+
+def wait_for_topics(node: Any) -> None:
+    """Waits until every sender publishes and the recorder has subscribed to it."""
+    until = time.monotonic() + PATIENCE
+    for topic in (*CAMERAS, 'joint_states'):
+        while not (node.count_publishers(topic) and node.count_subscribers(topic)):
+            if time.monotonic() > until:
+                raise SystemExit(f'{topic} is not sent, or the recorder does not record it')
+            time.sleep(0.05)
 
 
 def run(seconds: float, directory: str, settings: dict[str, object]) -> Path:
@@ -120,6 +131,7 @@ def run(seconds: float, directory: str, settings: dict[str, object]) -> Path:
     start = node.create_client(StartEpisode, 'start_episode')
     end = node.create_client(EndEpisode, 'end_episode')
     try:
+        wait_for_topics(node)
         call(node, start, StartEpisode.Request(instruction='benchmark'))
         time.sleep(seconds * 0.02)
         used, began = cpu_seconds(recorder.pid), time.monotonic()
