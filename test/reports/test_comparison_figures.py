@@ -14,7 +14,6 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.evaluation.survival.cell import Cell
 from frame_ros.evaluation.survival.kaplan_meier import curve_of
 from frame_ros.evaluation.survival.two_samples import ks_distance, probability_faster
-from frame_ros.metrics import wilson_interval
 from frame_ros.reports.comparison_figures import (
     Band,
     ForestRow,
@@ -33,7 +32,6 @@ from frame_ros.reports.comparison_figures import (
     rmst_grid_figure,
     scalar_table,
     sequential_figure,
-    success_rate_figure,
     trade_off_figure,
 )
 from frame_ros.reports.comparison_figures.curves import step_corners, thinned_steps
@@ -241,7 +239,6 @@ def every_figure(policies: list[str], objects: list[str]) -> list[Figure]:
         trade_off_figure(cells),
         rmst_grid_figure(estimates, TAU),
         forest_figure([ForestRow(p, (1.0, 0.5, 2.0), NASTY) for p in pairs], 's', 'About.', 0.0),
-        success_rate_figure(dict.fromkeys(policies, (3, 7)), dict.fromkeys(policies, 'a')),
         failure_figure({p: {'success': 3, NASTY: 2} for p in policies}),
         conditions_figure({p: {'left': (1.0, 0.0, 2.0), NASTY: (2, 1, 3)} for p in policies},
                           NASTY, 'x'),
@@ -317,15 +314,6 @@ def test_a_forest_marks_intervals_without_the_reference():
     text = text_of(figure)
     assert 'no pairs' in text and '∞' in text
     assert text_of(forest_figure([], 's', 'About.'))
-
-
-def test_success_rates_have_wilson_intervals_and_letters():
-    figure = success_rate_figure({'a': (7, 20), 'b': (0, 0)}, {'a': 'ab'})
-    (row,) = figure.data
-    lower, upper = wilson_interval(7, 20)
-    assert row['x'] == [35] and row['error_x']['array'] == [pytest.approx(100 * upper - 35, 1e-4)]
-    assert row['error_x']['arrayminus'] == [pytest.approx(35 - 100 * lower, 1e-4)]
-    assert '7 of 20 (ab)' in text_of(figure) and 'no trials' in text_of(figure)
 
 
 def test_failure_bars_are_shares():

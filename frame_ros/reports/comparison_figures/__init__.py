@@ -14,7 +14,6 @@ are cut and escaped.
 - `trade_off_figure(cells, taus, variant, looks)`: UPH against MTBF/A
 - `rmst_grid_figure(estimates, tau, reasons, looks)`: policy -> object -> (value, lower, upper)
 - `forest_figure(rows, axis, about, reference, sides)`: of `ForestRow(name, estimate, note, look)`
-- `success_rate_figure(counts, letters, looks)`: policy -> (successes, trials)
 - `failure_figure(counts, noun, looks)`: policy -> end -> count
 - `conditions_figure(results, condition, axis, counts, looks)`: policy -> value -> (value, lower,
   upper)
@@ -37,7 +36,6 @@ from frame_ros.reports.comparison_figures.rmst_grid import rmst_grid_figure
 from frame_ros.reports.comparison_figures.scalar_table import Scalar, disagreement, scalar_table
 from frame_ros.reports.comparison_figures.sequential import Path, sequential_figure
 from frame_ros.reports.comparison_figures.style import Estimated, Look, looks_of
-from frame_ros.reports.comparison_figures.success_rates import success_rate_figure
 from frame_ros.reports.comparison_figures.trade_off import trade_off_figure
 
 __all__ = [
@@ -60,6 +58,5 @@ __all__ = [
     'rmst_grid_figure',
     'scalar_table',
     'sequential_figure',
-    'success_rate_figure',
     'trade_off_figure',
 ]
