@@ -135,7 +135,7 @@ def completions(line: str) -> list[str]:
 def test_the_tab_key_completes_commands_options_and_choices():
     pytest.importorskip('argcomplete')
     assert set(COMMANDS) <= set(completions('frame-ros '))
-    assert completions('frame-ros op') == ['open-loop']
+    assert completions('frame-ros op') == ['open-loop', 'operations']
     assert completions('frame-ros demo --epi') == ['--episodes']
     assert completions('frame-ros report --match ') == ['time', 'arc_length']
     assert completions('frame-ros serve --preset d') == ['droid']
