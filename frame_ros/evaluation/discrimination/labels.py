@@ -4,17 +4,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from io import StringIO
 from itertools import combinations
 from pathlib import Path
 
-from frame_ros.core.errors import SetupError, ValueRangeError
-from frame_ros.core.input_files import read_text
+from frame_ros.core.csv_table import CsvTable
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import nearest
 from frame_ros.evaluation.statistics.agreement import cohens_kappa
 
@@ -37,8 +35,6 @@ NAMES = {
     'failure': Level.FAILED, 'fail': Level.FAILED, 'exclude': Level.EXCLUDED,
 }  # fmt: skip
 NEEDED, KNOWN = ('episode', 'label'), ('episode', 'label', 'rater', 'note')
-# As spreadsheets write them; the one that the first line has most of counts.
-SEPARATORS = ',;\t'
 
 
 @dataclass(frozen=True)
@@ -85,29 +81,12 @@ def read_labels(path: str | Path) -> list[Rating]:
             first line, a label is unknown, a rater labelled an episode twice and differently, some
             labels have a rater and others none, or nothing is labelled.
     """
-    try:
-        text = read_text(Path(path).expanduser()).removeprefix('\ufeff')
-    except UnicodeDecodeError as error:
-        raise SetupError(
-            f'the labels {str(path)!r} cannot be read: {error}; save the file as UTF-8'
-        ) from error
-    except OSError as error:
-        raise SetupError(f'the labels {str(path)!r} cannot be read: {error}') from error
-    separator = max(SEPARATORS, key=text.partition('\n')[0].count)
-    rows = csv.reader(StringIO(text, newline=''), skipinitialspace=True, delimiter=separator)
+    table = CsvTable(path, 'labels')
+    names = [name.lower() for name in table.names]
+    _check_columns(names, path)
     found: dict[tuple[str, str], Rating] = {}
-    try:
-        names = [name.strip().lower() for name in next(rows, [])]
-        _check_columns(names, path)
-        for row in rows:
-            if any(cell.strip() for cell in row[len(names) :]):
-                raise ValueRangeError(
-                    f'{path}, line {rows.line_num}: {len(row)} values, but the first line names '
-                    f'{len(names)} columns; quote a text that holds {separator!r}'
-                )
-            _add(found, dict(zip(names, row)), rows.line_num, path)
-    except csv.Error as error:
-        raise ValueRangeError(f'{path}, line {rows.line_num}: {error}') from error
+    for line, cells in table.rows():
+        _add(found, dict(zip(names, cells)), line, path)
     if not found:
         raise ValueRangeError(f'{path} holds no label; rows such as run1_ep3,high are expected')
     _check_raters(list(found.values()), path)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 
-from frame_ros.core.errors import SetupError, ValueRangeError
-from frame_ros.core.input_files import read_text
+from frame_ros.core.csv_table import CsvTable
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.output_files import write_whole
 from frame_ros.episodes.episode import Episode
 from frame_ros.evaluation.operations.candidates import Candidate, Verdict
@@ -23,8 +23,6 @@ COLUMNS = (
     'bag', 'episode', 'candidate', 'time', 'kind', 'zone', 'grasp_zone', 'held', 'displacement',
     'opening', 'squeeze', 'ledger', 'verdict', 'reason', 'reviewed',
 )  # fmt: skip
-# As spreadsheets write them; the one that the first line has most of counts.
-SEPARATORS = ',;\t'
 MOST_ITEMS = 100
 WORDS = {
     'success': (Ending.SUCCESS,),
@@ -137,32 +135,10 @@ def read_review(path: str | Path) -> dict[tuple[str, str], ReviewedEpisode]:
 
 def _rows(path: str | Path) -> list[tuple[int, dict[str, str]]]:
     """Returns line numbers and rows, column -> text."""
-    try:
-        text = read_text(Path(path).expanduser()).removeprefix('\ufeff')
-    except UnicodeDecodeError as error:
-        raise SetupError(
-            f'the review {str(path)!r} cannot be read: {error}; save it as UTF-8'
-        ) from error
-    except OSError as error:
-        raise SetupError(f'the review {str(path)!r} cannot be read: {error}') from error
-    separator = max(SEPARATORS, key=text.partition('\n')[0].count)
-    reader = csv.reader(StringIO(text, newline=''), delimiter=separator, strict=True)
-    try:
-        names = [name.strip().lower() for name in next(reader, [])]
-        _check_columns(path, names)
-        rows = []
-        for row in reader:
-            if any(cell.strip() for cell in row[len(names) :]):
-                raise ValueRangeError(
-                    f'{path}, line {reader.line_num}: {len(row)} values, but the first line names '
-                    f'{len(names)} columns'
-                )
-            if any(cell.strip() for cell in row):
-                cells = [cell.strip() for cell in row] + [''] * (len(names) - len(row))
-                rows.append((reader.line_num, dict(zip(names, cells))))
-    except csv.Error as error:
-        raise ValueRangeError(f'{path}, line {reader.line_num}: {error}') from error
-    return rows
+    table = CsvTable(path, 'review')
+    names = [name.lower() for name in table.names]
+    _check_columns(path, names)
+    return [(line, dict(zip(names, cells))) for line, cells in table.rows()]
 
 
 def _check_columns(path: str | Path, names: Sequence[str]) -> None:

@@ -4,24 +4,20 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import TypeVar
 
-from frame_ros.core.errors import SetupError, ValueRangeError
-from frame_ros.core.input_files import read_text
+from frame_ros.core.csv_table import CsvTable
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import nearest
 from frame_ros.evaluation.outcomes import facts
 from frame_ros.evaluation.outcomes.csv_columns import OF_EPISODE, PREFIXES, check_columns
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome, LabelSource
 from frame_ros.evaluation.outcomes.operation import Ending, Operation
 
-# As spreadsheets write them; the one that the first line has most of counts.
-SEPARATORS = ',;\t'
 NOTE_SEPARATOR = ' | '
 # Seconds by which `time` may differ from `end` - `begin`: both are rounded.
 CLOSE = 1e-3
@@ -127,46 +123,19 @@ def read_outcomes_csv(path: str | Path) -> tuple[list[EpisodeOutcome], list[str]
 
 
 def _rows(path: Path) -> tuple[list[_Row], list[str]]:
-    text = _text(path)
-    separator = max(SEPARATORS, key=text.partition('\n')[0].count)
-    reader = csv.reader(StringIO(text, newline=''), skipinitialspace=True, delimiter=separator)
-    rows: list[_Row] = []
-    try:
-        names = [name.strip().lower() for name in next(reader, [])]
-        remarks = check_columns(names, f'{path}, line 1')
-        for cells in reader:
-            row = _row(path, reader.line_num, names, cells, separator)
-            if row.values:
-                rows.append(row)
-    except csv.Error as error:
-        raise ValueRangeError(f'{path}, line {reader.line_num}: {error}') from error
+    table = CsvTable(path, 'outcomes')
+    names = [name.lower() for name in table.names]
+    remarks = check_columns(names, f'{path}, line 1')
+    rows = []
+    for line, cells in table.rows():
+        row = _Row(path, line, {n: cell for n, cell in zip(names, cells) if n and cell})
+        if row.values and 'policy' not in row.values:
+            raise row.error('policy', 'every row names the policy')
+        if row.values:
+            rows.append(row)
     if not rows:
         raise ValueRangeError(f'{path} holds no outcome; rows such as act,true are expected')
     return rows, remarks
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_text(path).removeprefix('\ufeff')
-    except UnicodeDecodeError as error:
-        raise SetupError(
-            f'the outcomes {str(path)!r} cannot be read: {error}; save the file as UTF-8'
-        ) from error
-    except OSError as error:
-        raise SetupError(f'the outcomes {str(path)!r} cannot be read: {error}') from error
-
-
-def _row(path: Path, line: int, names: Sequence[str], cells: Sequence[str], separator: str) -> _Row:
-    if any(cell.strip() for cell in cells[len(names) :]):
-        raise ValueRangeError(
-            f'{path}, line {line}: {len(cells)} values, but the first line names {len(names)} '
-            f'columns; quote a text that holds {separator!r}'
-        )
-    values = {name: cell.strip() for name, cell in zip(names, cells) if name and cell.strip()}
-    row = _Row(path, line, values)
-    if values and 'policy' not in values:
-        raise row.error('policy', 'every row names the policy')
-    return row
 
 
 def _outcome(name: str, rows: Sequence[_Row]) -> EpisodeOutcome:

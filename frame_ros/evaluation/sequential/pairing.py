@@ -4,15 +4,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
-from frame_ros.core.errors import SetupError, ValueRangeError
-from frame_ros.core.input_files import read_text
-from frame_ros.evaluation.outcomes.csv_reading import SEPARATORS, read_outcomes_csv
+from frame_ros.core.csv_table import CsvTable
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.evaluation.outcomes.csv_reading import read_outcomes_csv
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.outcomes.facts import truth
 
@@ -69,14 +67,16 @@ def read_pairs(path: str | Path, first: str = '', second: str = '') -> PairStrea
         SetupError: the file cannot be read.
         ValueRangeError: see `read_outcomes_csv` and `pair_stream`.
     """
-    names, rows = _table(Path(path).expanduser())
+    table = CsvTable(path, 'outcomes')
+    names = table.names
+    _check_names(names, table.path)
     if 'policy' in [name.lower() for name in names]:
         outcomes, remarks = read_outcomes_csv(path)
         stream = pair_stream(outcomes, first, second)
         return PairStream(stream.first, stream.second, stream.pairs, (*remarks, *stream.remarks))
     policies = [name for name in names if name.lower() not in NAMES_OF_PAIRS]
     first, second = chosen_policies(policies, first, second, str(path))
-    pairs = [_row_pair(names, cells, line, (first, second), path) for line, cells in rows]
+    pairs = [_row_pair(names, cells, line, (first, second), path) for line, cells in table.rows()]
     seen: set[str] = set()
     for pair in pairs:
         if pair.name in seen:
@@ -170,34 +170,17 @@ def _completed(
     return pairs, len(waiting)
 
 
-def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    try:
-        text = read_text(path).removeprefix('\ufeff')
-    except (OSError, UnicodeDecodeError) as error:
-        raise SetupError(f'the outcomes {str(path)!r} cannot be read: {error}') from error
-    separator = max(SEPARATORS, key=text.partition('\n')[0].count)
-    reader = csv.reader(StringIO(text, newline=''), skipinitialspace=True, delimiter=separator)
-    try:
-        names = [name.strip() for name in next(reader, [])]
-        rows = [(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
-    except csv.Error as error:
-        raise ValueRangeError(f'{path}, line {reader.line_num}: {error}') from error
+def _check_names(names: Sequence[str], path: Path) -> None:
     if not names or len(names) != len(set(names)) or not all(names):
         raise ValueRangeError(
             f'{path}, line 1: {names}; a name for each column is expected, each once'
         )
-    return names, rows
 
 
 def _row_pair(
     names: Sequence[str], cells: Sequence[str], line: int, policies: tuple[str, str], path: object
 ) -> Pair:
-    if len(cells) != len(names):
-        raise ValueRangeError(
-            f'{path}, line {line}: {len(cells)} values, but the first line names {len(names)} '
-            'columns'
-        )
-    values = dict(zip(names, (cell.strip() for cell in cells), strict=True))
+    values = dict(zip(names, cells, strict=True))
     label = [value for name, value in values.items() if name.lower() in NAMES_OF_PAIRS]
     try:
         first, second = (truth(values[policy], policy) for policy in policies)
