@@ -15,8 +15,8 @@ help: ## What can be made
 setup: ## The environment .venv/ and the colcon overlay install/ (then: source env.bash)
 	@scripts/setup.sh
 
-demo: ## A simulated arm picks and places for 5 episodes: live metrics, bags, a report (ROBOT=so101 or fr3)
-	@scripts/setup.sh demo
+demo: ## A simulated arm picks and places for 5 episodes: live metrics, bags, a report (ROBOT=so101, fr3 or fr3-fci)
+	@scripts/setup.sh demo $(ROBOT)
 	@source env.bash && frame-ros demo --robot $(ROBOT) $(ARGS)
 
 test: ## All tests

@@ -28,5 +28,7 @@ setup(
     long_description_content_type='text/markdown',
     packages=find_packages(include=['frame_ros', 'frame_ros.*']),
     package_data={'frame_ros': ['**/*.html', '**/*.css', '**/*.js', '**/*.json', 'py.typed']},
-    data_files=[shared(folder) for folder in ('urdf', 'config', 'config/motors', 'msg')],
+    data_files=[
+        shared(folder) for folder in ('urdf', 'config', 'config/motors', 'config/shapes', 'msg')
+    ],
 )

@@ -159,9 +159,11 @@ def _distances(shapes: PlacedShapes, row: int, points: np.ndarray) -> np.ndarray
         along = np.clip((points - start) @ axis / length, 0.0, 1.0)
         return np.linalg.norm(points - start - along[:, None] * axis, axis=1) - radius
     local = (points - shapes.translations[row]) @ shapes.rotations[row]
-    if shapes.kinds[row] == 'cylinder':
-        across = np.maximum(np.hypot(local[:, 0], local[:, 1]) - radius, 0.0)
-        return np.hypot(across, np.maximum(np.abs(local[:, 2]) - half[2], 0.0))
+    if 'cylinder' in shapes.kinds[row]:
+        is_flat = shapes.kinds[row] == 'cylinder'
+        core, radius = (radius, 0.0) if is_flat else (half[0], radius)
+        across = np.maximum(np.hypot(local[:, 0], local[:, 1]) - core, 0.0)
+        return np.hypot(across, np.maximum(np.abs(local[:, 2]) - half[2], 0.0)) - radius
     return np.linalg.norm(np.maximum(np.abs(local) - half, 0.0), axis=1) - radius
 
 

@@ -3,6 +3,10 @@
 """Quality of contact and proximity sensing, in simulation, where the truth is known.
 
     python benchmarks/sensing.py [--hours 5.1] [--workers 2] [--directory runs/sensing] [--write]
+    python benchmarks/sensing.py --only depth_world     # worlds that others made: some minutes
+    python benchmarks/sensing.py --only friction_effort,friction_policy   # gears that stick
+    python benchmarks/sensing.py --only depth_camera    # offsets of cameras, as they are estimated
+    python benchmarks/sensing.py --only wrench_hard,streams,repeated_states    # what goes wrong
     python benchmarks/sensing.py --share 0.2 [--only wrench,depth]    # of the trials of each row
     python benchmarks/sensing.py --kept [--write]       # of those that are there; runs none
 
@@ -10,9 +14,11 @@ Every trial is drawn from a seed: arms in varied motion, pushed on random links 
 directions, or in front of clutter; sensors with noise of depth, wrench, current, torque and
 encoders. Tools and motors are identified from the noisy sensors first, as on a real robot. False
 alarms are counted over --hours of free motion where a bar stands on them, a part of it elsewhere.
-Each trial is kept in the directory, so an interrupted run goes on where it was, and a whole one
-takes what a part has done; --write puts the rows that were measured into
-docs/sensing-evaluation.md, and leaves the others as they are. Bars are judged in a whole run.
+Each trial is kept in the directory with the version that it ran on (of the package, and a digest of
+the code that is judged), so an interrupted run goes on where it was, and a whole one takes what a
+part has done; results of another version are not taken. --write puts the rows that were measured
+into docs/sensing-evaluation.md, and leaves the others as they are. Bars are judged in every run but
+a short one.
 """
 
 from __future__ import annotations
@@ -27,6 +33,7 @@ from pathlib import Path
 
 import numpy as np
 from bars import Bars, parse
+from parts import camera_offset_rows, depth_world_rows, friction_rows, wrench_rows
 from parts.result_rows import renewed
 
 from frame_ros.cli.progress import progress_bar
@@ -39,12 +46,16 @@ from frame_ros.evaluation.detection_scores import (
     poisson_rate_interval,
 )
 from frame_ros.evaluation.trials.campaign import Campaign, Outcome, Trial
-from frame_ros.evaluation.trials.kinds import FUNCTIONS
+from frame_ros.evaluation.trials.kinds import FUNCTIONS, sensing_versions
 
 PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'sensing-evaluation.md'
 BEGIN, END = '<!-- results -->\n', '<!-- end of results -->'
 FREE_SECONDS, PUSHED_SECONDS, FRAMES = 600.0, 120.0, 10
 NO_RESULTS = 'no results'
+# All but those that take minutes however short they are.
+SHORT_KINDS = (
+    'wrench,wrench_hard,streams,repeated_states,depth,depth_world,depth_camera,friction_effort'
+)
 AFTER = 0.1  # s after a push in which a detection still belongs to it: the arm swings back
 FREE_SEEDS, SCENE_SEEDS = 1000, 3000  # other arms than those that are pushed
 
@@ -89,7 +100,7 @@ def main() -> int:
     parser.add_argument('--directory', type=Path, default=Path('runs/sensing'))
     parser.add_argument('--only', default='', help='kinds of trials, separated by commas')
     parser.add_argument('--write', action='store_true', help=f'write the table into {PAGE.name}')
-    args = parse(parser, only='wrench,depth')
+    args = parse(parser, only=SHORT_KINDS)
     kinds = args.only.split(',') if args.only else list(FUNCTIONS)
     if not 0.0 < args.share <= 1.0:
         parser.error(f'--share is {args.share:g}; more than 0 and at most 1 is expected')
@@ -102,7 +113,11 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) if args.short else args.directory
-        campaign = Campaign(FUNCTIONS, directory)
+        versions = sensing_versions()
+        campaign = Campaign(FUNCTIONS, directory, versions)
+        others = campaign.of_other_versions()
+        if others:
+            print(f'{others} results in {directory} are of other versions, and not taken')
         if args.kept:
             wanted = {trial.key for trial in trials}
             outcomes = [outcome for outcome in campaign.kept() if outcome.trial.key in wanted]
@@ -111,8 +126,10 @@ def main() -> int:
     for outcome in outcomes:
         if outcome.problem:
             print(f'{outcome.trial.key}: {outcome.problem}', file=sys.stderr)
-    is_part = args.short or args.kept or args.share < 1.0
-    bars = Bars(argparse.Namespace(short=is_part))
+    bars = Bars(args)
+    for version in sorted({versions[kind] for kind in kinds}):
+        of = ', '.join(kind for kind in kinds if versions[kind] == version)
+        print(f'version {version}: {of}')
     lines = table(outcomes, kinds, bars)
     print('\n'.join(lines))
     if args.write and not args.short:
@@ -131,10 +148,18 @@ def short_trials() -> Iterator[Trial]:
         yield Trial(row.kind, row.robot, FREE_SEEDS, _settings(10.0, False))
     for robot in SCENES:
         yield Trial('depth', robot, SCENE_SEEDS, {'frames': 2})
+    yield from depth_world_rows.short_trials()
+    yield from friction_rows.short_trials()
+    yield from camera_offset_rows.short_trials()
+    yield from wrench_rows.short_trials()
 
 
 def all_trials(hours: float, share: float = 1.0) -> Iterator[Trial]:
     """Trials of every row and scene; share: of each, the first ones, at least one."""
+    yield from depth_world_rows.trials(share)
+    yield from friction_rows.trials(hours, share)
+    yield from camera_offset_rows.trials(share)
+    yield from wrench_rows.trials(share)
     for row in ROWS:
         free = math.ceil(share * row.share * hours * 3600.0 / FREE_SECONDS)
         for seed in range(math.ceil(share * row.pushed)):
@@ -158,6 +183,10 @@ def _settings(seconds: float, has_pushes: bool) -> dict[str, float | bool]:
 def table(outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars) -> list[str]:
     """The results as Markdown; each bar is judged."""
     lines: list[str] = []
+    if depth_world_rows.KIND in kinds:
+        lines += [*depth_world_rows.lines(outcomes, bars), '']
+    if camera_offset_rows.KIND in kinds:
+        lines += [*camera_offset_rows.lines(outcomes, bars), '']
     bars.at_most('trials that failed', sum(bool(o.problem) for o in outcomes), 0)
     contact = [row for row in ROWS if row.kind in kinds]
     if contact:
@@ -169,8 +198,12 @@ def table(outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars) -> list
     for row in contact:
         own = [o for o in outcomes if (o.trial.kind, o.trial.robot) == (row.kind, row.robot)]
         lines.append(_contact_line(row, [o for o in own if not o.problem], bars))
+    for kind in wrench_rows.KINDS:
+        if kind in kinds:
+            lines += wrench_rows.lines(kind, outcomes, bars)
     if 'policy_effort' in kinds:
         lines += _policy_lines([o for o in outcomes if o.trial.kind == 'policy_effort'], bars)
+    lines += friction_rows.lines(outcomes, kinds, bars)
     if 'depth' in kinds:
         lines += [
             '',

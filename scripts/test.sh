@@ -11,7 +11,7 @@ source env.bash
 if [ $# -gt 0 ]; then
   exec python -m pytest "$@"
 fi
-alone=(test/nodes test/launch test/test_demo.py)
+alone=(test/nodes test/launch test/test_demo*.py)
 python -m pytest -q --numprocesses "$(nproc)" --dist loadfile "${alone[@]/#/--ignore=}" test || failed=yes
 python -m pytest "${alone[@]}" || failed=yes
 if [ -n "${failed:-}" ]; then

@@ -198,7 +198,7 @@ def test_versions_are_pinned_exactly():
     for path in (ROOT / 'requirements').glob('*.txt'):
         for line in path.read_text().splitlines():
             if line and line[0] not in '#-':
-                assert re.fullmatch(r'[\w.\-]+(\[[\w,]+\])?==[\w.]+(; python_version .*)?', line), (
+                assert re.fullmatch(r'[\w.\-]+(\[[\w,]+\])?==[\w.]+(; [a-z_]+ .*)?', line), (
                     f'{path.name}: {line}'
                 )
 

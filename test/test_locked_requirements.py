@@ -47,5 +47,5 @@ def test_what_a_step_asks_for_is_in_its_locked_file(step):
 
 def test_the_set_up_installs_by_hash():
     text = (ROOT / 'scripts' / 'setup.sh').read_text()
-    assert text.count('--require-hashes -r') == 2
+    assert text.count('--require-hashes -r') == 3
     assert 'install_pinned ros' in text and 'install_pinned tools' in text

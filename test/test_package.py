@@ -181,6 +181,16 @@ def test_the_tests_are_collected_beside_ros_pytest_plugins(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_modules_of_tests_have_names_of_their_own():
+    # pytest, and conftest.py for helpers, find them by their names alone.
+    names = Counter(path.name for path in python_files(ROOT / 'test'))
+    assert [
+        name
+        for name, count in names.items()
+        if count > 1 and name not in ('__init__.py', 'conftest.py')
+    ] == []
+
+
 def test_the_distribution_has_the_version_of_package_xml():
     done = subprocess.run(
         [sys.executable, 'setup.py', '--version'],

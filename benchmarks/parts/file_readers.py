@@ -129,7 +129,7 @@ def read_obstacles(path: Path) -> None:
 
 def read_capsules(path: Path) -> None:
     from frame_ros.robots import load_robot
-    from frame_ros.robots.shapes.link_shapes import load_shapes
+    from frame_ros.robots.shapes.filter_shapes import load_shapes
 
     load_shapes(path, load_robot('so101'))
 

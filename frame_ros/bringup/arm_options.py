@@ -26,8 +26,8 @@ OF_PROFILE = f"empty: that of the robot's profile; {NONE}: not the profile's"
 
 @options
 class ArmOptions(RunOptions):
-    """A real arm. Its driver is the user's, or, with a port, ours; with a leader's port its
-    teleoperator runs too.
+    """A real arm. Its driver is the user's, or, with a port or a host, ours; with a leader's port
+    its teleoperator runs too.
 
     Raises:
         FrameRosError: as of RunOptions, or an option does not go with another.
@@ -129,6 +129,12 @@ class ArmOptions(RunOptions):
         'robot_driver',
         text="serial port of the arm, to start our driver; empty: the driver is the user's",
     )
+    host: str = passed(
+        'host',
+        'robot_driver',
+        text='name or address of a Franka arm, to start our driver by its control interface (FCI); '
+        "empty: the driver is the user's",
+    )
     robot_id: str = passed('robot_id', 'robot_driver')
     calibration_dir: str = passed(
         'calibration_dir', 'robot_driver', 'teleoperator', convert=path_parameter
@@ -173,6 +179,10 @@ class ArmOptions(RunOptions):
     @rule('robot_id', 'given together with port')
     def _knows_arm(self) -> bool:
         return bool(self.port) == bool(self.robot_id)
+
+    @rule('host', 'of a Franka arm, fr3 or panda, and not given together with port')
+    def _is_franka(self) -> bool:
+        return not self.host or (not self.port and self.profile.wrench_is_estimate)
 
     @rule('leader_id', 'given together with leader_port')
     def _knows_leader(self) -> bool:
@@ -260,6 +270,8 @@ class ArmOptions(RunOptions):
         """Those of the robot's profile, but for what the user named, or switched off."""
         ours = attrs.asdict(Topics())
         given = {name: getattr(self, f'{name}_topic') for name in ours}
+        if self.host and not self.gripper_topic:
+            given['gripper'] = NONE  # our driver's joint states have it
         named = {n: ours[n] if topic == NONE else topic for n, topic in given.items() if topic}
         return attrs.evolve(self.profile.topics, **named)
 

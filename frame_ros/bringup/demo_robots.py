@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from frame_ros.robots.shapes.choice import URDF
 from frame_ros.robots.simulated import Simulation
 
 Value = bool | int | float | str | list[float] | list[str]
@@ -29,14 +30,15 @@ SIMULATED_GATE: Parameters = {
 SIMULATED_CONTACT: Parameters = {
     'max_joint_age': 0.3, 'max_sensor_age': 0.5, 'tare.timeout': 20.0,
 }  # fmt: skip
-# Of the proximity node: the same lateness; the table is no obstacle.
+# Of the proximity node: the same lateness; the table is no obstacle. The simulator draws the
+# primitives of the URDF, so it is those that the robot is taken out of the images by.
 SIMULATED_PROXIMITY: Parameters = {
     'camera_age': 0.25, 'joint_wait': 0.1, 'joint_age': 0.1, 'silence': 1.0, 'alignment.rate': 0.2,
-    'depth.surface_height': 0.0,
+    'depth.surface_height': 0.0, 'shapes': URDF,
 }  # fmt: skip
 
 # Of the markers: a camera's check is shown until the next one but one.
-SIMULATED_MARKERS: Parameters = {'alignment_lifetime': 11.0}
+SIMULATED_MARKERS: Parameters = {'alignment_lifetime': 11.0, 'shapes': URDF}
 
 LATE: Mapping[str, Parameters] = {
     'metrics': SIMULATED,

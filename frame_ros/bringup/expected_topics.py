@@ -11,7 +11,6 @@ from frame_ros.bringup.declared_nodes import topics_of
 from frame_ros.bringup.demo_robots import demo_parameters
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 
-IMAGES = ('front', 'wrist')  # cameras of the simulator
 # Of an arm's options: our topics whose name a user gives only where there are such.
 NAMED = {
     'front_image_topic': 'front/image_raw',
@@ -23,10 +22,13 @@ NAMED = {
 
 
 def demo_expected(options: DemoOptions) -> list[str]:
-    """Returns the topics of the simulator and the sensing nodes."""
-    cameras = demo_parameters(options.simulation, 'proximity').get('cameras')
-    depths = map(str, cameras) if options.sensing and isinstance(cameras, list) else ()
-    topics = [*_of('simulator', IMAGES), *_of('contact'), *_of('proximity', depths)]
+    """Returns the topics of the robot in its world, and of the sensing nodes or the truth."""
+    world = options.world
+    topics = [t for made in world.processes() for t in _of(made.executable, world.cameras)]
+    for node in world.senses:
+        cameras = demo_parameters(options.simulation, node).get('cameras')
+        depths = map(str, cameras) if options.sensing and isinstance(cameras, list) else ()
+        topics += _of(node, depths)
     return _renamed(options, topics)
 
 
@@ -41,7 +43,7 @@ def arm_expected(options: ArmOptions) -> list[str]:
     default = ArmOptions()
     chosen = {name: getattr(options, name) for name in NAMED}
     topics += [NAMED[n] for n, t in chosen.items() if t not in (getattr(default, n), NONE)]
-    if options.port:
+    if options.port or options.host:
         topics += _of('robot_driver', options.cameras)
     named = {f'{camera}/depth/image_raw': name for camera, name in options.depth_topics.items()}
     depths = [named.get(name, name) for name in _of('proximity', cameras)[1:]]

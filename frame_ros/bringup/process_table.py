@@ -63,7 +63,7 @@ def demo_processes(options: DemoOptions) -> list[Process]:
     return _as_set(
         options,
         [
-            Process('simulator', 'simulator'),
+            *options.world.processes(),
             *demo_sensing(options),
             *_monitors(options),
             _recorder(options, demo_expected(options)),
@@ -73,7 +73,11 @@ def demo_processes(options: DemoOptions) -> list[Process]:
             Process(
                 'session',
                 'session',
-                {'policy': options.policy, 'checkpoint': options.checkpoint},
+                {
+                    'policy': options.policy,
+                    'checkpoint': options.checkpoint,
+                    'world': options.world.text,
+                },
                 is_essential=True,
             ),
             *_display(options),
@@ -83,20 +87,20 @@ def demo_processes(options: DemoOptions) -> list[Process]:
 
 def arm_processes(options: ArmOptions) -> list[Process]:
     """Returns the processes of a run with a real arm, with drivers of arm and leader if their ports
-    are given.
+    or the arm's host are given.
     """
     return _as_set(options, [*_arm_hardware(options), *_arm_processes(options)])
 
 
 def _arm_hardware(options: ArmOptions) -> list[Process]:
-    """The driver of the arm and the teleoperator of a leader, where their ports are given."""
+    """The driver of the arm and the teleoperator of a leader, where they are named."""
     types = options.profile.lerobot
     return [
         Process(
             node, node, {parameter: kind} if kind else {}, options.remappings(), is_lifecycle=True
         )
         for port, node, parameter, kind in (
-            (options.port, 'robot_driver', 'robot_type', types.follower),
+            (options.port or options.host, 'robot_driver', 'robot_type', types.follower),
             (options.leader_port, 'teleoperator', 'teleoperator_type', types.leader),
         )
         if port

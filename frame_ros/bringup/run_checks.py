@@ -8,6 +8,7 @@ It imports no ROS.
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 
 from frame_ros.bringup.declared_nodes import from_parameter, options_of, parameters_of
 from frame_ros.bringup.node_process import Process, check_installed
-from frame_ros.core.errors import SetupError
+from frame_ros.core.errors import MissingExtraError, SetupError, install_hint
 from frame_ros.core.name_values import parse_options
 from frame_ros.core.options import from_values
 from frame_ros.core.output_files import check_folder
@@ -101,10 +102,23 @@ def _check_recorder(parameters: Parameters) -> None:
 
 def _check_device(identity: str, parameters: Parameters) -> None:
     """Of a device of LeRobot: its calibration file, in a folder that is named."""
+    if parameters.get('host'):  # a Franka arm has no such file
+        _require('franky', 'franka')
+        return
     folder = parameters.get('calibration_dir', '')
     path = Path(folder) / f'{parameters[identity]}.json'
     if folder and not path.is_file():
         raise SetupError(f'there is no calibration file {path}, of {identity} in calibration_dir')
+
+
+def _check_world(_: Parameters) -> None:
+    _require('franky_sim', 'franka-sim')
+
+
+def _require(module: str, extra: str) -> None:
+    """Raises MissingExtraError without a module that an extra brings."""
+    if importlib.util.find_spec(module) is None:
+        raise MissingExtraError(f'there is no module {module!r}: {install_hint(extra)}')
 
 
 CHECKS: dict[str, Callable[[Parameters], None]] = {
@@ -115,6 +129,7 @@ CHECKS: dict[str, Callable[[Parameters], None]] = {
     'markers': _check_obstacles,
     'monitor': _check_monitor,
     'episode_recorder': _check_recorder,
+    'franky_world': _check_world,
     'robot_driver': partial(_check_device, 'robot_id'),
     'teleoperator': partial(_check_device, 'teleoperator_id'),
 }

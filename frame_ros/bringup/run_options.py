@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from frame_ros.bringup.demo_robots import Value, demo_parameters
+from frame_ros.bringup.demo_worlds import DemoWorld, demo_names, world_of
 from frame_ros.bringup.passed_options import passed, path_parameter
 from frame_ros.core.options import option, options, rule
 from frame_ros.core.ros_names import NamespaceOptions
@@ -21,7 +22,6 @@ from frame_ros.robots.profiles import (
     ROBOT_NAMES,
     find_profile,
     locate,
-    simulated_robots,
 )
 from frame_ros.robots.simulated import Simulation
 
@@ -120,7 +120,7 @@ class RunOptions(NamespaceOptions):
 
     @rule('robot', 'a robot with this tip')
     def _has_robot(self) -> bool:
-        if self.robot not in ROBOT_NAMES or bool(getattr(self, 'tip', '')):
+        if self.robot_name not in ROBOT_NAMES or bool(getattr(self, 'tip', '')):
             self.load_robot()
         return True
 
@@ -152,14 +152,19 @@ class RunOptions(NamespaceOptions):
         return self.gate and bool(self.policy)
 
     @property
+    def robot_name(self) -> str:
+        """The robot as `load_robot` takes it."""
+        return self.robot
+
+    @property
     def robot_source(self) -> str:
         """The robot as a process whose working folder may differ must be given it."""
-        return locate(self.robot)
+        return locate(self.robot_name)
 
     @cached_property
     def profile(self) -> RobotProfile:
         """The profile of the robot; of a URDF alone what the name in it says."""
-        found = find_profile(self.robot)
+        found = find_profile(self.robot_name)
         return found if found.name else self.load_robot().profile
 
     @property
@@ -175,7 +180,7 @@ class RunOptions(NamespaceOptions):
         """
         from frame_ros.robots import load_robot  # numpy and pinocchio: only where it is asked for
 
-        return load_robot(self.robot, getattr(self, 'tip', '') or None)
+        return load_robot(self.robot_name, getattr(self, 'tip', '') or None)
 
     def remappings(self) -> dict[str, str]:
         """Our topic name -> the name to use instead."""
@@ -191,7 +196,9 @@ class DemoOptions(RunOptions):
     """
 
     robot: str = option(
-        'so101', f'simulated robot: {", ".join(simulated_robots())}, or a profile with a simulation'
+        'so101',
+        f'simulated robot: {", ".join(demo_names())} (an FR3 of franky-sim, by the protocol of the '
+        'real arm), or a profile with a simulation',
     )
     sensing: bool = option(
         True, "contact and distance from sensors; false: the simulator's true ones, at less cost"
@@ -216,21 +223,45 @@ class DemoOptions(RunOptions):
     )
     episodes: int = passed('episodes', 'session')
     qualities: tuple[float, ...] = passed('qualities', 'session', default=(1.0, 0.9, 0.5, 1.0, 0.2))
-    seed: int = passed('seed', 'session', 'simulator')
+    seed: int = passed('seed', 'session', 'simulator', 'franky_world')
     timeout: float = passed('timeout', 'session')
 
     @rule('qualities', 'one number or more')
     def _has_quality(self) -> bool:
         return len(self.qualities) > 0
 
-    @rule('robot', f'{" or ".join(simulated_robots())}, or a profile that has a simulation')
+    @rule('robot', f'{" or ".join(demo_names())}, or a profile that has a simulation')
     def _has_robot(self) -> bool:
         return self.profile.simulation is not None
+
+    @rule('sensing', 'true with {self.robot}, whose world has no true contact and distance')
+    def _has_truth(self) -> bool:
+        return self.sensing or self.world.has_truth
+
+    @rule('viewer', 'auto or false with {self.robot}, whose world has no window')
+    def _has_viewer(self) -> bool:
+        return self.viewer != 'true' or self.world.has_viewer
 
     @rule('policy', 'a policy')
     def _has_policy(self) -> bool:
         check_name(self.policy)
         return True
+
+    @cached_property
+    def world(self) -> DemoWorld:
+        """The world that the robot is in."""
+        return world_of(self.robot)
+
+    @property
+    def described(self) -> str:
+        """Says what runs."""
+        robot = ' of '.join(filter(None, (self.profile.title, self.world.text)))
+        return f'the simulated {robot} with the policy {self.policy}'
+
+    @property
+    def robot_name(self) -> str:
+        """The robot as `load_robot` takes it."""
+        return self.world.robot
 
     @property
     def simulation(self) -> Simulation:
@@ -246,6 +277,7 @@ class DemoOptions(RunOptions):
         return {
             **({'samples': SAMPLES} if is_sampled else {}),
             **demo_parameters(self.simulation, node),
+            **self.world.parameters.get(node, {}),
             **({'cloud.rate': 0.0} if is_hidden else {}),
         }
 

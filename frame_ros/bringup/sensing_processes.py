@@ -15,10 +15,11 @@ from frame_ros.core.errors import SetupError
 
 
 def demo_sensing(options: DemoOptions) -> list[Process]:
-    """Returns the processes for contact and distance from the simulated sensors."""
+    """Returns the processes for contact and distance from what the robot's world has of sensors."""
     if not options.sensing:
         return []
-    return [_contact_process(options, {}), _proximity_process(options, {})]
+    makers = {'contact': _contact_process, 'proximity': _proximity_process}
+    return [makers[node](options, {}) for node in options.world.senses]
 
 
 def _contact_process(options: RunOptions, of_contact: Mapping[str, Value]) -> Process:

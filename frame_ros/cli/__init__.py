@@ -67,7 +67,7 @@ COMMANDS = {
     ),
     'capsules': (
         'frame_ros.cli.capsules',
-        "make capsules around a robot's collision meshes, for proximity and self-filter",
+        "make capsules around a robot's collision or tight shapes around its visual meshes",
     ),
     'sequential': (
         'frame_ros.cli.sequential',

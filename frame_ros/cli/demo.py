@@ -141,8 +141,7 @@ def run_episodes(
     ) as supervisor:
         os.environ.update(supervisor.environment)
         view.line(
-            f'starting the simulated {options.profile.title} with the policy '
-            f'{options.policy}; '
+            f'starting {options.described}; '
             f'ROS_DOMAIN_ID={supervisor.domain_id}, logs in {supervisor.log_directory}'
         )
         results = _watch(supervisor, view, options)

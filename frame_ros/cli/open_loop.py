@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         PolicyError: the policy cannot be made, or predicts nothing comparable.
         ValueRangeError: an option that is not NAME=VALUE.
     """
-    from frame_ros.episodes.recorded_actions import problems_of_recording, read_raw
+    from frame_ros.episodes.recorded.actions import problems_of_recording, read_raw
     from frame_ros.evaluation.action_errors import summarise_errors
     from frame_ros.robots import load_robot
 
@@ -116,7 +116,7 @@ def _recorded_robot(episode: Episode) -> str:
     Raises:
         BagError: the recording names a description that is not opened.
     """
-    from frame_ros.episodes.recorded_robot import NOT_OPENED, not_opened_text
+    from frame_ros.episodes.recorded.robot import NOT_OPENED, not_opened_text
 
     if named := episode.attributes.get(NOT_OPENED):
         raise BagError(not_opened_text(named))
@@ -151,7 +151,7 @@ def make_open_loop_policy(
     """Makes the policy. Chunks of a policy without a rate of its own have that of the episode's
     actions.
     """
-    from frame_ros.episodes.recorded_actions import actions_of
+    from frame_ros.episodes.recorded.actions import actions_of
     from frame_ros.policies.registry import make_policy
     from frame_ros.policies.replay import action_times
 
@@ -169,7 +169,7 @@ def policy_errors(
 ) -> list[EpisodeErrors]:
     """Returns the errors of a policy in each episode."""
     from frame_ros.episodes.observations import RecordedObservations
-    from frame_ros.episodes.recorded_actions import actions_of
+    from frame_ros.episodes.recorded.actions import actions_of
     from frame_ros.evaluation.open_loop import compare, predict
     from frame_ros.policies.execution.action_spaces import ActionConverter
 
@@ -196,8 +196,8 @@ def policy_errors(
 
 def recorded_errors(episodes: Iterable[Episode]) -> list[EpisodeErrors]:
     """Returns the errors of the chunks that were recorded in each episode."""
-    from frame_ros.episodes.recorded_actions import actions_of
-    from frame_ros.episodes.recorded_chunks import recorded_chunks
+    from frame_ros.episodes.recorded.actions import actions_of
+    from frame_ros.episodes.recorded.chunks import recorded_chunks
     from frame_ros.evaluation.open_loop import Prediction, compare
 
     results = []

@@ -6,7 +6,7 @@ Where the system permits it (Linux, with CAP_SYS_NICE or a limit RLIMIT_RTPRIO o
 thread gets a real-time priority: it runs as soon as it wakes, before all threads without one. It
 must do little at a time: one that never sleeps leaves the others of its core only what the kernel
 reserves (/proc/sys/kernel/sched_rt_runtime_us, 5 % by default). Threads and processes that it
-starts do not inherit the priority.
+starts do not inherit the priority, unless that is asked for.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pathlib import Path
 RECEIVING = 'dds.shm.', 'dds.udp.'
 
 
-def raise_priority(priority: int) -> bool:
+def raise_priority(priority: int, is_inherited: bool = False) -> bool:
     """Gives the calling thread a real-time priority, 1 to 99; 0 leaves it unchanged. Returns
-    whether the system permitted it.
+    whether the system permitted it. is_inherited: threads that it starts have it too.
     """
     if priority <= 0 or not hasattr(os, 'SCHED_FIFO'):
         return False
     try:
-        policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+        policy = os.SCHED_FIFO | (0 if is_inherited else os.SCHED_RESET_ON_FORK)
         os.sched_setscheduler(0, policy, os.sched_param(priority))
     except OSError:
         return False

@@ -24,9 +24,9 @@ from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.episode_split import Part, divide
 from frame_ros.episodes.live_inputs import heard_since, read_first_stamps
-from frame_ros.episodes.recorded_robot import NOT_OPENED, not_opened_text, with_robot
-from frame_ros.episodes.recorded_settings import settings_of_part
-from frame_ros.episodes.recorded_units import in_radians, joint_problems
+from frame_ros.episodes.recorded.robot import NOT_OPENED, not_opened_text, with_robot
+from frame_ros.episodes.recorded.settings import settings_of_part
+from frame_ros.episodes.recorded.units import in_radians, joint_problems
 from frame_ros.episodes.reference import Reference
 
 NEEDED = ('pose', 'action')

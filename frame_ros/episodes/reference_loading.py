@@ -83,7 +83,7 @@ def _references_at(
     from frame_ros.bags.find_bags import find_bags
     from frame_ros.bags.reader import Bag
     from frame_ros.episodes.reading import read_bag
-    from frame_ros.episodes.recorded_actions import is_ended
+    from frame_ros.episodes.recorded.actions import is_ended
 
     episodes = [
         episode

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from frame_ros.bags.recording_options import TopicChoice
 from frame_ros.core.options import option, options
-from frame_ros.episodes.recorded_actions import read_raw, recorded_actions
+from frame_ros.episodes.recorded.actions import read_raw, recorded_actions
 from frame_ros.policies.replay import ReplayOptions, ReplayPolicy
 
 

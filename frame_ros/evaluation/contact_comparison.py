@@ -13,7 +13,7 @@ from frame_ros.bags.reader import Bag
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.contact_sensitivity import RecordedSensitivity, recorded_sensitivity
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.recorded_robot import known_robot
+from frame_ros.episodes.recorded.robot import known_robot
 from frame_ros.episodes.sensed_contacts import RecordedContact, namespace_of, sensed_contacts
 from frame_ros.episodes.true_contacts import TOPIC as CONTACT_TOPIC
 from frame_ros.episodes.true_contacts import TrueContacts, true_contacts

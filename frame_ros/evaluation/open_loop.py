@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import FrameRosError, PolicyError, ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.observations import RecordedObservations
-from frame_ros.episodes.recorded_actions import RecordedActions
+from frame_ros.episodes.recorded.actions import RecordedActions
 from frame_ros.metrics import mse
 from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.inference_check import check_own_chunk

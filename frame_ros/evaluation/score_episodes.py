@@ -23,7 +23,7 @@ from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import interventions_of
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.processing import settings_of
-from frame_ros.episodes.recorded_robot import known_robot
+from frame_ros.episodes.recorded.robot import known_robot
 from frame_ros.robots.profiles import ROBOT_NAMES
 
 # A trial that ran out of time did not succeed, as in the papers' benchmarks.

@@ -19,6 +19,9 @@ Array = NDArray[np.float64]
 class CommandCheck:
     """Checks commands to some of the joints of an arm.
 
+    Attributes:
+        names: the joints.
+
     Args:
         names: the joints.
         limits: (D, 2) rad.
@@ -26,7 +29,7 @@ class CommandCheck:
     """
 
     def __init__(self, names: Sequence[str], limits: Array, tolerance: float = 0.0) -> None:
-        self._names, self._limits, self._tolerance = tuple(names), limits, tolerance
+        self.names, self._limits, self._tolerance = tuple(names), limits, tolerance
         self._reader = NamedPositionsReader(names)
 
     def read(self, names: Sequence[str], positions: ArrayLike) -> NamedPositions | Reason:

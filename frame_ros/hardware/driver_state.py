@@ -17,6 +17,7 @@ class Activity(Enum):
     FOLLOWING = 'following commands'
     RELEASED = 'torque is off'
     LOST = 'not connected'
+    ABORTED = 'stopped by the arm itself'
 
 
 @dataclass

@@ -37,6 +37,7 @@ from frame_ros.reports.sections.interventions import InterventionSection, help_t
 from frame_ros.reports.sections.references import ReferenceSection
 from frame_ros.reports.sections.section import Basis, EpisodeSection, ReportSection, as_row
 from frame_ros.reports.sections.sensing import SensingSection
+from frame_ros.reports.sections.streams import StreamSection
 from frame_ros.reports.sections.truth import TruthSection
 
 FORMAT = 'frame_ros report 1'
@@ -46,6 +47,7 @@ EPISODE_SECTIONS: list[type[EpisodeSection]] = [
     InterventionSection,
     HaltSection,
     SensingSection,
+    StreamSection,
     TruthSection,
 ]
 

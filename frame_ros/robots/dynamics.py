@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -115,6 +116,17 @@ class RobotDynamics:
         if not np.isfinite(values).all() or (values < 0.0).any():
             raise RobotError(f'armature is {values.tolist()} kg m^2; none may be negative')
         return values
+
+    def with_armature(self, armature: ArrayLike) -> RobotDynamics:
+        """Returns the same with another armature; a payload set on one of them is set on both.
+
+        Raises:
+            RobotError: it is negative, or not one per joint.
+        """
+        found = copy(self)
+        found.armature = self._checked_armature(armature)
+        found._data = self._model.createData()
+        return found
 
     def _build(self, gravity: Sequence[float]) -> None:
         description = self.robot.description

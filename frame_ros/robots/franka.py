@@ -31,6 +31,13 @@ CONTROLLERS = {
         source='frankarobotics/franka_ros2 franka_fr3_moveit_config/config/'
         'fr3_ros_controllers.yaml and franka_gripper/launch/gripper.launch.py',
     ),
+    'fci_pose': ControllerPreset(
+        'pose',
+        'pose_commands',
+        'none',
+        source="our robot_driver with fci.control: cartesian_pose; the hand's goal comes with "
+        'joint_commands',
+    ),
 }
 # Names of franka_ros2.
 TOPICS = Topics(
@@ -70,6 +77,7 @@ def franka_profile(
         command_frame='base',  # coincides with the base link, and is what its controllers name
         topics=TOPICS,
         wrench_is_estimate=True,
+        shapes=f'config/shapes/{name}.yaml',
         # Franka's ready posture, the gripper open.
         postures={'home': dict(zip([*joints, finger], [*READY, 0.04], strict=True))},
         **more,

@@ -163,6 +163,8 @@ class RobotProfile:
         wrench_is_estimate: the topic of the wrench has the arm's own estimate, no sensor's.
         postures: named postures, each a position (rad or m) of every joint that can be commanded.
             'home' is where it starts.
+        shapes: file of `frame-ros capsules` with shapes fitted to the real surface, as `urdf`; by
+            them the robot is taken out of depth images. Empty: by the URDF's collision primitives.
         motors: file of `frame-ros identify joints` on the real arm, as `urdf`.
         cameras: mounts of depth cameras, as the launch argument extrinsics has them.
         lerobot: types of our driver's devices.
@@ -189,6 +191,7 @@ class RobotProfile:
     topics: Topics = Topics()
     wrench_is_estimate: bool = False
     postures: Mapping[str, Mapping[str, float]] = {}
+    shapes: str = ''
     motors: str = ''
     cameras: Mapping[str, tuple[Any, ...]] = attrs.field(default={})
     lerobot: LeRobotTypes = LeRobotTypes()
@@ -224,8 +227,8 @@ class RobotProfile:
         layout = '' if self.rviz == attrs.fields(RobotProfile).rviz.default else self.rviz
         simulated = self.simulation.motors if self.simulation else ''
         named = {
-            'urdf': self.urdf, 'motors': self.motors, 'simulation.motors': simulated,
-            'rviz': layout,
+            'urdf': self.urdf, 'shapes': self.shapes, 'motors': self.motors,
+            'simulation.motors': simulated, 'rviz': layout,
         }  # fmt: skip
         return {field: file for field, file in named.items() if file}
 

@@ -103,6 +103,16 @@ class Worktable:
     clearance: float
     bin_clearance: float
 
+    def bin_parts(self) -> dict[str, tuple[Triple, Triple]]:
+        """Floor and walls of the bin as boxes: name -> half edges, and the middle in its frame."""
+        half, wall, height = self.bin_inner / 2, self.bin_wall / 2, self.bin_height / 2
+        edge, at = half + self.bin_wall, half + wall
+        parts = {'bin_floor': ((edge, edge, wall), (0.0, 0.0, wall))}
+        for name, x, y in (('left', 0, 1), ('right', 0, -1), ('front', 1, 0), ('back', -1, 0)):
+            size = (edge if y else wall, edge if x else wall, height)
+            parts[f'bin_{name}'] = (size, (x * at, y * at, height))
+        return parts
+
 
 @attrs.frozen
 class EncoderOptions:

@@ -69,6 +69,7 @@ BESIDE = {
     ('rephrase', '--timeout'): ['--url', 'http://127.0.0.1:9/v1', '--model', 'm'],
     ('identify', '--sensor-link'): ['tool'],
     ('identify', '--poses'): ['tool'],
+    ('capsules', '--only'): ['--visual'],
 }
 NEEDED = {'open-loop': ['--policy', 'hold'], 'serve': ['--policy', 'hold']}
 NEEDED['dataset'] = ['--output', '{new}']
@@ -187,6 +188,11 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--out': OUTPUT,
         '--count': (*COUNT, '0'),
         '--link': (*PAIRS, 'nosuch=2', 'gripper_link=0', 'gripper_link=-1'),
+        '--residual': POSITIVE,
+        '--near': POSITIVE,
+        '--most': (*COUNT, '0'),
+        '--only': ('', 'nosuch'),
+        '--source': FREE,
         '--package-folder': ('', NOWHERE, '{file}'),
     },
     'sequential': {
@@ -234,6 +240,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--sensor-link': ('nosuch', ''),
         '--wrench-topic': FREE,
         '--poses': (*COUNT, '0'),
+        '--arm': FREE,
     },
     'metrics': {'ID': ('nosuch', '')},
     'calibrate': {

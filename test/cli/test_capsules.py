@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`frame-ros capsules`."""
 
+import pytest
+import yaml
+
 from frame_ros.cli import main
 from frame_ros.robots import load_robot
-from frame_ros.robots.shapes.link_shapes import link_shapes, load_shapes
+from frame_ros.robots.shapes.filter_shapes import load_shapes
+from frame_ros.robots.shapes.link_shapes import link_shapes
 
 SMALL = """
 <robot name="small"><link name="a"><collision><geometry><box size="0.1 0.1 0.4"/></geometry>
@@ -42,3 +46,23 @@ def test_wrong_arguments_are_told(capsys, tmp_path):
     ):
         assert main(['capsules', *arguments]) == 2
         assert word in capsys.readouterr().err
+
+
+def test_shapes_of_visual_meshes_are_written_with_their_fit(tmp_path, capsys):
+    trimesh = pytest.importorskip('trimesh')
+    trimesh.creation.box((0.05, 0.04, 0.03)).export(tmp_path / 'a.stl')
+    urdf, out = tmp_path / 'small.urdf', tmp_path / 'shapes.yaml'
+    urdf.write_text(
+        SMALL.replace(
+            '</collision></link>',
+            '</collision><visual><geometry><mesh filename="a.stl"/></geometry></visual></link>',
+        )
+    )
+    arguments = ['--visual', '--most', '1', '--source', 'some 1.0', '--out', str(out)]
+    assert main(['capsules', str(urdf), *arguments]) == 0
+    assert 'outside, mm' in capsys.readouterr().out
+    content = yaml.safe_load(out.read_text())
+    assert content['source'] == 'some 1.0' and content['fit']['a']['outside'] <= 0.0026
+    assert len(load_shapes(out, load_robot(urdf)).shapes) == 1
+    assert main(['capsules', str(urdf), '--visual', '--only', 'b']) == 2
+    assert 'no visual meshes of b' in capsys.readouterr().err

@@ -13,7 +13,7 @@ from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.streams.form import Stream
 from frame_ros.cli import main
 from frame_ros.core.time import SECOND
-from frame_ros.episodes.recorded_units import in_radians
+from frame_ros.episodes.recorded.units import in_radians
 from frame_ros.robots import load_robot
 
 ROBOT = load_robot('so101')

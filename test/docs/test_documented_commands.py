@@ -186,8 +186,8 @@ def run_ours(words: list[str], folder: Path) -> None:
         build_parser(command)
     elif command == 'demo':
         assert main([command, *arguments, *{'--dry-run'} - set(arguments)]) == 0
-    # An arm that moves, many episodes or trials, a model that answers.
-    elif command in ('identify', 'calibrate', 'null-check') or '--url' in arguments:
+    # An arm that moves, many episodes or trials, a model that answers, fits of minutes.
+    elif command in ('identify', 'calibrate', 'null-check') or {'--url', '--visual'} & {*arguments}:
         build_parser(command).parse_args([command, *arguments])
     elif command == 'simulate-so101':
         done = subprocess.run(

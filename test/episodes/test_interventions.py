@@ -19,7 +19,7 @@ from frame_ros.episodes.interventions import (
     interventions_of,
     is_intervened,
 )
-from frame_ros.episodes.recorded_actions import read_raw
+from frame_ros.episodes.recorded.actions import read_raw
 
 START, END = EventType.INTERVENTION_START, EventType.INTERVENTION_END
 

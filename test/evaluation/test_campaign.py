@@ -92,3 +92,16 @@ def test_what_cannot_be_is_refused(tmp_path):
     (tmp_path / RESULTS).write_text('{"a": 1}\n{}\n')
     with pytest.raises(SetupError, match='line 1 is not a result'):
         Campaign(SQUARE, tmp_path).run(trials(1))
+
+
+def test_results_of_another_version_are_not_taken(tmp_path):
+    def campaign(version):
+        return Campaign(SQUARE, tmp_path, {'square': version})
+
+    campaign('1').run(trials(1, 2))
+    assert (len(campaign('1').kept()), campaign('1').of_other_versions()) == (2, 0)
+    assert (campaign('2').kept(), campaign('2').of_other_versions()) == ([], 2)
+    campaign('2').run(trials(1))
+    assert calls == [1, 2, 1]
+    assert (len(campaign('1').kept()), len(campaign('2').kept())) == (2, 1)
+    assert Campaign(SQUARE, tmp_path).kept() == []

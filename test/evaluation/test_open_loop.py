@@ -11,8 +11,8 @@ from robot_bags import JOINTS, RATE, commands, inference, robot_bag, robot_messa
 
 from frame_ros.core.errors import PolicyError, ShapeError, ValueRangeError
 from frame_ros.episodes.observations import RecordedObservations
-from frame_ros.episodes.recorded_actions import actions_of, read_raw
-from frame_ros.episodes.recorded_chunks import recorded_chunks
+from frame_ros.episodes.recorded.actions import actions_of, read_raw
+from frame_ros.episodes.recorded.chunks import recorded_chunks
 from frame_ros.evaluation.action_errors import summarise_errors
 from frame_ros.evaluation.open_loop import BEHIND, PAUSE, Prediction, compare, predict
 from frame_ros.policies.hold import ChunkOptions, HoldPolicy

@@ -14,7 +14,7 @@ from frame_ros.cli.open_loop import OpenLoopOptions, make_open_loop_policy
 from frame_ros.cli.serve import offered_joints_of
 from frame_ros.core.errors import CheckpointError, PolicyError, RobotError
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.recorded_units import RecordedUnits, in_radians, likely_units
+from frame_ros.episodes.recorded.units import RecordedUnits, in_radians, likely_units
 from frame_ros.gate.limits.command_limits import limits_of
 from frame_ros.hardware.controllers import controller_layout
 from frame_ros.hardware.lerobot.joint_mapping import JointMapping

@@ -189,7 +189,7 @@ def test_late_answers_to_other_questions_are_no_positions(bench, content):
 
 
 def test_two_drivers_on_one_port(bench):
-    from frame_ros.hardware.lerobot.devices import DeviceError
+    from frame_ros.hardware.device_error import DeviceError
 
     arm, bus, make = bench
     robot = make()
@@ -201,8 +201,8 @@ def test_two_drivers_on_one_port(bench):
 
 
 def test_a_motor_with_a_fault_keeps_no_other_from_letting_go(bench):
+    from frame_ros.hardware.device_error import DeviceError
     from frame_ros.hardware.feetech.emulator.packets import Status
-    from frame_ros.hardware.lerobot.devices import DeviceError
 
     arm, bus, make = bench
     robot = make()
@@ -235,7 +235,7 @@ def test_a_leader_s_driver_on_the_robot_s_port_does_not_let_it_fall(lerobot, ben
 
 
 def test_connecting_again_after_the_power_was_off(bench):
-    from frame_ros.hardware.lerobot.devices import DeviceError
+    from frame_ros.hardware.device_error import DeviceError
 
     arm, bus, make = bench
     robot = make()
@@ -335,8 +335,8 @@ def _register_linear_robot():
 def test_a_camera_of_lerobot_s_own(lerobot, tmp_path):
     import cv2
 
+    from frame_ros.hardware.device_error import DeviceError
     from frame_ros.hardware.lerobot.cameras import make_cameras
-    from frame_ros.hardware.lerobot.devices import DeviceError
 
     path = tmp_path / 'front.avi'
     writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*'MJPG'), 30.0, (640, 480))

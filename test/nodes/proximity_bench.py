@@ -166,6 +166,7 @@ class Bench:
         from frame_ros.nodes.proximity.node import ProximityNode
 
         values = {'cameras': list(cameras) or [''], 'silence': 30.0, 'realtime_priority': 0}
+        values |= {'shapes': 'urdf'}  # which `picture` draws
         # Of pictures without noise, whose pixels are few, none is given up at edges.
         names = {'min_support': 4, 'relative_tolerance': 0.016, 'depth_noise': 0.0}
         clean = {f'depth.{name}': value for name, value in names.items()}

@@ -13,6 +13,7 @@ for needed in ('rclpy', 'rosidl_adapter', 'rosidl_generator_py'):
     pytest.importorskip(needed)
 
 FIELD = """
+from array import array
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,8 @@ store.register(get_types_from_msg(find_definition(NAME).text, NAME))
 def stored(value):
     if isinstance(value, list):
         return [stored(item) for item in value]
+    if isinstance(value, array):
+        return np.array(value)
     if not hasattr(value, 'get_fields_and_field_types'):
         return value
     module = type(value).__module__.split('.')
@@ -46,7 +49,6 @@ for nearest in (0.02, 0.2):
         ('a', 'b', 'c'), distances, np.zeros((3, 3)), np.ones((3, 3)), ('',) * 3
     )
     message = stored(proximity_message(1, 'base', 2, reading))
-    message.link_distances = np.array(message.link_distances)
     writer.write(channel, 1, store.serialize_cdr(message, NAME))
 writer.finish()
 """

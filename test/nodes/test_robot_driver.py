@@ -27,10 +27,11 @@ from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.process_table import arm_processes
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.gate.command_check import limited_step
+from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.driver_state import Activity
 from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
 from frame_ros.hardware.feetech.emulator.registers import TORQUE_ENABLE, get, put
-from frame_ros.hardware.lerobot.devices import DeviceError, import_devices
+from frame_ros.hardware.lerobot.devices import import_devices
 from frame_ros.nodes.robot_driver.node import RobotDriverNode
 from frame_ros.nodes.robot_driver.options import RobotDriverOptions
 from frame_ros.scenes import JOINT_NAMES

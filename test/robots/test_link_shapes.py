@@ -13,6 +13,7 @@ from frame_ros.core.errors import RobotError, ShapeError
 from frame_ros.robots import Capsule, load_robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.shapes.capsule_files import format_capsules
+from frame_ros.robots.shapes.filter_shapes import load_shapes
 from frame_ros.robots.shapes.link_shapes import (
     CAPSULE,
     CYLINDER,
@@ -22,8 +23,9 @@ from frame_ros.robots.shapes.link_shapes import (
     capsule_shape,
     cylinder,
     link_shapes,
-    load_shapes,
     placed,
+    rounded_box,
+    rounded_cylinder,
     sphere,
 )
 
@@ -38,7 +40,13 @@ places = st.tuples(numbers, numbers, numbers)
 def shapes(draw) -> Shape:
     turn = Rotation.from_rotvec(np.array(draw(places)) * 3).as_matrix()
     at = np.array(draw(places))
-    kind = draw(st.sampled_from(['box', 'sphere', 'cylinder', 'capsule']))
+    kind = draw(
+        st.sampled_from(['box', 'sphere', 'cylinder', 'capsule', 'rounded box', 'rounded cylinder'])
+    )
+    if kind == 'rounded box':
+        return rounded_box([draw(sizes), draw(sizes), draw(sizes)], draw(sizes), at, turn)
+    if kind == 'rounded cylinder':
+        return rounded_cylinder(draw(sizes), draw(sizes), draw(sizes), at, turn)
     if kind == 'box':
         return box([draw(sizes), draw(sizes), draw(sizes)], at, turn)
     if kind == 'sphere':
@@ -51,11 +59,15 @@ def shapes(draw) -> Shape:
 
 def coal_distance(shape: Shape, point) -> float:
     geometry = {
+        'rounded box': lambda: coal.Box(*(2 * shape.half_sizes)),
+        'rounded cylinder': lambda: coal.Cylinder(shape.half_sizes[0], 2 * shape.half_sizes[2]),
         'box': lambda: coal.Box(*(2 * shape.half_sizes)),
         'sphere': lambda: coal.Sphere(shape.radius),
         'cylinder': lambda: coal.Cylinder(shape.radius, 2 * shape.half_sizes[2]),
         'capsule': lambda: coal.Capsule(shape.radius, 2 * shape.half_sizes[2]),
     }[shape.kind]()
+    if shape.kind.startswith('rounded'):
+        geometry.setSweptSphereRadius(shape.radius)
     tiny = 1e-9
     here = coal.Transform3s(shape.rotation, shape.translation)
     there = coal.Transform3s(np.eye(3), np.asarray(point, float))

@@ -105,6 +105,20 @@ def test_the_same_state_gives_the_same_image_and_the_wrist_camera_another(simula
     assert first.dtype == np.uint8
 
 
+def test_simulations_of_one_thread_draw_in_turn(simulation):
+    before = simulation.render('front', with_depth=True)
+    other = PickPlaceSimulation(seed=3, robot='fr3')
+    try:
+        first = other.render('front', with_depth=True)
+        again = simulation.render('front', with_depth=True)
+        assert np.array_equal(again.depth, before.depth)
+        assert np.array_equal(other.render('front', with_depth=True).depth, first.depth)
+        assert not np.array_equal(first.depth, before.depth)
+    finally:
+        other.close()
+    assert np.array_equal(simulation.render('front', with_depth=True).depth, before.depth)
+
+
 def test_the_mount_of_the_wrist_camera_moves_with_its_link(simulation):
     before = simulation.camera_mount('wrist')
     for _ in range(30):

@@ -18,6 +18,8 @@ NAN = float('nan')
 UNKNOWN_CONTACT = (None, False, NAN, NAN, NAN, NAN)
 # Fields that messages of an older version lack; their values then count as not measured.
 OPTIONAL = ('unavailable', 'is_expected', 'forces', 'peak_forces')
+# Likewise, of what was not seen.
+OF_UNSEEN = ('unobserved_distance', 'is_partial')
 
 
 def contact_values(message: Any) -> tuple[bool | None, bool, float, float, float, float]:
@@ -138,15 +140,31 @@ def grasp_contact_samples(values: Mapping[str, NDArray]) -> list[tuple[float, fl
     return samples
 
 
-def proximity_values(message: Any) -> tuple[float]:
-    """Returns the distance (m, NaN if not measured) of a Proximity message."""
-    return (float(message.distance),)
+def proximity_values(message: Any) -> tuple[float, float]:
+    """Returns the distance (m, NaN if not measured) of a Proximity message, and that of the nearest
+    place that was not seen (infinite if none is near, NaN if not known).
+    """
+    return float(message.distance), float(message.unobserved_distance)
 
 
-def usable_distance(value: Sequence[float]) -> float | None:
-    """Returns the distance, m: NaN if not measured, negative on overlap, never infinite."""
+def proximity_samples(values: Mapping[str, NDArray]) -> list[tuple[float, float]]:
+    """Returns the samples of `proximity_values` from columns; messages of an older version say
+    nothing of what was not seen.
+    """
+    distances = values['distance'].tolist()
+    unobserved = values.get('unobserved_distance')
+    rest = [NAN] * len(distances) if unobserved is None else unobserved.tolist()
+    return list(zip(distances, rest, strict=True))
+
+
+def usable_distance(value: Sequence[float]) -> tuple[float, float] | None:
+    """Returns both distances, m; the first is NaN if not measured, negative on overlap, never
+    infinite. The second may be left out.
+    """
     distance = value[0]
-    return None if math.isinf(distance) else distance
+    if math.isinf(distance):
+        return None
+    return distance, value[1] if len(value) > 1 else NAN
 
 
 def _same(*names: str) -> dict[str, str]:
@@ -175,8 +193,8 @@ PROXIMITY = RecordedStream(
     ('proximity',),
     (
         MessageForm(
-            'frame_ros/msg/Proximity', _same('distance'), proximity_values,
-            lambda values: [(distance,) for distance in values['distance'].tolist()],
+            'frame_ros/msg/Proximity', _same('distance', *OF_UNSEEN), proximity_values,
+            proximity_samples, OF_UNSEEN,
         ),
     ),
     usable_distance,

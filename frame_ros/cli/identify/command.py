@@ -42,6 +42,7 @@ class JointsOptions(IdentificationOptions):
     """Joints."""
 
     joints: tuple[str, ...] = option((), "those to identify; none: all that move the robot's tip")
+    arm: str = option('', 'name of this arm, which its file then has; none: none')
     payload: str = option(
         '',
         'LINK,KG,X,Y,Z: what the robot carries during the motion and its URDF does not know; '
@@ -129,6 +130,8 @@ def writable(path: Path) -> Path:
 
 
 def _joints(args: argparse.Namespace) -> int:
+    from dataclasses import replace
+
     from frame_ros.cli.identify.motion import record_joints
     from frame_ros.robots.dynamics import RobotDynamics
     from frame_ros.sensing.contact.joints.identification import identify_joints
@@ -152,7 +155,7 @@ def _joints(args: argparse.Namespace) -> int:
         recording, source = found, 'frame-ros identify joints, on the robot'
     identification = identify_joints(dynamics, recording, options, source)
     print_joints(identification)
-    save_motors(identification.motors, path)
+    save_motors(replace(identification.motors, arm=options.arm), path)
     print(f'\nwritten to {path}; the contact node takes it as joints.motors_file')
     return 0
 

@@ -8,6 +8,7 @@ import math
 
 from frame_ros.confidence.guarantees.alarm_rate import HOUR, FalseAlarmRate
 from frame_ros.core.options import UNCONFIGURED, option, options, rule
+from frame_ros.metrics.distance_bounds import BOUNDS, MEANING, NEAREST_SEEN
 
 HORIZON, CONFORMAL, BAND, FIXED = THRESHOLD_SOURCES = ('horizon', 'conformal', 'band', 'fixed')
 NEAR_OR_CONTACT, NEAR, CONTACT, ANYWHERE = CONTEXTS = (
@@ -108,6 +109,12 @@ class MonitorOptions:
     )
     halt_distance: float = option(
         0.08, 'distance from an obstacle that counts as near', unit='m', at_least=0.0, live=True
+    )
+    distance_bound: str = option(
+        NEAREST_SEEN,
+        f'distance that counts as near or not: {MEANING}',
+        choices=BOUNDS,
+        live=UNCONFIGURED,
     )
     distance_hysteresis: float = option(
         0.0, 'so much farther away it counts as near no more', unit='m', at_least=0.0, live=True

@@ -30,7 +30,7 @@ from frame_ros.episodes.export.dataset_options import NO_CAMERAS, DatasetOptions
 from frame_ros.episodes.interventions import interventions_of
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.reading import read_bag
-from frame_ros.episodes.recorded_actions import (
+from frame_ros.episodes.recorded.actions import (
     RecordedActions,
     actions_of,
     is_ended,

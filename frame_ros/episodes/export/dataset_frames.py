@@ -15,7 +15,7 @@ from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.interventions import Segment, is_intervened
 from frame_ros.episodes.observations import RecordedObservations
-from frame_ros.episodes.recorded_actions import RecordedActions
+from frame_ros.episodes.recorded.actions import RecordedActions
 
 # A command belongs to the frame up to so many frames before its stamp: clocks jitter.
 EARLY = 0.25

@@ -26,6 +26,7 @@ from frame_ros.episodes.metric_pipeline.safety_state import ContactSample, Safet
 from frame_ros.episodes.metric_pipeline.summary import EpisodeSummaries
 from frame_ros.episodes.metric_pipeline.target_state import GOAL, GRIPPER, OBJECT, TargetState
 from frame_ros.metrics import ActionStep, PoseLowPass, ReferenceTracker, TrajectoryStep
+from frame_ros.metrics.distance_bounds import bounded
 from frame_ros.metrics.message_fields import (
     ACTION_FIELDS,
     FIELDS,
@@ -215,7 +216,8 @@ class ControlStepMetrics:
     def _on_contact(self, stamp: int, value: ContactSample) -> None:
         self._update_safety(self._safety.update_contact, stamp, value)
 
-    def _on_proximity(self, stamp: int, distance: float) -> None:
+    def _on_proximity(self, stamp: int, value: tuple[float, float]) -> None:
+        distance = bounded(*value, self._config.distance_bound)
         self._update_safety(self._safety.update_distance, stamp, distance)
 
     def _update_safety(self, update: Callable[[int, Any], None], stamp: int, value: Any) -> None:

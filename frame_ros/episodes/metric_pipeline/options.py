@@ -26,6 +26,7 @@ from frame_ros.core.options import (
     walk,
 )
 from frame_ros.episodes.reference import Reference
+from frame_ros.metrics.distance_bounds import BOUNDS, MEANING, NEAREST_SEEN
 from frame_ros.metrics.resampling import MATCHES
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class MetricParameters:
     )
     max_contact_age: float = option(0.5, 'age of a contact, likewise', unit='s', at_least=0.0)
     max_distance_age: float = option(0.5, 'age of a distance, likewise', unit='s', at_least=0.0)
+    distance_bound: str = option(NEAREST_SEEN, f'distance that counts: {MEANING}', choices=BOUNDS)
     static_threshold: float = option(
         0.005, 'motion of the TCP below which an episode counts as static', unit='m', at_least=0.0
     )

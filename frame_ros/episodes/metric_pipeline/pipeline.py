@@ -38,10 +38,10 @@ class MetricPipeline:
     Feed with `feed(stream, stamp, value, now)`; `advance(now)` returns the samples that are due,
     `finish()` all that are left. Streams and values: 'pose' (x, y, z in m, quaternion x, y, z, w),
     'action' (names, positions), 'contact' (in_contact, in_collision, force in N), 'proximity'
-    (distance in m,), 'inference' (dict of `inference_values`), 'event' (`Event`); with a
-    task of OT also 'object' and 'goal' (x, y, z in m, frame) and 'grasp' (`grasp_values`). Values
-    that are not finite, of a wrong length or badly stamped are dropped and counted in
-    `counts`; nothing raises.
+    (distance, and that of the nearest place not seen, in m), 'inference' (dict of
+    `inference_values`), 'event' (`Event`); with a task of OT also 'object' and 'goal' (x, y, z in
+    m, frame) and 'grasp' (`grasp_values`). Values that are not finite, of a wrong length or badly
+    stamped are dropped and counted in `counts`; nothing raises.
     """
 
     def __init__(

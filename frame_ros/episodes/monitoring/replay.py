@@ -15,12 +15,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams.contacts import contact_samples
+from frame_ros.bags.streams.contacts import contact_samples, proximity_samples
 from frame_ros.confidence.monitor import HaltMonitor, Level, MonitorSample, MonitorVerdict
 from frame_ros.core.errors import BagError, FrameRosError
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.monitoring.settings import MonitorSettings
+from frame_ros.metrics.distance_bounds import NEAREST_SEEN, bounded
 
 STATE_TYPE, STATE_TOPIC = 'frame_ros/msg/MonitorState', 'monitor_state'
 CONFIG_TOPIC = 'monitor_config'
@@ -134,10 +135,13 @@ class MonitorInputs:
 
     def __init__(self, bag: Bag, settings: MonitorSettings) -> None:
         scores, topics = settings.options.scores, settings.topics
+        bound = settings.options.distance_bound
+        fields = ('distance',) if bound == NEAREST_SEEN else ('distance', 'unobserved_distance')
         self._scores = _by_stamp(bag, topics.get('confidence', ''), scores, _rows(scores))
         self._distances = _by_stamp(
-            bag, topics.get('proximity', ''), ('distance',), lambda c: c['distance'].tolist()
-        )
+            bag, topics.get('proximity', ''), fields,
+            lambda columns: [bounded(*pair, bound) for pair in proximity_samples(columns)],
+        )  # fmt: skip
         self._contacts = _by_stamp(
             bag, topics.get('contact', ''), ('in_contact', 'in_collision', 'force', 'unavailable'),
             lambda columns: [sample[0] for sample in contact_samples(columns)],

@@ -19,7 +19,7 @@ from frame_ros.confidence.inference_uncertainty import TOKEN_FIELDS, token_uncer
 from frame_ros.core.errors import BagError, FrameRosError
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.recorded_actions import actions_of
+from frame_ros.episodes.recorded.actions import actions_of
 from frame_ros.evaluation.policy_labels import policy_labels
 from frame_ros.metrics import (
     ActionInstability,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.episodes.recorded_robot import NOT_OPENED
+from frame_ros.episodes.recorded.robot import NOT_OPENED
 
 # The policy of a recording of a human at a leader arm, in any case.
 HUMANS = ('human', 'teleop', 'teleoperation', 'teleoperator')

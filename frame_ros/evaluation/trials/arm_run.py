@@ -53,9 +53,12 @@ class ArmRun:
         pushes: Sequence[Push],
         style: MotionStyle | None = None,
         rest: float = 0.0,
+        friction: str = '',
     ) -> None:
-        """rest: s at the beginning in which the arm stands at home."""
-        self.simulation = simulation = PickPlaceSimulation(seed, robot=robot)
+        """rest: s at the beginning in which the arm stands at home. friction: of the gears, see
+        `PickPlaceSimulation`.
+        """
+        self.simulation = simulation = PickPlaceSimulation(seed, robot=robot, friction=friction)
         rate, every = simulation.robot.command_rate, simulation.robot.sample_steps
         self.period = every * simulation.timestep
         self._steps = round(1.0 / (rate * simulation.timestep))

@@ -67,13 +67,21 @@ class Campaign:
             plain JSON values (NaN becomes None). By name, so that another process finds it.
         folder: of results.jsonl, to which every trial is written at once; an interrupted campaign
             continues with the missing ones. None: results are only returned.
+        versions: kind -> the version of what its trials judge. A result carries it, and those of
+            another version are not taken; '' for kinds that are not among them.
     """
 
-    def __init__(self, functions: Mapping[str, str], folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        functions: Mapping[str, str],
+        folder: Path | None = None,
+        versions: Mapping[str, str] | None = None,
+    ) -> None:
         """Raises SetupError for a function that cannot be found."""
         for name in functions.values():
             _function(name)
         self._functions = dict(functions)
+        self._versions = dict(versions or {})
         self._path = None if folder is None else Path(folder) / RESULTS
 
     def run(
@@ -106,11 +114,28 @@ class Campaign:
         return [found[trial.key] for trial in wanted]
 
     def kept(self) -> list[Outcome]:
-        """The outcomes that are in the folder.
+        """The outcomes of the present version that are in the folder.
 
         Raises:
             SetupError: the file is not of a campaign. A last line that was cut is left out.
         """
+        return [
+            outcome for outcome, version in self._stored() if self._is_present(outcome, version)
+        ]
+
+    def of_other_versions(self) -> int:
+        """Returns how many results in the folder are of another version; they are not taken.
+
+        Raises:
+            SetupError: the file is not of a campaign.
+        """
+        return sum(not self._is_present(*stored) for stored in self._stored())
+
+    def _is_present(self, outcome: Outcome, version: str) -> bool:
+        return version == self._versions.get(outcome.trial.kind, '')
+
+    def _stored(self) -> list[tuple[Outcome, str]]:
+        """Outcomes in the folder, with the version that they are of."""
         if self._path is None or not self._path.is_file():
             return []
         lines = read_text(self._path, UNPACKED_PART).split('\n')
@@ -167,6 +192,7 @@ class Campaign:
         line = {
             'format': FORMAT, 'kind': trial.kind, 'robot': trial.robot, 'seed': trial.seed,
             'settings': dict(trial.settings), 'result': outcome.result,
+            'version': self._versions.get(trial.kind, ''),
         }  # fmt: skip
         text = json.dumps(line, allow_nan=False) + '\n'
         try:
@@ -216,12 +242,12 @@ def _function(name: str) -> Callable[[Trial], Mapping[str, Any]]:
     return found
 
 
-def _parse(line: str) -> Outcome:
+def _parse(line: str) -> tuple[Outcome, str]:
     content = load_json(line)
     if content['format'] != FORMAT:
         raise ValueError(f'its format is {content["format"]!r}, not {FORMAT!r}')
     trial = Trial(content['kind'], content['robot'], int(content['seed']), content['settings'])
-    return Outcome(trial, dict(content['result']))
+    return Outcome(trial, dict(content['result'])), str(content.get('version', ''))
 
 
 def _end_last_line(file: BinaryIO) -> None:

@@ -17,7 +17,7 @@ from frame_ros.evaluation.trials.pushes import PushStyle, draw_pushes
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, JointTorqueNoise
-from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise
+from frame_ros.scenes.simulation.noise.servo_noise import NO_FRICTION, CurrentNoise
 from frame_ros.scenes.simulation.simulation import JointReadings, PickPlaceSimulation
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
@@ -50,7 +50,9 @@ class JointSensors:
         self._is_sensed, self._arm = robot.has_torque_sensors, len(robot.arm_joints)
         rate, count = robot.command_rate, len(robot.joint_names)
         self._encoders = JointNoise(rate, robot.encoder, count, seed)
-        self._current = CurrentNoise(joints=count, seed=seed)
+        # Friction of the physics is in the torques already.
+        friction = NO_FRICTION if simulation.gears is not None else None
+        self._current = CurrentNoise(friction, count, seed)
         self._torque = JointTorqueNoise(rate, joints=self._arm, seed=seed)
 
     def read(self, true: JointReadings) -> JointSample:

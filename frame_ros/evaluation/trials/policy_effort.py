@@ -16,7 +16,7 @@ from frame_ros.scenes.simulation.contacts import Contact
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
-from frame_ros.sensing.contact.joints.motor_model import load_motors
+from frame_ros.sensing.contact.joints.motor_model import MotorModel, load_motors
 
 MARGIN = 100_000_000  # ns about a sensed contact in which truth may explain it
 FORCE_SHARE = 0.25  # least share of a sensed force that the true, expected one must have
@@ -63,7 +63,12 @@ def run(trial: Trial) -> dict[str, Any]:
     as begin ns, end ns, peak force N; seconds.
     """
     simulation = PickPlaceSimulation(trial.seed, robot=trial.robot)
-    sensors, motors = JointSensors(simulation, SENSORS_SEED), load_motors(trial.robot)
+    return watched(simulation, load_motors(trial.robot), trial)
+
+
+def watched(simulation: PickPlaceSimulation, motors: MotorModel, trial: Trial) -> dict[str, Any]:
+    """The result of an episode in a scene. motors: of its arm."""
+    sensors = JointSensors(simulation, SENSORS_SEED)
     detector = JointContact(dynamics_for(load_robot(trial.robot), motors), motors=motors)
     arm, rate = len(motors.joint_names), simulation.robot.command_rate
     settings = trial.settings

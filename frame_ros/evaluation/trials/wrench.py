@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.evaluation.trials.arm_run import ArmRun, Begins, Block
 from frame_ros.evaluation.trials.campaign import Trial
-from frame_ros.evaluation.trials.pushes import PushStyle, draw_pushes
+from frame_ros.evaluation.trials.pushes import Push, PushStyle, draw_pushes
 from frame_ros.robots import load_robot
 from frame_ros.scenes.generation.free_motion import MotionStyle
 from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, WrenchNoise
@@ -91,11 +91,7 @@ def run(trial: Trial) -> dict[str, Any]:
     seconds = float(trial.settings['seconds'])
     pushes = []
     if trial.settings['has_pushes']:
-        links = tuple(dict.fromkeys((sensing.robot.wrench_link, *sensing.robot.finger_links)))
-        style = PushStyle(STRENGTH, DURATION, REST, links)
-        rng = np.random.default_rng((trial.seed, 0x18))
-        robot = load_robot(trial.robot)
-        pushes = draw_pushes(rng, robot, style, QUIET, seconds - 2.0 * QUIET)
+        pushes = hand_pushes(trial, seconds)
     arm = ArmRun(trial.robot, trial.seed, pushes, rest=QUIET)
     begins = Begins(arm.period)
     for block in arm.blocks(seconds):
@@ -112,6 +108,15 @@ def run(trial: Trial) -> dict[str, Any]:
         'period': arm.period,
         'tool_mass': sensing.tool.mass,
     }
+
+
+def hand_pushes(trial: Trial, seconds: float) -> list[Push]:
+    """Returns the pushes on the hand of a trial of so many seconds."""
+    scene = scene_robot(trial.robot)
+    links = tuple(dict.fromkeys((scene.wrench_link, *scene.finger_links)))
+    style = PushStyle(STRENGTH, DURATION, REST, links)
+    rng = np.random.default_rng((trial.seed, 0x18))
+    return draw_pushes(rng, load_robot(trial.robot), style, QUIET, seconds - 2.0 * QUIET)
 
 
 def identified_tool(trial: Trial, noise: WrenchNoise) -> Tool:

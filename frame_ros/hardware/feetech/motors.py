@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError
+from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.feetech.telemetry import FAULTS
-from frame_ros.hardware.lerobot.devices import DeviceError
 
 # s that the serial port waits for the bytes of an answer, for which LeRobot polls in a busy loop.
 ANSWER_WAIT = 0.005

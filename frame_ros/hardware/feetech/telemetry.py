@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.hardware.lerobot.devices import DeviceError
+from frame_ros.hardware.device_error import DeviceError
 
 Array = NDArray[np.float64]
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.time import SECOND
+from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.lerobot.devices import (
     CAMERAS,
-    DeviceError,
     device_errors,
     make_config,
     making,

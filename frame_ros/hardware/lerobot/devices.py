@@ -16,7 +16,6 @@ from typing import Any
 import yaml
 
 from frame_ros.core.errors import (
-    AbsentError,
     FrameRosError,
     MissingExtraError,
     SetupError,
@@ -26,6 +25,7 @@ from frame_ros.core.errors import (
 from frame_ros.core.lerobot_import import offline
 from frame_ros.core.strict_yaml import load_yaml
 from frame_ros.core.torchvision_import import import_torchvision
+from frame_ros.hardware.device_error import DeviceError
 
 ROBOTS, TELEOPERATORS, CAMERAS = 'robots', 'teleoperators', 'cameras'
 # Kind -> module and class whose choices are registered, function that makes the device, name of its
@@ -39,16 +39,6 @@ FACTORIES = {ROBOTS: 'make_robot_from_config', TELEOPERATORS: 'make_teleoperator
 ARGUMENTS = {ROBOTS: 'robot', TELEOPERATORS: 'teleop'}
 # Registered names whose module has another name; the others are found by trying.
 MODULES = re.compile(r'^(bi_)?so\d+_(follower|leader)$')
-
-
-class DeviceError(AbsentError):
-    """A device does not answer, or not as it should. is_gone: the port is gone, retrying is
-    pointless.
-    """
-
-    def __init__(self, text: str, is_gone: bool = False) -> None:
-        super().__init__(text)
-        self.is_gone = is_gone
 
 
 def import_devices(kind: str) -> Any:

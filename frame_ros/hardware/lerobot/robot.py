@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.feetech.motors import (
     adapt_bus,
     check_units,
@@ -33,7 +34,6 @@ from frame_ros.hardware.feetech.telemetry import FeetechTelemetry, MotorReadings
 from frame_ros.hardware.lerobot.devices import (
     ROBOTS,
     TELEOPERATORS,
-    DeviceError,
     accepts,
     check_calibration,
     device_errors,

@@ -10,8 +10,7 @@ franka_semantic_components of franka_ros2).
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,10 @@ from rclpy.serialization import deserialize_message
 
 from frame_ros.bags.fields import FieldReader
 from frame_ros.core.time import stamp_ns
+from frame_ros.core.topics import Topic
 from frame_ros.msg import ContactState
+from frame_ros.nodes.runtime import topics
+from frame_ros.nodes.runtime.franka_publishers import robot_state_type
 from frame_ros.sensing.contact.robot_flags import RobotFlags
 from frame_ros.sensing.contact.robot_indicators import (
     INDICATOR_FIELDS,
@@ -85,9 +87,8 @@ class StateFlagReader:
         return Indicators(stamp_ns(stamp), flags)
 
 
-def robot_state_type() -> Any | None:
-    """The message class of franka_msgs; None where that package is not installed."""
-    try:
-        return importlib.import_module('franka_msgs.msg').FrankaRobotState
-    except (ImportError, AttributeError):
-        return None
+def flag_input() -> tuple[Topic, Callable[[bytes], Indicators | None]]:
+    """Returns the topic of the flags, by what is installed, and what reads its messages."""
+    if robot_state_type() is not None:
+        return topics.FRANKA_STATE, IndicatorReader().read
+    return topics.FRANKA_CONTACT, StateFlagReader().read

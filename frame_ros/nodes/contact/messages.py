@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from frame_ros.msg import ContactEvent, ContactState
 from frame_ros.nodes.runtime import message_parts as parts
+from frame_ros.sensing.contact.belief import LinkBelief
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.sensitivity import UNKNOWN, Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
@@ -29,11 +30,13 @@ def state_message(
     detections: Sequence[Detection],
     contacts: Sequence[TrackedContact],
     sensitivity: Sensitivity = UNKNOWN,
+    beliefs: Sequence[LinkBelief] = (),
+    warnings: Sequence[str] = (),
 ) -> ContactState:
     """Returns the state by the newest detections of the sources and their contacts.
 
     detections: one per source, at least one. If none is available, all measurements are NaN.
-    sensitivity: of the most sensitive source.
+    sensitivity: of the most sensitive source. beliefs: one per link and source.
     """
     known = [detection for detection in detections if detection.is_contact is not None]
     header = parts.header_message(stamp, frame)
@@ -41,6 +44,8 @@ def state_message(
     message.force_threshold = sensitivity.force
     message.response_time = sensitivity.response_time
     add_joints(message, detections)
+    add_beliefs(message, beliefs)
+    message.warnings = list(dict.fromkeys(warnings))
     if not known:
         reasons = (f'{name_of(d.source)}: {d.unavailable}' for d in detections)
         message.unavailable = '; '.join(dict.fromkeys(reasons))
@@ -64,6 +69,15 @@ def add_joints(message: ContactState, detections: Sequence[Detection]) -> None:
             message.joint_residuals = detection.residuals.tolist()
             message.joint_thresholds = detection.thresholds.tolist()
             message.is_stalled = list(detection.is_stalled)
+
+
+def add_beliefs(message: ContactState, beliefs: Sequence[LinkBelief]) -> None:
+    """One row per link and source."""
+    message.belief_links = [belief.link for belief in beliefs]
+    message.belief_sources = [int(belief.source) for belief in beliefs]
+    message.belief_states = [int(belief.state) for belief in beliefs]
+    message.belief_probabilities = [belief.probability for belief in beliefs]
+    message.belief_reasons = [belief.reason for belief in beliefs]
 
 
 def event_message(record: ContactEventRecord, frame: str) -> ContactEvent:

@@ -25,7 +25,7 @@ from frame_ros.core.topics import Topic
 from frame_ros.nodes.contact import inputs, messages, topics
 from frame_ros.nodes.contact.context import ContextKeeper, PhaseInput
 from frame_ros.nodes.contact.frames import FixedTransforms
-from frame_ros.nodes.contact.franka import IndicatorReader, StateFlagReader, robot_state_type
+from frame_ros.nodes.contact.franka import flag_input
 from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.contact.tare import TareService
 from frame_ros.nodes.runtime.endpoints import published
@@ -34,6 +34,7 @@ from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.spinning import SERVICE_PERIOD, poll_with_services, run_node
 from frame_ros.robots.profiles import find_profile
+from frame_ros.sensing.contact.belief import ContactBeliefs
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.grasp import CONTACT
 from frame_ros.sensing.contact.joint_arrays import JointArrays
@@ -41,6 +42,7 @@ from frame_ros.sensing.contact.joint_effort_sensor import EffortSensor
 from frame_ros.sensing.contact.robot_sensor import RobotSensor
 from frame_ros.sensing.contact.sensitivity import best_of
 from frame_ros.sensing.contact.tracker import ContactEventRecord, ContactTracker
+from frame_ros.sensing.contact.trusted_inputs import TrustedInputs
 from frame_ros.sensing.contact.wrench_sensor import WrenchSensor
 
 LOOK_PERIOD = 1.0  # s between two looks for warnings, while a service waits
@@ -59,7 +61,8 @@ class ContactNode(Node):
     Subscribes joint_states, joint_commands, grasp, and what its sources need: a wrench, and of
     Franka arms external_wrench_in_base_frame with robot_state or contact. Publishes contact at a
     rate, and at once when a contact begins, ends or is no longer expected; contact_events;
-    external_wrench; diagnostics. The service ~/tare tares the force-torque sensor.
+    external_wrench; diagnostics. The service ~/tare tares the force-torque sensor,
+    ~/confirm_weight confirms a weight that it found on the hand.
     """
 
     def __init__(self) -> None:
@@ -80,10 +83,12 @@ class ContactNode(Node):
         self._make_sensors()
         efforts = self._efforts
         self._beside = efforts.bodies_of(settings.fingers) if efforts is not None else ()
+        self._beliefs = ContactBeliefs(efforts.groups if efforts is not None else None)
         self._expectations = expectations = settings.expectations(self.robot, self._beside)
         self._tracker = ContactTracker(expectations, settings.max_sensor_age)
         is_phased = expectations.grasp_phases or any(r.phases for r in expectations.regions)
         self._phase = PhaseInput(self) if is_phased else None
+        self._trusted = TrustedInputs(self.robot, settings.streams)
         self._streams = self._subscribe()
         self._fixed = FixedTransforms(self, self._wrench.frames) if self._wrench else None
         self._state_publisher = self.create_publisher(*published(topics.STATE))
@@ -109,7 +114,7 @@ class ContactNode(Node):
             self,
             self.robot.name,
             lambda: self._unavailable,
-            lambda: [self._status_of(sensor) for sensor in self._sensors],
+            lambda: [*map(self._status_of, self._sensors), *self._trusted.statuses()],
         )
         self.get_logger().info(
             f'{self.robot.name}: contact by {", ".join(settings.chosen_sources)}, reported at '
@@ -150,12 +155,8 @@ class ContactNode(Node):
             wrench = topics.WRENCH.at(settings.wrench.topic)
             wanted.append((WRENCH, wrench, given, WrenchReader().wrench))
         if self._own is not None:
-            flags: tuple[Topic, str, Any] = (
-                (topics.FRANKA_STATE, given, IndicatorReader().read)
-                if robot_state_type() is not None
-                else (topics.FRANKA_CONTACT, given, StateFlagReader().read)
-            )
-            wanted.append((FLAGS, *flags))
+            flags, read_flags = flag_input()
+            wanted.append((FLAGS, flags, given, read_flags))
             wanted.append((ROBOT_WRENCH, topics.FRANKA_WRENCH, given, WrenchReader().wrench))
         if self._efforts is None:
             del wanted[0]
@@ -214,11 +215,10 @@ class ContactNode(Node):
             if self._efforts is not None and self._commands.take(value):
                 self._efforts.on_command(stamp)
             return []
-        if stream == WRENCH and self._wrench is not None:
-            return [self._wrench.on_wrench(stamp, value.frame, value.values, holding)]
+        sensor = {WRENCH: self._wrench, ROBOT_WRENCH: self._own}.get(stream)
+        if sensor is not None:
+            return self._trusted.detections(sensor, stream, value, holding)
         assert self._own is not None
-        if stream == ROBOT_WRENCH:
-            return [self._own.on_wrench(stamp, value.frame, value.values, holding)]
         found = self._own.on_flags(value, holding)
         return [] if found is None else [found]
 
@@ -228,12 +228,17 @@ class ContactNode(Node):
             self._warnings.warn('joint state', f'dropped: a joint state: {self._joints.problem}')
             return []
         self._keeper.on_joints()
-        if self._wrench is not None:
-            self._wrench.on_joints(stamp, joints)
-        if self._own is not None:
-            self._own.on_joints(stamp, joints)
+        trust = self._trusted.joints(state)
+        if not trust.is_used:
+            return []
+        if not trust.unavailable:
+            for each in (self._wrench, self._own):
+                if each is not None:
+                    each.on_joints(stamp, joints)
         if self._efforts is None:
             return []
+        if why := trust.unavailable or self._trusted.efforts:
+            return [Detection(stamp, self._efforts.source, None, unavailable=why)]
         found = self._efforts.on_joints(stamp, joints, holding)
         return [] if found is None else [found]
 
@@ -253,6 +258,7 @@ class ContactNode(Node):
             before = self._newest.get(detection.source)
             is_news |= before is None or bool(before.unavailable) != bool(detection.unavailable)
             self._newest[detection.source] = detection
+            self._beliefs.take(detection)
             if detection.unavailable:
                 source = messages.name_of(detection.source)
                 text = f'{source} is unavailable: {detection.unavailable}'
@@ -288,7 +294,12 @@ class ContactNode(Node):
             for sensor in self._sensors
             if sensor.source in newest and newest[sensor.source].is_contact is not None
         )
-        message = messages.state_message(stamp, frame, detections, contacts, sensitivity)
+        beliefs = self._beliefs.rows(self._sensors, newest)
+        warnings = [text for sensor in self._sensors for text in sensor.warnings]
+        warnings += self._trusted.warnings
+        message = messages.state_message(
+            stamp, frame, detections, contacts, sensitivity, beliefs, warnings
+        )
         self._unavailable = message.unavailable
         self._state_publisher.publish(message)
         self.published += 1
@@ -349,6 +360,7 @@ class ContactNode(Node):
         for stream in self._streams.values():
             stream.is_reset = False
         self._waiting.reset()
+        self._trusted.reset()
         for sensor in self._sensors:
             sensor.reset()
         for arrays in (self._joints, self._commands):
@@ -392,8 +404,10 @@ class ContactNode(Node):
             for key, count in stream.counts().items()
             if count
         }
-        text = problem or ('in contact' if newest and newest.is_contact else 'free')
-        level = Level.WARN if problem else Level.OK
+        doubts = '; '.join(sensor.warnings)
+        state = 'in contact' if newest and newest.is_contact else 'free'
+        text = problem or (f'{state}; {doubts}' if doubts else state)
+        level = Level.WARN if problem or doubts else Level.OK
         return Status(sensor.name, level, text, values | sensor.facts())
 
     def report(self) -> str:

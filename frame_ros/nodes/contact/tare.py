@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The service by which the force-torque sensor of the contact node is tared."""
+"""The services by which the force-torque sensor of the contact node is tared, and a weight on the
+hand confirmed.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,13 @@ from collections.abc import Callable
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from frame_ros.nodes.contact.topics import TARE
+from frame_ros.nodes.contact.topics import CONFIRM_WEIGHT, TARE
 from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.sensing.contact.wrench_sensor import WrenchSensor
 
 
 class TareService:
-    """~/tare: answers once the tare has ended, with what became of it.
+    """~/tare: answers once the tare has ended, with what became of it. ~/confirm_weight: at once.
 
     The node goes on meanwhile, turn by turn. What is answered is final: a tare that does not end in
     time is cancelled, and the bias stays as it was.
@@ -36,6 +38,7 @@ class TareService:
         self._logger, self._sensor, self._timeout = node.get_logger(), sensor, timeout
         self._silence, self._go_on = silence, go_on
         node.create_service(*endpoint(TARE), self._on_tare)
+        node.create_service(*endpoint(CONFIRM_WEIGHT), self._on_confirm)
 
     def _on_tare(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success, response.message = self.tare()
@@ -43,6 +46,13 @@ class TareService:
             self._logger.info(response.message)
         else:
             self._logger.warning(response.message)
+        return response
+
+    def _on_confirm(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if self._sensor is None:
+            response.success, response.message = False, 'wrench is not among the sources'
+        else:
+            response.success, response.message = self._sensor.confirm_weight()
         return response
 
     def tare(self) -> tuple[bool, str]:

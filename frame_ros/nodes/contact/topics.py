@@ -27,6 +27,9 @@ EXTERNAL_WRENCH = Topic(
     'external_wrench', WRENCH_STAMPED, 'of the surroundings on the tip, while it is known'
 )
 TARE = Service('~/tare', TRIGGER, 'tares the force-torque sensor')
+CONFIRM_WEIGHT = Service(
+    '~/confirm_weight', TRIGGER, 'takes a weight that was found on the hand for part of the tool'
+)
 OF_WRENCH, OF_ROBOT = 'with the source wrench', 'with the source robot'
 
 TOPICS = NodeTopics(
@@ -37,6 +40,6 @@ TOPICS = NodeTopics(
         FRANKA_STATE.when(OF_ROBOT), FRANKA_CONTACT.when(OF_ROBOT),
         EPISODE_EVENTS.when('with phases among the expectations'),
     ),
-    serves=(TARE,),
+    serves=(TARE, CONFIRM_WEIGHT),
     expects=(STATE, WRENCH.when(OF_WRENCH)),
 )  # fmt: skip

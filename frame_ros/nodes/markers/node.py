@@ -36,7 +36,8 @@ from frame_ros.nodes.runtime.options import BEST_EFFORT
 from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.spinning import SERVICE_PERIOD, poll_with_services, run_node
 from frame_ros.robots import Robot, load_robot
-from frame_ros.robots.shapes.link_shapes import LinkShapes, link_shapes, load_shapes
+from frame_ros.robots.shapes.filter_shapes import filter_shapes
+from frame_ros.robots.shapes.link_shapes import LinkShapes
 
 
 class MarkersNode(Node):
@@ -81,11 +82,11 @@ class MarkersNode(Node):
             self._newest_of['cloud'] = self._subscribe(topics.POINTS.at(self._look.cloud.topic), 1)
 
     def _link_shapes(self, robot: Robot) -> LinkShapes | None:
-        if self._look.shapes:
-            return load_shapes(self._look.shapes, robot)
         try:
-            return link_shapes(robot)
+            return filter_shapes(robot, self._look.shapes)
         except RobotError as error:
+            if self._look.shapes:
+                raise
             self.get_logger().warning(f'links are not drawn: {error}')
             return None
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from frame_ros.core.options import group, option, options, rule
 from frame_ros.gate.limits.options import BoxOptions
+from frame_ros.metrics.distance_bounds import BOUNDS, MEANING, NEAREST_SEEN
 from frame_ros.robots.options import FrameOptions, RobotOptions
+from frame_ros.robots.shapes.filter_shapes import OF_SHAPES
 
 
 @options
@@ -35,6 +37,9 @@ class DistanceOptions:
         0.02, 'distance at which the line and a link are red', unit='m', above=0.0, live=True
     )
     far: float = option(0.15, 'distance at which they are green', unit='m', above=0.0, live=True)
+    bound: str = option(
+        NEAREST_SEEN, f'distance of the colours: {MEANING}', choices=BOUNDS, live=True
+    )
 
     @rule('near', 'below far')
     def _are_in_order(self) -> bool:
@@ -99,11 +104,7 @@ class MarkersOptions(FrameOptions, RobotOptions):
     rate: float = option(
         10.0, 'rate of metric_markers', unit='Hz', above=0.0, at_most=10.0, live=True
     )
-    shapes: str = option(
-        '',
-        "file of `frame-ros capsules` with the shapes of the links; '': the collision primitives "
-        'of the URDF',
-    )
+    shapes: str = option('', OF_SHAPES)
     obstacles_file: str = option(
         '', "YAML file of known obstacles to draw, as of the proximity node; '': none"
     )

@@ -74,6 +74,13 @@ def colour(fraction: float) -> ColorRGBA:
     return ColorRGBA(r=r, g=g, b=b, a=1.0)
 
 
+def greyed(shade: ColorRGBA, share: float) -> ColorRGBA:
+    """The same colour with a share of grey, 0 to 1."""
+    own, grey = ((each.r, each.g, each.b) for each in (shade, UNKNOWN))
+    r, g, b = (one + share * (other - one) for one, other in zip(own, grey))
+    return ColorRGBA(r=r, g=g, b=b, a=shade.a)
+
+
 def log_fraction(value: float, low: float, high: float) -> float:
     """Returns where `value` lies between `low` (0) and `high` (1) on a logarithmic scale, or
     NaN.

@@ -14,11 +14,20 @@ from sensor_msgs.msg import PointCloud2
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker
 
+from frame_ros.metrics.distance_bounds import bounded
 from frame_ros.msg import Proximity
 from frame_ros.nodes.markers import plain_markers as plain
 from frame_ros.nodes.markers.options import MarkersOptions
-from frame_ros.robots.shapes.link_shapes import BOX, CAPSULE, LinkShapes, Shape
+from frame_ros.robots.shapes.link_shapes import (
+    BOX,
+    CAPSULE,
+    ROUNDED_BOX,
+    ROUNDED_CYLINDER,
+    LinkShapes,
+    Shape,
+)
 
+MOST_GREY = 0.6  # of a link whose surroundings were not seen at all: its distance still shows
 SPHERE_SIDES = (-1.0, 1.0)
 
 
@@ -49,10 +58,12 @@ class ProximityMarkers:
         return self._line(proximity) + self._links(proximity)
 
     def _line(self, proximity: Proximity) -> list[Marker]:
+        bound = self.look.distance.bound
+        used = bounded(proximity.distance, proximity.unobserved_distance, bound)
         ends = [proximity.point_on_robot, proximity.point_on_obstacle]
         if not math.isfinite(proximity.distance) or not all(plain.is_finite(end) for end in ends):
             return []
-        shade, lifetime = self.shade(proximity.distance), self.look.lifetime
+        shade, lifetime = self.shade(used), self.look.lifetime
         line = plain.new_marker(proximity.header, 'proximity', 0, Marker.LINE_LIST, lifetime)
         line.points, line.color = ends, shade
         line.scale.x = 0.003
@@ -62,16 +73,28 @@ class ProximityMarkers:
         middle = [(a + b) / 2 for a, b in zip(plain.xyz(ends[0]), plain.xyz(ends[1]))]
         plain.set_pose(label, (middle[0], middle[1], middle[2] + 0.01))
         label.text = plain.text(proximity.distance, 'mm', 1e3, 0)
+        if proximity.is_partial:
+            label.text += ' seen'
         label.scale.z, label.color = 0.75 * self.look.text.height, shade
         return [line, label]
 
     def _links(self, proximity: Proximity) -> list[Marker]:
         """The shapes of every watched link, in the link's own frame: RViz places them by tf, as it
-        does the robot's model, so they stay on it between two messages.
+        does the robot's model, so they stay on it between two messages. The less of a link's
+        surroundings was seen, the greyer it is.
         """
         markers = []
-        for link, distance in zip(proximity.link_names, proximity.link_distances):
-            shade = plain.with_alpha(self.shade(distance), self.look.link_alpha)
+        missing = [math.nan] * len(proximity.link_names)  # of whoever knows nothing of the unseen
+        rows = zip(
+            proximity.link_names, proximity.link_distances,
+            [*proximity.link_observed, *missing],
+            [*proximity.link_unobserved_distances, *missing],
+        )  # fmt: skip
+        for link, distance, share, unobserved in rows:
+            used = bounded(distance, unobserved, self.look.distance.bound)
+            unseen = 1.0 - share if math.isfinite(share) else 0.0
+            shade = plain.greyed(self.shade(used), MOST_GREY * unseen)
+            shade = plain.with_alpha(shade, self.look.link_alpha)
             for marker in self._shapes.get(link, ()):
                 marker.color = shade
                 markers.append(marker)
@@ -79,10 +102,15 @@ class ProximityMarkers:
 
 
 def shape_markers(header: Header, space: str, shape: Shape, lifetime: float) -> list[Marker]:
-    """The standard markers that a shape is made of: a capsule is a cylinder and two spheres."""
+    """The standard markers that a shape is made of: a capsule is a cylinder and two spheres.
+    Rounded edges are drawn sharp, around the shape.
+    """
     diameter, length = 2.0 * shape.radius, 2.0 * float(shape.half_sizes[2])
-    kinds = {BOX: Marker.CUBE, 'sphere': Marker.SPHERE}
+    kinds = {BOX: Marker.CUBE, ROUNDED_BOX: Marker.CUBE, 'sphere': Marker.SPHERE}
     size = 2.0 * shape.half_sizes if shape.kind == BOX else np.full(3, diameter)
+    if shape.kind in (ROUNDED_BOX, ROUNDED_CYLINDER):
+        size = 2.0 * shape.half_sizes + diameter
+        length += diameter
     quaternion = Rotation.from_matrix(shape.rotation).as_quat()
     markers = [plain.new_marker(header, space, 0, kinds.get(shape.kind, Marker.CYLINDER), lifetime)]
     if shape.kind not in kinds:

@@ -24,9 +24,25 @@ def warnings(
     lines = []
     if contact is not None and contact.unavailable:
         lines.append(f'contact unknown: {contact.unavailable}')
+    if contact is not None:
+        lines += [f'contact: {text}' for text in contact.warnings]
+        lines += [f'contact not felt on {line}' for line in not_covered(contact)]
     if proximity is not None and proximity.unavailable:
         lines.append(f'distance unknown: {proximity.unavailable}')
     return lines + [line for camera in cameras if (line := camera_warning(camera))]
+
+
+def not_covered(contact: ContactState) -> list[str]:
+    """Returns the links that no source covers, together in one line; empty: there are none."""
+    felt: set[str] = set()
+    blind: dict[str, None] = {}
+    for link, state in zip(contact.belief_links, contact.belief_states):
+        if state == ContactState.BELIEF_NOT_COVERED:
+            blind[link] = None
+        else:
+            felt.add(link)
+    left = [link for link in blind if link not in felt]
+    return [', '.join(left)] if left else []
 
 
 def camera_warning(alignment: CameraAlignment) -> str:

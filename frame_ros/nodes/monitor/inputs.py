@@ -26,6 +26,7 @@ from frame_ros.confidence.monitor.records import is_of_future
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.core.topics import Topic
+from frame_ros.metrics.distance_bounds import NEAREST_SEEN, bounded
 from frame_ros.msg import ConfidenceMetrics, ContactState, Proximity
 from frame_ros.nodes.monitor import topics
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
@@ -42,8 +43,9 @@ class NewestInputs:
         expected_duration: the newest, of whichever episode; NaN: none has come.
     """
 
-    def __init__(self, scores: Sequence[str]) -> None:
-        """scores: fields of ConfidenceMetrics."""
+    def __init__(self, scores: Sequence[str], distance_bound: str = NEAREST_SEEN) -> None:
+        """scores: fields of ConfidenceMetrics. distance_bound: one of `distance_bounds.BOUNDS`."""
+        self._bound = distance_bound
         self._names = tuple(scores)
         self.expected_duration = NAN
         self.reset()
@@ -82,7 +84,8 @@ class NewestInputs:
         stamp = stamp_ns(message.header.stamp)
         if stamp <= self.distance_stamp:
             return False
-        (self._distance,) = PROXIMITY_STREAM.from_message(message)
+        distance, unobserved = PROXIMITY_STREAM.from_message(message)[:2]
+        self._distance = bounded(distance, unobserved, self._bound)
         self.distance_stamp = stamp
         return True
 

@@ -66,7 +66,7 @@ class MonitorNode(ManagedNode):
         self._settings: MonitorSettings | None = None
         self._monitor: HaltMonitor | None = None
         self._setup = SetupCheck()
-        self._inputs = NewestInputs(self.options.scores)
+        self._inputs = NewestInputs(self.options.scores, self.options.distance_bound)
         self._listening: MonitorSubscriptions | None = None
         self._gate_stop: GateStop | None = None
         self._snapshots: SnapshotThread | None = None
@@ -123,7 +123,7 @@ class MonitorNode(ManagedNode):
         begun = self.get_clock().now().nanoseconds
         self._settings = attrs.evolve(self._settings, begun=begun)
         self._monitor = self._settings.make()
-        self._inputs = NewestInputs(self.options.scores)
+        self._inputs = NewestInputs(self.options.scores, self.options.distance_bound)
         self._forget_episode()
         self._gate_stop = GateStop(self)
         self._outputs = tuple(

@@ -7,13 +7,13 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import Image
 
 from frame_ros.core.errors import FrameRosError
+from frame_ros.core.health import Status
 from frame_ros.core.stamps import RateLimit, StampGuard, Verdict
 from frame_ros.core.time import stamp_ns
 from frame_ros.nodes.proximity.extrinsics import Extrinsics
@@ -21,26 +21,32 @@ from frame_ros.nodes.proximity.options import ProximityOptions
 from frame_ros.nodes.proximity.topics import DEPTH_IMAGES, DEPTH_INFO
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.sensing.proximity.alignment_check import Checked, Seen, check
-from frame_ros.sensing.proximity.cameras.alignment import CameraAlignment
+from frame_ros.sensing.proximity.cameras.trusted_padding import TrustedPadding
 from frame_ros.sensing.proximity.depth.camera import DepthCamera, decode_depth
 from frame_ros.sensing.proximity.depth.cloud import MarkedCloud
 from frame_ros.sensing.proximity.depth.detector import DepthProximity
+from frame_ros.sensing.proximity.depth.meshes.mesh_filter import mesh_filter
 from frame_ros.sensing.proximity.depth.rectified import CameraModels
 from frame_ros.sensing.proximity.link_distances import DistanceReading
 from frame_ros.sensing.proximity.mount import Mount
+from frame_ros.sensing.proximity.obstacles.planning_scene import Pose
 from frame_ros.sensing.proximity.robot_at import RobotAt
+from frame_ros.sensing.stream_health.image_samples import image_sample
+from frame_ros.sensing.stream_health.streams import StreamHealth
 
 IMAGE_DEPTH, INFO_DEPTH = 2, 5  # of the newest image only is made use
 
 
 class Pending(NamedTuple):
     """An image that waits for the joint states. stamp: ns. arrived: when it came, or the first that
-    it took the place of; s of the monotonic clock.
+    it took the place of; s of the monotonic clock. lie: why the image is not to be trusted; '': it
+    is.
     """
 
     image: Image
     stamp: int
     arrived: float
+    lie: str = ''
 
 
 class ProximityCamera:
@@ -53,8 +59,15 @@ class ProximityCamera:
     """
 
     def __init__(
-        self, node: Node, name: str, settings: ProximityOptions, extrinsics: Extrinsics
+        self,
+        node: Node,
+        name: str,
+        settings: ProximityOptions,
+        extrinsics: Extrinsics,
+        health: StreamHealth | None = None,
     ) -> None:
+        """health: judges its images; None: nothing does."""
+        self._health = health
         self.name, self._settings, self._extrinsics = name, settings, extrinsics
         image_topic, info_topic = settings.topics(name)
         self.images = FittingSubscription(
@@ -70,10 +83,9 @@ class ProximityCamera:
         self.change(settings)
         self._camera: DepthCamera | None = None  # it and the mount: what the two below are for
         self._mount: Mount | None = None
-        self._checker: CameraAlignment | None = None
+        self._trusted: TrustedPadding | None = None
         self._is_checked = False
         self._first_check: Checked | None = None
-        self._is_misaligned = ''  # by how much, in words
         self.pending: Pending | None = None
         self.newest: tuple[int, DistanceReading] | None = None
         self.seen: Seen | None = None
@@ -112,14 +124,24 @@ class ProximityCamera:
             self._alignment_limit.reset()
             self.newest = None
         self.last_image, self.problem = time.monotonic(), ''
+        lie = self._judge(image, stamp)
+        stamp = stamp if self._health is None else self._health.corrected(self.name, stamp)
         if self._settings.rate and not self._limit.is_due(stamp):
             return is_new_clock
         # An image in place of another waits no longer than that one would have: each must not put
         # off the next for ever.
         waits_since = self.pending.arrived if self.pending is not None else self.last_image
         self.skipped += self.pending is not None
-        self.pending = Pending(image, stamp, waits_since)
+        self.pending = Pending(image, stamp, waits_since, lie)
         return is_new_clock
+
+    def _judge(self, image: Image, stamp: int) -> str:
+        """Returns why an image is not to be trusted; '' if it is."""
+        size = image.height * image.step
+        if self._health is None or not size or len(image.data) < size:
+            return ''
+        sample = image_sample(image.data, image.height, image.width, image.step, image.encoding)
+        return self._health.on_image(self.name, stamp, sample).unavailable
 
     @property
     def lacks_info(self) -> bool:
@@ -142,30 +164,38 @@ class ProximityCamera:
         """
         self.seen = None
         try:
-            reading = self._measure(pending, robot) if robot is not None else None
+            unavailable = pending.lie or unavailable
+            is_seen = robot is not None and not pending.lie
+            reading = self._measure(pending, robot) if is_seen and robot is not None else None
         except FrameRosError as error:
             reading, unavailable = None, str(error)
-        if reading is None or reading.unavailable:
-            why = unavailable if reading is None else reading.unavailable
-            fractions = (
-                (math.nan, math.nan)
-                if reading is None
-                else (reading.valid_fraction, reading.occluded_fraction)
-            )
-            reading = self._missing(links, why, fractions)
-        elif self._is_misaligned:
-            fractions = (reading.valid_fraction, reading.occluded_fraction)
-            reading = self._missing(links, self._is_misaligned, fractions)
-        else:
-            reading = replace(reading, sources=(self.name,))
-        self.newest = pending.stamp, reading
-        return reading
+        self.newest = pending.stamp, self._judged(reading, links, unavailable)
+        return self.newest[1]
 
-    def _missing(
-        self, links: tuple[str, ...], why: str, fractions: tuple[float, float]
+    def _judged(
+        self, reading: DistanceReading | None, links: tuple[str, ...], unavailable: str
     ) -> DistanceReading:
-        missing = DistanceReading.missing(links, f'camera {self.name}: {why}', (self.name,))
-        return replace(missing, valid_fraction=fractions[0], occluded_fraction=fractions[1])
+        """Returns a reading as of this camera, without distances if it is not where it is said to
+        be. One that has none keeps what it did not see.
+        """
+        refusal = self._trusted.refusal if self._trusted is not None else ''
+        if reading is None:
+            return self._missing(links, unavailable)
+        if not reading.unavailable and not refusal:
+            return replace(reading, sources=(self.name,))
+        why, is_blind = reading.unavailable, bool(reading.blind)
+        if refusal and not is_blind:
+            why, is_blind = refusal, True
+        return replace(
+            self._missing(links, why, is_blind),
+            valid_fraction=reading.valid_fraction,
+            occluded_fraction=reading.occluded_fraction,
+            unseen=None if is_blind else reading.unseen,
+        )
+
+    def _missing(self, links: tuple[str, ...], why: str, is_blind: bool = True) -> DistanceReading:
+        why = f'camera {self.name}: {why}'
+        return DistanceReading.missing(links, why, (self.name,), is_blind)
 
     def _measure(self, pending: Pending, robot: RobotAt) -> DistanceReading:
         image = pending.image
@@ -178,13 +208,21 @@ class ProximityCamera:
         frame = image.header.frame_id
         mount = self._extrinsics.mount(self.name, frame, pending.stamp)
         if isinstance(mount, str):
-            return DistanceReading.missing(robot.shapes.links, mount)
-        proximity = self._prepared(model.camera, mount)
+            return DistanceReading.missing(robot.shapes.links, mount, is_blind=True)
+        proximity = self._prepared(model.camera, mount, robot)
         self.seen = Seen(pending.stamp, frame, depth, mount, robot)
         self._check_first(self.seen)
-        return proximity.measure(depth, robot.shapes, *robot.pose(mount), robot.held)
+        pose, padding = self._trusted_pose(robot.pose(mount))
+        return proximity.measure(
+            depth, robot.shapes, *pose, robot.held, padding, surfaces=robot.surfaces
+        )
 
-    def _prepared(self, camera: DepthCamera, mount: Mount) -> DepthProximity:
+    def _trusted_pose(self, pose: Pose) -> tuple[Pose, float | None]:
+        """The pose and the padding to measure with, of the assumed pose."""
+        trusted = self._trusted
+        return (pose, None) if trusted is None else (trusted.pose(*pose), trusted.padding)
+
+    def _prepared(self, camera: DepthCamera, mount: Mount, robot: RobotAt) -> DepthProximity:
         """The core for this camera, remade if its camera_info, extrinsics or options have
         changed.
         """
@@ -192,11 +230,12 @@ class ProximityCamera:
         self._mount = mount
         if self._proximity is None or camera != self._camera or is_moved:
             self._camera = camera
-            self._proximity = DepthProximity(camera, self._settings.depth_options(self.name))
-            self._checker, self._is_checked = None, False
-            self._is_misaligned = ''
-            if self._settings.alignment.rate:
-                self._checker = CameraAlignment(camera, self._settings.alignment)
+            depth, alignment = self._settings.depth_options(self.name), self._settings.alignment
+            meshes = mesh_filter(camera, robot.surfaces, self._settings.meshes, depth)
+            self._proximity = DepthProximity(camera, depth, meshes)
+            self._trusted, self._is_checked = None, False
+            if alignment.rate:
+                self._trusted = TrustedPadding(camera, depth.padding, alignment)
         return self._proximity
 
     def check_alignment(self) -> Checked | None:
@@ -204,28 +243,23 @@ class ProximityCamera:
         looked at, as it is not time to.
         """
         found, self._first_check = self._first_check, None
-        seen, checker = self.seen, self._checker
-        if seen is not None and checker is not None and self._alignment_limit.is_due(seen.stamp):
-            found = check(self.name, checker, seen)
-            self._take_verdict(found)
+        seen, trusted = self.seen, self._trusted
+        if seen is not None and trusted is not None and self._alignment_limit.is_due(seen.stamp):
+            found = check(self.name, trusted, seen)
         return found
-
-    def _take_verdict(self, found: Checked) -> None:
-        """Takes the result of a check: whether distances are given from now on."""
-        alignment = found.alignment
-        if found.checker is self._checker and not alignment.unavailable:
-            is_withheld = not alignment.is_aligned and self._settings.alignment.withhold
-            self._is_misaligned = misalignment(alignment) if is_withheld else ''
 
     def _check_first(self, seen: Seen) -> None:
         """Before any distance that might be false: the first image is looked at here and now."""
-        checker = self._checker
-        if checker is None or self._is_checked:
+        trusted = self._trusted
+        if trusted is None or self._is_checked:
             return
         self._is_checked = True
         self._alignment_limit.is_due(seen.stamp)  # the next is due a period after this one
-        self._first_check = check(self.name, checker, seen)
-        self._take_verdict(self._first_check)
+        self._first_check = check(self.name, trusted, seen)
+
+    def statuses(self) -> list[Status]:
+        """Returns whether it stands where it is said to, and the padding of its images."""
+        return [] if self._trusted is None else [self._trusted.status(self.name)]
 
     def points(self, count: int) -> MarkedCloud | None:
         """About `count` points of the image measured last, in the base frame, and what each counts
@@ -235,20 +269,8 @@ class ProximityCamera:
         if seen is None or proximity is None:
             return None
         step = max(1, math.ceil(math.sqrt(seen.depth.size / count)))
-        pose = seen.robot.pose(seen.mount)
-        return proximity.points(seen.depth, seen.robot.shapes, *pose, seen.robot.held, step)
-
-
-def misalignment(alignment: Any) -> str:
-    """In words, by how much a camera is elsewhere than its extrinsics say."""
-    if not np.isfinite(alignment.translation).all():
-        return (
-            'misaligned: the robot is not seen where it is, nor nearby, so its distances would be '
-            'false'
+        pose, padding = self._trusted_pose(seen.robot.pose(seen.mount))
+        robot = seen.robot
+        return proximity.points(
+            seen.depth, robot.shapes, *pose, robot.held, step, padding, surfaces=robot.surfaces
         )
-    shift = ', '.join(f'{1000 * value:+.0f}' for value in alignment.translation)
-    turn = ', '.join(f'{math.degrees(value):+.1f}' for value in alignment.rotation)
-    return (
-        f'misaligned by ({shift}) mm and ({turn}) degrees: the robot is seen '
-        f'{1000 * alignment.error:.0f} mm from where it is, so its distances would be false'
-    )

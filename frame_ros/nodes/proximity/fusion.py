@@ -39,11 +39,12 @@ def _at(
     camera: str, found: Newest, links: Sequence[str], stamp: int, age: float
 ) -> DistanceReading:
     if found is None:
-        return DistanceReading.missing(links, f'camera {camera}: no image has come', (camera,))
+        why = f'camera {camera}: no image has come'
+        return DistanceReading.missing(links, why, (camera,), is_blind=True)
     if stamp - found[0] > age * SECOND:
         late = (stamp - found[0]) / SECOND
         why = f"camera {camera}: its newest image is {late:.3f} s older than another camera's"
-        return DistanceReading.missing(links, why, (camera,))
+        return DistanceReading.missing(links, why, (camera,), is_blind=True)
     return found[1]
 
 

@@ -29,9 +29,11 @@ COLOURS = np.array([0xFF9640, 0x5078A0, 0x606060], np.uint32)
 def proximity_message(stamp: int, frame: str, source: int, reading: DistanceReading) -> Proximity:
     """A reading; stamp in ns."""
     message = Proximity(header=header_message(stamp, frame), source=source)
-    fill_fields(message, reading)  # unavailable, sources, distance, the two fractions
+    fill_fields(message, reading)  # unavailable, sources, distance, what was not seen, fractions
     message.link_names = list(reading.links)
     message.link_distances = reading.distances.tolist()
+    message.link_observed = reading.link_observed.tolist()
+    message.link_unobserved_distances = reading.link_unobserved_distances.tolist()
     message.link_points_on_robot = _points(reading.points_on_robot)
     message.link_points_on_obstacle = _points(reading.points_on_obstacle)
     row = reading.nearest

@@ -11,10 +11,12 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import cv2
 from rclpy.node import Node
 
+from frame_ros.core.health import Status
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.stamps import RateLimit
 from frame_ros.core.thread_priority import raise_priority
@@ -33,6 +35,7 @@ from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
+from frame_ros.robots.joint_state_merge import FullJointState
 from frame_ros.sensing.proximity.depth.detector import NOTHING_NEAR, compile_loops
 from frame_ros.sensing.proximity.joint_history import JointHistory, JointsAt
 from frame_ros.sensing.proximity.link_distances import DistanceReading
@@ -40,6 +43,7 @@ from frame_ros.sensing.proximity.mount import Mount
 from frame_ros.sensing.proximity.obstacles.known import SOURCE
 from frame_ros.sensing.proximity.obstacles.planning_scene import Pose
 from frame_ros.sensing.proximity.robot_at import RobotAt
+from frame_ros.sensing.stream_health.streams import StreamHealth
 
 JOINT_DEPTH = 500
 HISTORY = 2.0  # s of joint states that are kept
@@ -69,6 +73,7 @@ class ProximityNode(Node):
         names = settings.frames
         self._base_frame = names.of(self._base)
         self._robot = settings.watched(robot)
+        self._log_meshes(robot.name)
         self._joints = JointHistory(
             self._robot.frames.joint_names, settings.assumed, HISTORY,
             settings.joint_age, settings.joint_gap,
@@ -77,12 +82,20 @@ class ProximityNode(Node):
             self, robot.links, robot.base_link, names, settings.transform_age
         )
         self._problem = ''
-        self._readiness = Readiness(self, robot.name, lambda: self._problem)
+        self._health = StreamHealth(settings.streams) if settings.streams.is_checked else None
+        self._readiness = Readiness(
+            self,
+            robot.name,
+            lambda: self._problem,
+            self._statuses,
+        )
+        self._cameras: list[ProximityCamera] = []
         if settings.cameras:
             self._compile()
         extrinsics = Extrinsics(settings.mounts(robot), self._tf)
         self._cameras = [
-            ProximityCamera(self, name, settings, extrinsics) for name in settings.cameras
+            ProximityCamera(self, name, settings, extrinsics, self._health)
+            for name in settings.cameras
         ]
         self._model = (
             KnownObstacleSource(self, settings, (self._base, self._base_frame), self._place)
@@ -107,6 +120,19 @@ class ProximityNode(Node):
             'safety function'
         )
 
+    def _log_meshes(self, robot: str) -> None:
+        if self._robot.surfaces is None:
+            return
+        found, logger = self._robot.surfaces.surfaces, self.get_logger()
+        logger.info(
+            f'meshes of {len(found.links)} links of {robot}: {found.triangle_count} triangles, '
+            f'within {1000 * found.residual:.2f} mm of those of the files'
+        )
+        if found.unplaced:
+            logger.warning(
+                f'meshes left out, as no link of {robot} carries them: {", ".join(found.unplaced)}'
+            )
+
     def _compile(self) -> None:
         logger = self.get_logger()
         self._problem = 'it loads its loops over depth images; the first start compiles them'
@@ -116,11 +142,18 @@ class ProximityNode(Node):
         if took > SLOW_COMPILATION:
             logger.info(f'the loops over depth images took {took:.1f} s')
 
+    def _statuses(self) -> list[Status]:
+        """Of the streams and the cameras, for diagnostics."""
+        streams = self._health.statuses() if self._health is not None else []
+        return [*streams, *(each for camera in self._cameras for each in camera.statuses())]
+
     def _change(self, options: ProximityOptions) -> None:
         before, self.settings = self.settings, options
         self._cloud_limit = RateLimit(options.cloud.rate)
         self._model_limit = RateLimit(options.obstacles.rate)
-        if (before.depth, before.alignment) != (options.depth, options.alignment):
+        if (before.depth, before.alignment, before.meshes) != (
+            options.depth, options.alignment, options.meshes,
+        ):  # fmt: skip
             for camera in self._cameras:
                 camera.change(options)
 
@@ -147,7 +180,21 @@ class ProximityNode(Node):
     def _take_joints(self) -> None:
         for subscription in self._joint_inputs:
             for state, _ in subscription.take(500):
-                self._joints.add(state.stamp, state.names, state.positions)
+                if self._is_true(subscription.topic_name, state):
+                    self._joints.add(state.stamp, state.names, state.positions)
+
+    def _is_true(self, topic: str, state: FullJointState) -> bool:
+        """Returns whether a joint state says something new: the images wait for others."""
+        lengths = {len(state.velocities), len(state.efforts), len(state.names)}
+        is_sound = len(state.positions) == len(state.names) and lengths <= {0, len(state.names)}
+        if self._health is None or not is_sound:
+            return True
+        found, _ = self._health.on_joints(
+            state.stamp, state.names, state.positions, state.velocities, state.efforts, topic
+        )
+        if found.unavailable:
+            self._joints.problem = f'{topic} {found.unavailable}'
+        return not (found.unavailable or found.is_repeat)
 
     def _measure_images(self) -> None:
         """Of every camera at most one. What came while another's was measured goes into the same
@@ -272,10 +319,11 @@ class ProximityNode(Node):
             reading = DistanceReading.missing(self._robot.links, why, (SOURCE,))
         else:
             reading = self._model.measure(robot)
-        self._publish(stamp, reading)
+        silences = {each.name: each.silence(time.monotonic()) for each in self._cameras}
+        self._publish(stamp, replace(reading, blind='; '.join(silences.values())))
         self._warn('model', reading.unavailable)
-        for camera in self._cameras:
-            self._warn(camera.name, camera.silence(time.monotonic()))
+        for name, silence in silences.items():
+            self._warn(name, silence)
 
     def _place(self, frame: str) -> Pose | str:
         """The pose of a frame in the base frame, with the newest joint state; or why it is not

@@ -16,11 +16,14 @@ from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.options import FrameOptions, RobotOptions
 from frame_ros.robots.profiles import find_profile
-from frame_ros.robots.shapes.link_shapes import link_shapes, load_shapes
+from frame_ros.robots.shapes.filter_shapes import OF_SHAPES, filter_shapes
 from frame_ros.sensing.proximity.cameras.alignment import AlignmentOptions
+from frame_ros.sensing.proximity.depth.meshes.options import MeshOptions
+from frame_ros.sensing.proximity.depth.meshes.placing import PlacingSurfaces
 from frame_ros.sensing.proximity.depth.options import DepthOptions, DepthParameters, Plane
 from frame_ros.sensing.proximity.mount import Mount, parse_mount
 from frame_ros.sensing.proximity.robot_at import HeldObject, WatchedRobot
+from frame_ros.sensing.stream_health.options import StreamHealthOptions
 
 MOST_RATE = 100.0  # Hz
 BOX = (-UNBOUNDED,) * 3 + (UNBOUNDED,) * 3
@@ -65,7 +68,6 @@ class AlignmentCheckOptions(AlignmentOptions):
         at_most=MOST_RATE,
         live=True,
     )
-    withhold: bool = option(True, 'distances of a misaligned camera are not used', live=True)
 
 
 @options
@@ -124,11 +126,7 @@ class ProximityOptions(FrameOptions, RobotOptions):
     points, alignment of the cameras. Monitoring, not a certified safety function.
     """
 
-    shapes: str = option(
-        '',
-        "file of `frame-ros capsules` with the shapes of the links; '': the collision "
-        'primitives of the URDF',
-    )
+    shapes: str = option('', OF_SHAPES)
     links: tuple[str, ...] = option(
         (), 'links whose distance is measured; none: all with shapes, but ignored_links'
     )
@@ -213,10 +211,12 @@ class ProximityOptions(FrameOptions, RobotOptions):
         '', 'sensor_msgs/JointState of the gripper, where joint_states do not have it'
     )
     depth: DepthImageOptions = group(DepthImageOptions)
+    meshes: MeshOptions = group(MeshOptions)
     held: HeldOptions = group(HeldOptions)
     obstacles: ObstacleOptions = group(ObstacleOptions)
     alignment: AlignmentCheckOptions = group(AlignmentCheckOptions)
     cloud: CloudOptions = group(CloudOptions)
+    streams: StreamHealthOptions = group(StreamHealthOptions)
 
     @rule('cameras', 'each at most once')
     def _are_different(self) -> bool:
@@ -238,6 +238,7 @@ class ProximityOptions(FrameOptions, RobotOptions):
             self._of_cameras(name, texts)
         for camera in ('', *self.cameras):
             self.depth_options(camera)
+        self.alignment.tolerance_within(self.depth.padding)
 
     @property
     def has_model(self) -> bool:
@@ -344,12 +345,12 @@ class ProximityOptions(FrameOptions, RobotOptions):
         frames = LinkFrames(robot)
         ignored = self.ignored_links or (robot.base_link,)
         wanted = self.links or None
-        if self.shapes:
-            shapes = load_shapes(self.shapes, robot, wanted, ignored)
-        else:
-            shapes = link_shapes(robot, wanted, ignored)
+        shapes = filter_shapes(robot, self.shapes, wanted, ignored)
         row = frames.index(self.held.link or robot.tip_link)
-        return WatchedRobot(frames, shapes, HeldObject(row, self.held.size, self.held.offset))
+        held = HeldObject(row, self.held.size, self.held.offset)
+        found = self.meshes.load(robot)
+        surfaces = None if found is None else PlacingSurfaces(found, shapes)
+        return WatchedRobot(frames, shapes, held, surfaces)
 
 
 def _plane(text: str) -> Plane:

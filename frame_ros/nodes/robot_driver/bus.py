@@ -12,10 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
-from dataclasses import dataclass, field
-from queue import Empty, SimpleQueue
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +22,10 @@ from frame_ros.core.errors import FrameRosError
 from frame_ros.core.time import SECOND
 from frame_ros.gate.command_check import CommandCheck, holding_goals, limited_step
 from frame_ros.gate.records import Reason
+from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.driver_state import Activity, BusCounts, BusState
-from frame_ros.hardware.lerobot.devices import DeviceError
 from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading
+from frame_ros.hardware.requests import Requests
 from frame_ros.nodes.robot_driver.options import RobotDriverOptions
 from frame_ros.nodes.runtime.ticks import SWITCH_INTERVAL, Ticks
 
@@ -38,14 +36,6 @@ Array = NDArray[np.float64]
 class _Command:
     goals: Array
     arrival: float  # time.monotonic()
-
-
-@dataclass
-class _Request:
-    """Something to do in the bus thread between two cycles."""
-
-    action: Callable[[], None]
-    done: Future[None] = field(default_factory=Future)
 
 
 class BusLoop:
@@ -74,7 +64,7 @@ class BusLoop:
         self._reading: RobotReading | None = None
         self._problem = ''
         self._next_attempt = 0.0
-        self._requests: SimpleQueue[_Request] = SimpleQueue()
+        self._requests = Requests()
         self._stop = threading.Event()
         self._ticks = Ticks(1.0 / settings.rate, clock, False, self._stop)
         self._thread = threading.Thread(target=self._run, name='bus', daemon=True)
@@ -144,15 +134,7 @@ class BusLoop:
                 self._activity = Activity.HOLDING if is_on else Activity.RELEASED
             self._is_released = not is_on
 
-        request = _Request(switch)
-        self._requests.put(request)
-        try:
-            request.done.result(timeout)
-        except FutureTimeoutError:
-            text = f'the bus did not come to it within {timeout:g} s'
-            if not request.done.cancel():  # nor will it later, unless it is at it
-                text += ', and is still at it'
-            raise DeviceError(text) from None
+        self._requests.ask(switch, timeout)
 
     def _obstacle(self) -> str:
         """Returns why no command can be taken now."""
@@ -166,26 +148,11 @@ class BusLoop:
 
     def _run(self) -> None:
         while self._ticks.wait():
-            self._serve()
+            self._requests.serve()
             if self._activity is Activity.LOST:
                 self._reconnect()
             else:
                 self._attempt(self._cycle)
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                request = self._requests.get_nowait()
-            except Empty:
-                return
-            if not request.done.set_running_or_notify_cancel():
-                continue
-            try:
-                request.action()
-            except FrameRosError as error:
-                request.done.set_exception(error)
-            else:
-                request.done.set_result(None)
 
     def _attempt(self, action: Callable[[], None]) -> None:
         """Does something with the robot; failing is losing it."""

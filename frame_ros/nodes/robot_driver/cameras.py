@@ -10,9 +10,9 @@ import time
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 
+from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.driver_state import CameraState
 from frame_ros.hardware.lerobot.cameras import Frame, LeRobotCamera
-from frame_ros.hardware.lerobot.devices import DeviceError
 from frame_ros.nodes.robot_driver.topics import IMAGES
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.message_parts import header_message, image_message, optical_frame

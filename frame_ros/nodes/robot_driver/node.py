@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot driver node: any LeRobot robot, an SO-101 first, as ROS topics.
+"""The robot driver node: any LeRobot robot, an SO-101 first, or a Franka arm, as ROS topics.
 
 Three kinds of threads: the executor receives commands, the bus thread talks to the robot, and every
 camera has its own.
@@ -27,6 +27,7 @@ from frame_ros.hardware.lerobot.cameras import LeRobotCamera, make_cameras
 from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading
 from frame_ros.nodes.robot_driver.bus import BusLoop
 from frame_ros.nodes.robot_driver.cameras import CameraPublisher
+from frame_ros.nodes.robot_driver.fci_driver import FciDriver
 from frame_ros.nodes.robot_driver.options import RobotDriverOptions
 from frame_ros.nodes.robot_driver.topics import JOINT_COMMANDS, JOINT_STATES, TORQUE
 from frame_ros.nodes.runtime.endpoints import endpoint, published
@@ -45,7 +46,8 @@ class RobotDriverNode(ManagedNode):
     """Drives one robot.
 
     Subscribes: joint_commands (rad). Publishes: joint_states (rad, rad/s, effort: motor current in
-    A times `effort_per_ampere`), <camera>/image_raw. Services: ~/torque.
+    A times `effort_per_ampere`), <camera>/image_raw. Services: ~/torque. With `host` it is a Franka
+    arm: see FciDriver.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -59,6 +61,7 @@ class RobotDriverNode(ManagedNode):
         self._publishers_of_images: list[CameraPublisher] = []
         self._publishers_of_states: list[Publisher] = []
         self._inputs: list[Callable[[], object]] = []
+        self._fci: FciDriver | None = None
         self.autostart(self.options.autostart)
 
     def _change(self, options: RobotDriverOptions) -> None:
@@ -67,6 +70,10 @@ class RobotDriverNode(ManagedNode):
     def _configure(self) -> None:
         settings = self.options
         robot = load_robot(settings.robot)
+        if settings.host:
+            self.readiness.hardware_id = settings.host
+            self._fci = FciDriver(self, settings, robot)
+            return
         self.readiness.hardware_id = ' '.join(filter(None, (settings.robot_id, settings.port)))
         self._robot = LeRobotRobot(settings.device(robot))
         self._cameras = make_cameras(settings.cameras)
@@ -76,6 +83,9 @@ class RobotDriverNode(ManagedNode):
         self._publishers_of_states = [self._states]
 
     def _start(self) -> None:
+        if self._fci is not None:
+            self._fci.start()
+            return
         assert self._robot is not None
         settings = self.options
         self._robot.connect(settings.write_calibration)
@@ -106,6 +116,8 @@ class RobotDriverNode(ManagedNode):
         self._inputs = [commands.destroy, lambda: self.destroy_service(torque)]
 
     def _stop(self) -> None:
+        if self._fci is not None:
+            self._fci.stop()
         for destroy in self._inputs:
             destroy()
         if self._bus is not None:  # first: a camera may take its time
@@ -121,6 +133,9 @@ class RobotDriverNode(ManagedNode):
         self._inputs, self._publishers_of_images, self._bus = [], [], None
 
     def _release(self) -> None:
+        if self._fci is not None:
+            self._fci.release()
+        self._fci = None
         for publisher in self._publishers_of_states:
             self.destroy_publisher(publisher)
         self._publishers_of_states = []
@@ -161,7 +176,10 @@ class RobotDriverNode(ManagedNode):
         self._states.publish(message)
 
     def health(self) -> list[Status]:
-        """One status of the bus, one per camera, while the node is active."""
+        """One status of the robot, one per camera or hand, while the node is active."""
+        fci = self._fci
+        if fci is not None:
+            return fci.health()
         bus = self._bus  # a start that fails ends it in another thread
         if bus is None:
             return []

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The SO-101 driver node's options."""
+"""The robot driver node's options."""
 
 from __future__ import annotations
 
-from frame_ros.core.options import UNCONFIGURED, option, options
+from frame_ros.core.options import UNCONFIGURED, group, option, options
+from frame_ros.hardware.franky.options import FciOptions
 from frame_ros.hardware.lerobot.device_parameters import DeviceParameters
 from frame_ros.hardware.lerobot.robot import DeviceOptions
 from frame_ros.nodes.runtime.options import ManagedOptions
@@ -16,7 +17,17 @@ TORQUE_ON_EXIT = ('hold', 'release')
 
 @options
 class RobotDriverOptions(DeviceParameters, FrameOptions, RobotOptions, ManagedOptions):
-    """Driver of a LeRobot arm (lifecycle node): joint_states, joint_commands and cameras."""
+    """Driver of a LeRobot arm, or with `host` of a Franka arm (lifecycle node): joint_states,
+    joint_commands and cameras.
+    """
+
+    host: str = option(
+        '',
+        'name or address of a Franka arm, driven by its control interface with the options fci.*; '
+        'empty: a LeRobot arm on `port`',
+        live=UNCONFIGURED,
+    )
+    fci: FciOptions = group(FciOptions)
 
     robot_type: str = option(
         'so101_follower', 'name under which LeRobot has the robot registered, as in --robot.type'

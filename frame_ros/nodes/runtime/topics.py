@@ -65,6 +65,14 @@ FRANKA_CONTACT = Topic(
     '{broadcaster}/contact', 'frame_ros/msg/ContactState',
     'the flags where franka_msgs is not installed', depth=10,
 )  # fmt: skip
+FRANKA_TIP_WRENCH = FRANKA_WRENCH.at('{broadcaster}/external_wrench_in_stiffness_frame')
+FRANKA_TORQUES = Topic('{broadcaster}/external_joint_torques', JOINT_STATE, 'N m', 'ESTIMATES')
+FRANKA_JOINTS = Topic('{broadcaster}/measured_joint_states', JOINT_STATE, 'rad', 'ESTIMATES')
+FRANKA_POSE = Topic('{broadcaster}/current_pose', POSE, 'of the tip', 'ESTIMATES')
+FRANKA = (
+    FRANKA_WRENCH, FRANKA_TIP_WRENCH, FRANKA_TORQUES, FRANKA_JOINTS, FRANKA_POSE, FRANKA_CONTACT,
+    FRANKA_STATE,
+)  # fmt: skip
 
 # Of the kinematics node, for all that ask what the gripper holds.
 GRASP = Topic(

@@ -152,6 +152,8 @@ class SessionNode(Node):
 
     def _start_request(self, seed: int, quality: float) -> StartEpisode.Request:
         facts = {'robot': self.options.robot, 'seed': str(seed)}
+        if self.options.world:
+            facts['world'] = self.options.world
         if self.options.policy == 'scripted':
             facts['quality'] = f'{quality:g}'
         return StartEpisode.Request(

@@ -39,6 +39,7 @@ class SessionOptions:
     )
     object: str = option('cube', 'object that is manipulated')
     robot: str = option('so101', 'arm, for the metadata')
+    world: str = option('', 'world that it is in, for the metadata; empty: our simulator')
     policy: str = option(
         'scripted', "name of the policy, for the metadata; 'scripted' has a quality"
     )

@@ -56,6 +56,7 @@ def proximity_message(stamp: int, base: str, least: LeastDistance) -> Proximity:
     message.link_points_on_obstacle = [parts.fill_vector(Point(), pair[3:]) for pair in points]
     message.sources = ['simulator']
     message.valid_fraction = message.occluded_fraction = float('nan')
+    message.unobserved_distance = float('nan')
     return message
 
 

@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 import traceback
-from collections import deque
 from typing import Any
 
 import numpy as np
@@ -21,22 +20,21 @@ from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.thread_priority import raise_priority
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.gate.named_positions import NamedPositions, NamedPositionsReader
-from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.runtime.endpoints import endpoint, interface, published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
-from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.qos import EVENTS
 from frame_ros.nodes.runtime.spinning import run_node
+from frame_ros.nodes.runtime.task_events import TaskEvents
 from frame_ros.nodes.simulator.cameras import CameraThread, Picture
 from frame_ros.nodes.simulator.franka import FrankaBroadcaster
 from frame_ros.nodes.simulator.messages import mount_message
 from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.nodes.simulator.sensors import Sensors
-from frame_ros.nodes.simulator.topics import EPISODE_EVENTS, JOINT_COMMANDS, RESET_SCENE, TF_STATIC
+from frame_ros.nodes.simulator.topics import JOINT_COMMANDS, RESET_SCENE, TF_STATIC
 from frame_ros.nodes.simulator.truth import TruthPublishers
-from frame_ros.scenes import PickPlaceSimulation, TaskState
+from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.simulation.timing import (
     FAR_BEHIND,
     Pace,
@@ -68,15 +66,15 @@ class SimulatorNode(Node):
         super().__init__('simulator')
         self._warnings = RepeatedWarnings(self.get_logger())
         self.options = options = declare_options(self, SimulatorOptions).complete
-        self.simulation = PickPlaceSimulation(options.seed, robot=options.robot)
+        self.simulation = PickPlaceSimulation(
+            options.seed, robot=options.robot, friction=options.friction
+        )
         self._seed = options.seed
-        self.lock = threading.Lock()  # of the simulation, the targets and the events
+        self.lock = threading.Lock()  # of the simulation and the targets
         self._targets = self.simulation.targets
         self._commands = NamedPositionsReader(self.simulation.joint_names)
         self._reset_stamp = 0
-        self._events: deque[EpisodeEvent] = deque()
-        self._episode: str | None = None
-        self._reported = TaskState.RUNNING
+        self._task = TaskEvents(self, 'simulator')
         self.counts = {'ticks': 0, 'commands': 0, 'rejected': 0, 'stale': 0}
         self.pace = Pace(options.tick)
         self._sensors = Sensors(self, self.simulation, options)
@@ -99,10 +97,8 @@ class SimulatorNode(Node):
         self._readiness = Readiness(self, f'simulated {options.robot}')
 
     def _create_inputs(self) -> None:
-        self._event_publisher = self.create_publisher(*published(EPISODE_EVENTS))
         called = {'depth': EVENTS.depth, 'is_called': True}
         FittingSubscription(self, JOINT_COMMANDS, self._on_command, is_live=True, **called)
-        FittingSubscription(self, EPISODE_EVENTS, self._on_event, **called)
         self.create_service(*endpoint(RESET_SCENE), self._on_reset)
 
     def _schedule_pictures(self) -> None:
@@ -157,11 +153,6 @@ class SimulatorNode(Node):
         rejected = f'joint command rejected ({self.counts["rejected"]} so far): {command.text}'
         self._warnings.warn('command', rejected)
 
-    def _on_event(self, message: EpisodeEvent) -> None:
-        if message.type in (EpisodeEvent.START, EpisodeEvent.END):
-            with self.lock:
-                self._events.append(message)
-
     def _on_reset(
         self, request: ResetScene.Request, response: ResetScene.Response
     ) -> ResetScene.Response:
@@ -172,7 +163,7 @@ class SimulatorNode(Node):
             self._sensors.reset()
             self._franka.reset()
             self._seed, self._reset_stamp = seed, self._now()
-            self._reported = TaskState.RUNNING
+            self._task.forget()
         response.success, response.message, response.seed = True, f'scene {seed}', seed
         return response
 
@@ -235,24 +226,18 @@ class SimulatorNode(Node):
             if self._now() - stamp <= FAR_BEHIND:
                 messages += self._truth.messages(stamp)
             pictures = self._pictures(stamp)
-            event = self._outcome_event(stamp)
+            event = self._task.outcome(stamp, self.simulation.task_state)
         for publisher, message in messages:
             publisher.publish(message)
         if event is not None:
-            self._event_publisher.publish(event)
+            self._task.publish(event)
         for picture in pictures:
             self._cameras.take(picture)
 
     def _apply_events(self, stamp: int) -> None:
-        """Episodes begin and end at their events' stamps, a little after the events arrive."""
-        while self._events and stamp_ns(self._events[0].header.stamp) <= stamp:
-            event = self._events.popleft()
-            is_start = event.type == EpisodeEvent.START
-            self._episode = event.episode_id if is_start else None
-            if is_start:
-                self.simulation.restart_task()
-                self._franka.clear_collision()
-                self._reported = TaskState.RUNNING
+        if self._task.has_begun(stamp):
+            self.simulation.restart_task()
+            self._franka.clear_collision()
 
     def _pictures(self, stamp: int) -> list[Picture]:
         cameras = self._picture_schedule.due(stamp, self._now())
@@ -261,21 +246,6 @@ class SimulatorNode(Node):
         state = self.simulation.state()
         parts = {name: self._parts[name].due(stamp) if name else (False, False) for name in cameras}
         return [Picture(stamp, state, name, *parts[name]) for name in cameras]
-
-    def _outcome_event(self, stamp: int) -> EpisodeEvent | None:
-        """SUCCESS or FAILURE, once in an episode."""
-        state = self.simulation.task_state
-        if self._episode is None or state is TaskState.RUNNING or state is self._reported:
-            return None
-        self._reported = state
-        event = EpisodeEvent(episode_id=self._episode, source='simulator')
-        event.header.stamp = time_message(stamp)
-        is_success = state is TaskState.SUCCESS
-        event.type = EpisodeEvent.SUCCESS if is_success else EpisodeEvent.FAILURE
-        event.text = (
-            'the cube lies released in the bin' if is_success else 'the cube fell off the table'
-        )
-        return event
 
     def destroy_node(self) -> None:
         """Stops the threads and logs the counts."""

@@ -12,6 +12,7 @@ from typing import Any
 from frame_ros.core.options import changed, flatten, group, option, options, rule
 from frame_ros.core.time import SECOND
 from frame_ros.robots.options import FrameOptions, RobotOptions
+from frame_ros.scenes.simulation.gear_friction import FRICTION_SETS
 from frame_ros.scenes.simulation.noise.franka_estimates import EstimateOptions
 from frame_ros.scenes.simulation.noise.options import NoiseOptions
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
@@ -100,6 +101,12 @@ class SimulatorOptions(FrameOptions, RobotOptions):
         at_least=0.0,
         at_most=1.0,
         besides=(OWN,),
+    )
+    friction: str = option(
+        '',
+        "measured friction of the gears of an SO-101's arm, with LeRobot's position gain; motors "
+        'must then be identified; none: ideal servos, whose currents alone have friction',
+        choices=('', *FRICTION_SETS),
     )
     cameras: tuple[str, ...] = option(('front', 'wrist'), 'cameras that there are')
     viewer: str = option(

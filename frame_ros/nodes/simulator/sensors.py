@@ -42,7 +42,9 @@ class Sensors:
         depths = [FAST_DEPTH if s.every else DEPTH for s in (self._joints, self._wrench)]
         self._joint_publisher = node.create_publisher(*published(JOINT_STATES, depths[0]))
         self._wrench_publisher = node.create_publisher(*published(WRENCH, depths[1]))
-        self._joint_noise = JointSensors(robot, options.rates.joints, options.noise)
+        self._joint_noise = JointSensors(
+            robot, options.rates.joints, options.noise, bool(options.friction)
+        )
         self._wrench_noise = wrench_noise(options.rates.wrench, options.noise)
         self._joint_bytes = JointStateBytes(robot.joint_names)
         self._wrench_bytes = WrenchBytes(options.frames.of(robot.wrench_link))

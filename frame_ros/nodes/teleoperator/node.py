@@ -21,7 +21,7 @@ from std_srvs.srv import SetBool
 
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
-from frame_ros.hardware.lerobot.devices import DeviceError
+from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.lerobot.robot import LeRobotTeleoperator
 from frame_ros.nodes.runtime.endpoints import endpoint, published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.bounds import within
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.recorded_robot import known_robot
+from frame_ros.episodes.recorded.robot import known_robot
 from frame_ros.reports.html.projections import (
     COLOURS,
     PathMark,

@@ -14,6 +14,7 @@ from frame_ros.episodes.sensed_contacts import (
     RecordedContact,
     sensed_contacts,
 )
+from frame_ros.episodes.unseen_shares import partial_distances
 from frame_ros.reports.sections.section import EpisodeSection, as_row
 from frame_ros.sensing.contact.source import ContactSource
 
@@ -38,12 +39,16 @@ class SensingSection(EpisodeSection):
         super().__init__(episode, bag)
         self.found = sensed_contacts(episode, bag)
         found = self.found
-        self.is_shown = bool(found.contacts is not None or found.outages or found.cameras)
+        self.partial = partial_distances(episode.streams.get('proximity'), found.begin, found.end)
+        is_sensed = found.contacts is not None or found.outages or found.cameras
+        self.is_shown = bool(is_sensed or self.partial)
 
     @cached_property
     def data(self) -> dict[str, Any]:
         """contacts: one by one, null where no contact events were recorded; outages: stretches in
-        which a sensor says why it does not know; cameras: what the calibration check found.
+        which a sensor says why it does not know; cameras: what the calibration check found;
+        partial: share of the distances that are partial, and m, median, to the nearest place not
+        seen (infinite: null); null where that is not known.
         """
         found = self.found
         return {
@@ -57,6 +62,7 @@ class SensingSection(EpisodeSection):
             'cameras': [
                 {**vars(check), 'unavailable': check.unavailable or None} for check in found.cameras
             ],
+            'partial': None if self.partial is None else vars(self.partial),
         }
 
     @property

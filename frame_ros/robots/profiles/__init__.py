@@ -132,6 +132,7 @@ def profile_of_urdf(name: str) -> RobotProfile:
         tracking=None,
         postures={},
         cameras={},
+        shapes='',
         simulation=None,
     )
 

@@ -136,6 +136,7 @@ PROFILE = RobotProfile(
         ),
     },
     postures={'home': HOME},
+    shapes='config/shapes/so101.yaml',
     lerobot=LeRobotTypes(follower='so101_follower', leader='so101_leader'),
     rviz='rviz/frame_ros.rviz',
     simulation=SIMULATION,

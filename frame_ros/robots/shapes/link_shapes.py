@@ -10,6 +10,8 @@ A shape is a core of half sizes h about its centre, and a radius r around it:
 | capsule | 0, 0, half of the segment between the ends' centres | of the capsule |
 | box | half edges | 0 |
 | cylinder | 0, 0, half length | of the cylinder, whose ends are flat |
+| rounded box | half edges of the core, a box | of the rounding |
+| rounded cylinder | radius, radius, half length of the core, a cylinder | of the rounding |
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +33,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 SPHERE, CAPSULE, BOX, CYLINDER = 'sphere', 'capsule', 'box', 'cylinder'
+ROUNDED_BOX, ROUNDED_CYLINDER = 'rounded box', 'rounded cylinder'
 UNWATCHED = -1
 _SAME = 1e-6  # m, by which two radii or places may differ and be the same
 
@@ -50,12 +52,14 @@ class Shape:
         """Returns centres (K, 3) and radii (K,), m, of balls whose convex hull has the shape
         inside.
         """
-        if self.kind == CYLINDER:
+        if self.kind in (CYLINDER, ROUNDED_CYLINDER):
             # A polygon of 16 sides around the circle.
+            is_flat = self.kind == CYLINDER
             angles = np.arange(16) * np.pi / 8
-            reach = self.radius / np.cos(np.pi / 16)
+            reach = (self.radius if is_flat else self.half_sizes[0]) / np.cos(np.pi / 16)
             rim = np.stack((np.cos(angles) * reach, np.sin(angles) * reach, np.zeros(16)), axis=1)
-            local, radius = np.concatenate((rim - self.half_sizes, rim + self.half_sizes)), 0.0
+            end = np.array([0.0, 0.0, self.half_sizes[2]])
+            local, radius = np.concatenate((rim - end, rim + end)), 0.0 if is_flat else self.radius
         else:
             signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
             local, radius = np.unique(signs * self.half_sizes + 0.0, axis=0), self.radius
@@ -90,12 +94,28 @@ class PlacedShapes:
         """(S,) whether a shape has flat round ends."""
         return np.array([kind == CYLINDER for kind in self.kinds], np.bool_)
 
+    @property
+    def is_round_core(self) -> NDArray[np.bool_]:
+        """(S,) whether a shape's core is a cylinder."""
+        return np.array([kind == ROUNDED_CYLINDER for kind in self.kinds], np.bool_)
+
+    @property
+    def reaches(self) -> Array:
+        """(S,) m, radii of balls about the middles that hold the shapes."""
+        across = np.hypot(self.half_sizes[:, 0], self.half_sizes[:, 1])
+        across[self.is_round_core] = self.half_sizes[self.is_round_core, 0]
+        is_flat = self.is_cylinder
+        across[is_flat] = self.radii[is_flat]
+        rounding = np.where(is_flat, 0.0, self.radii)
+        result: Array = np.hypot(across, self.half_sizes[:, 2]) + rounding
+        return result
+
     def __len__(self) -> int:
         return len(self.kinds)
 
     def select(self, rows: Sequence[int] | NDArray[np.generic]) -> PlacedShapes:
         """Returns only some of the shapes: indices, or (S,) bool. The links stay."""
-        chosen = np.arange(len(self))[np.asarray(rows)]
+        chosen = np.arange(len(self))[np.asarray(rows, None if len(rows) else np.intp)]
         return PlacedShapes(
             self.links, tuple(self.kinds[row] for row in chosen), self.owners[chosen],
             self.rotations[chosen], self.translations[chosen], self.half_sizes[chosen],
@@ -255,30 +275,6 @@ def shapes_of(robot: Robot, link: str) -> list[Shape]:
     return merged([_shape(primitive) for primitive in robot.collision_geometry.get(link, ())])
 
 
-def load_shapes(
-    path: str | Path,
-    robot: Robot,
-    links: Iterable[str] | None = None,
-    exclude: Collection[str] = (),
-) -> LinkShapes:
-    """Returns the capsules of a file written by `frame-ros capsules`, in place of the URDF's
-    geometry.
-
-    links, exclude: as for `link_shapes`.
-
-    Raises:
-        RobotError: the file cannot be read or does not fit the robot.
-    """
-    from frame_ros.robots.shapes.capsule_files import load_capsules
-
-    capsules = load_capsules(path)
-    unknown = [link for link in capsules if link not in robot.links]
-    if unknown:
-        raise RobotError(f'{path} has capsules of {", ".join(unknown)}, which {robot.name} lacks')
-    shapes = {link: [capsule_shape(each) for each in found] for link, found in capsules.items()}
-    return arranged(robot, shapes, links, exclude)
-
-
 def arranged(
     robot: Robot,
     shapes: dict[str, list[Shape]],
@@ -353,6 +349,28 @@ def cylinder(
     """A cylinder along z, m."""
     half = np.array([0.0, 0.0, length / 2])
     return Shape(CYLINDER, half, radius, np.asarray(translation, np.float64), _rotation(rotation))
+
+
+def rounded_box(
+    half_sizes: ArrayLike, radius: float, translation: ArrayLike = (0, 0, 0),
+    rotation: ArrayLike = (),
+) -> Shape:  # fmt: skip
+    """Returns all that is within `radius` m of a box of `half_sizes` (3,) m."""
+    half = np.asarray(half_sizes, np.float64)
+    return Shape(
+        ROUNDED_BOX, half, radius, np.asarray(translation, np.float64), _rotation(rotation)
+    )
+
+
+def rounded_cylinder(
+    core: float, half_length: float, radius: float, translation: ArrayLike = (0, 0, 0),
+    rotation: ArrayLike = (),
+) -> Shape:  # fmt: skip
+    """Returns all that is within `radius` m of a cylinder along z of radius `core`, m."""
+    half = np.array([core, core, half_length])
+    return Shape(
+        ROUNDED_CYLINDER, half, radius, np.asarray(translation, np.float64), _rotation(rotation)
+    )
 
 
 def capsule_shape(capsule: Capsule) -> Shape:

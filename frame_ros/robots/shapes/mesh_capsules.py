@@ -6,18 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import RobotError
 from frame_ros.core.options import option, options, rule
-from frame_ros.robots.description import Capsule, rotation_from_rpy
+from frame_ros.robots.description import Capsule
 from frame_ros.robots.robot import Robot
 from frame_ros.robots.shapes.capsule_fit import fit_capsule, fit_capsules, hull_points
 from frame_ros.robots.shapes.link_shapes import Shape, enclosing_capsule, shapes_of
-from frame_ros.robots.shapes.mesh_files import find_mesh, load_triangles
+from frame_ros.robots.shapes.placed_meshes import COLLISION, placed_meshes
 
 Array = NDArray[np.float64]
 _FINENESS = 5  # parts that each capsule's length is divided into before triangles are shared out
@@ -73,20 +72,15 @@ def mesh_capsules(
 
 
 def link_meshes(
-    robot: Robot, folder: Path, package_folders: Sequence[Path] = ()
+    robot: Robot, folder: Path, package_folders: Sequence[Path] = (), geometry: str = COLLISION
 ) -> dict[str, Array]:
-    """Returns link -> triangles (T, 3, 3) m of its meshes; raises as `mesh_capsules`."""
+    """Returns link -> triangles (T, 3, 3) m of its meshes; raises as `mesh_capsules`.
+
+    geometry: COLLISION or VISUAL.
+    """
     found: dict[str, list[Array]] = {}
-    for link in ElementTree.fromstring(robot.urdf).findall('link'):
-        for collision in link.findall('collision'):
-            for mesh in collision.findall('geometry/mesh'):
-                path = find_mesh(mesh.get('filename') or '', folder, package_folders)
-                triangles = load_triangles(path, _numbers(mesh.get('scale'), 1.0))
-                origin = collision.find('origin')
-                at = _numbers(None if origin is None else origin.get('xyz'), 0.0)
-                rpy = _numbers(None if origin is None else origin.get('rpy'), 0.0)
-                placed = triangles @ rotation_from_rpy(*rpy).T + at
-                found.setdefault(link.get('name') or '', []).append(placed)
+    for link, triangles in placed_meshes(robot.urdf, folder, package_folders, geometry):
+        found.setdefault(link, []).append(triangles)
     return {link: np.concatenate(parts) for link, parts in found.items()}
 
 
@@ -124,15 +118,3 @@ def divided(triangles: Array, longest: float) -> Array:
         middle = (a + b) / 2
         waiting = np.concatenate((np.stack((a, middle, c), 1), np.stack((middle, b, c), 1)))
     return np.concatenate(done) if done else triangles
-
-
-def _numbers(text: str | None, default: float) -> Array:
-    if text is None:
-        return np.full(3, default)
-    try:
-        values = np.array([float(part) for part in text.split()])
-    except ValueError:
-        values = np.array([])
-    if values.shape != (3,) or not np.isfinite(values).all():
-        raise RobotError(f'a collision mesh has "{text}", three numbers are needed')
-    return values

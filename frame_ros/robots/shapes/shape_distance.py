@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Distances of many points to spheres, capsules, boxes and cylinders, exact and in closed form.
+"""Distances of many points to spheres, capsules, boxes and cylinders, also rounded ones, exact and
+in closed form.
 
-In the frame of a shape: of all kinds but the cylinder the signed distance of a point is that
-to the box of its half sizes, less the radius. A cylinder is the box of its radius and half length
-in the plane through its axis and the point.
+In the frame of a shape: of all kinds but cylinders the signed distance of a point is that to the
+box of its half sizes, less the radius. A cylinder is the box of its radius and half length in the
+plane through its axis and the point; so is the core of a rounded one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+_FAR = 1e8  # m
 
 
 class Shapes(Protocol):
@@ -30,6 +32,8 @@ class Shapes(Protocol):
     def radii(self) -> Array: ...
     @property
     def is_cylinder(self) -> NDArray[np.bool_]: ...
+    @property
+    def is_round_core(self) -> NDArray[np.bool_]: ...
 
 
 def signed_distances(shapes: Shapes, points: Array) -> Array:
@@ -60,6 +64,9 @@ def _excess(shapes: Shapes, points: Array, rows: NDArray[np.intp]) -> tuple[Arra
     # Cylinders are boxes in the plane of axis and point: x radial, y across it, where no face lies:
     # one so far away that it is never the nearest.
     local[chosen, 0], local[chosen, 1] = np.hypot(local[chosen, 0], local[chosen, 1]), 0.0
-    half[chosen, 0], half[chosen, 1] = radii[chosen], 1e9
+    half[chosen, 0], half[chosen, 1] = radii[chosen], _FAR
     radii[chosen] = 0.0
+    chosen = shapes.is_round_core[rows]
+    local[chosen, 0], local[chosen, 1] = np.hypot(local[chosen, 0], local[chosen, 1]), 0.0
+    half[chosen, 1] = _FAR
     return local - half, radii

@@ -233,14 +233,7 @@ def _add_objects(mj: Any, spec: Any, table: Worktable) -> None:
 def _add_bin(mj: Any, spec: Any, table: Worktable) -> None:
     """The bin is a mocap body: it stands where a scene puts it, and nothing moves it."""
     body = spec.worldbody.add_body(name='bin', mocap=True)
-    half, wall, height = table.bin_inner / 2, table.bin_wall / 2, table.bin_height / 2
-    edge = half + table.bin_wall
-    parts: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {}
-    parts['bin_floor'] = ((edge, edge, wall), (0, 0, wall))
-    for name, x, y in (('left', 0, 1), ('right', 0, -1), ('front', 1, 0), ('back', -1, 0)):
-        size = (edge if y else wall, edge if x else wall, height)
-        parts[f'bin_{name}'] = (size, (x * (half + wall), y * (half + wall), height))
-    for name, (extents, position) in parts.items():
+    for name, (extents, position) in table.bin_parts().items():
         body.add_geom(
             name=name, type=mj.mjtGeom.mjGEOM_BOX, size=extents, pos=position, material='matte',
             rgba=(0.30, 0.36, 0.42, 1), friction=(0.8, 0.01, 0.0002),

@@ -142,6 +142,7 @@ class SceneRenderer:
     def _update(self, state: SceneState, camera: str) -> None:
         """Puts the scene, as `camera` sees it, into the state."""
         mj, data = self._mj, self._data
+        self._gl.make_current()  # another renderer of this thread may have been used since
         is_same = state.time == data.time and np.array_equal(state.qpos, data.qpos)
         if not is_same or not np.array_equal(state.mocap_positions, data.mocap_pos):
             state.copy_to(data)
@@ -171,6 +172,7 @@ class SceneRenderer:
     def close(self) -> None:
         """Frees the context; call it in the thread that made this."""
         atexit.unregister(self._close_at_exit)
+        self._gl.make_current()
         self._context.free()
         self._gl.free()
 

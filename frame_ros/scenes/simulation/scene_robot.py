@@ -14,7 +14,7 @@ from frame_ros.robots.description import parse_urdf
 from frame_ros.robots.grippers import closed_and_open
 from frame_ros.robots.profile import RobotProfile
 from frame_ros.robots.profiles import find_profile, simulated_robots
-from frame_ros.robots.simulated import Simulation
+from frame_ros.robots.simulated import JointServo, Simulation
 
 
 @attrs.frozen(kw_only=True)
@@ -83,6 +83,19 @@ def scene_robot(name_or_file: str) -> SceneRobot:
         finger_links=profile.finger_links,
         has_torque_sensors=profile.has_torque_sensors,
     )
+
+
+def with_gears(robot: SceneRobot, servo: JointServo) -> SceneRobot:
+    """The robot with this servo at each joint of its arm, but for the gripper.
+
+    Raises:
+        ValueRangeError: its efforts are measured behind the gears.
+    """
+    if robot.has_torque_sensors:
+        raise ValueRangeError(
+            f'friction of the gears is of servos; the {robot.name} measures torque behind its own'
+        )
+    return attrs.evolve(robot, servos=(*(servo,) * len(robot.arm_joints), robot.servos[-1]))
 
 
 def _check_joints(profile: RobotProfile, joints: Sequence[str]) -> None:

@@ -20,8 +20,9 @@ from frame_ros.scenes.simulation.cameras import SceneCameras
 from frame_ros.scenes.simulation.contacts import CLOSING, Contact, ContactTruth
 from frame_ros.scenes.simulation.distances import DistanceTruth, LeastDistance
 from frame_ros.scenes.simulation.external_forces import ExternalForces, ExternalTruth
+from frame_ros.scenes.simulation.gear_friction import StickSlip, friction_scales, friction_set
 from frame_ros.scenes.simulation.model import build_model
-from frame_ros.scenes.simulation.scene_robot import SO101, scene_robot
+from frame_ros.scenes.simulation.scene_robot import SO101, scene_robot, with_gears
 from frame_ros.scenes.simulation.task import PlacementTask, TaskState
 from frame_ros.sensing.proximity.link_distances import DistanceReading
 
@@ -48,6 +49,7 @@ class PickPlaceSimulation(SceneCameras):
         robot: what is particular to it.
 
     Attributes:
+        gears: friction of the arm's joints; None: none but what the servos have.
         joint_names: that can be commanded.
         lower, upper: (D,) their limits.
         model, data: MuJoCo's; new ones after obstacles were added or taken away.
@@ -59,6 +61,7 @@ class PickPlaceSimulation(SceneCameras):
         timestep: float | None = None,
         robot: str = 'so101',
         obstacles: Sequence[Obstacle] = (),
+        friction: str = '',
     ):
         """Builds the scene and resets it to `seed`.
 
@@ -66,14 +69,22 @@ class PickPlaceSimulation(SceneCameras):
             timestep: s, of the physics; None: the robot's own, 2 ms (SO-101) or 1 ms (FR3).
             robot: 'so101' or 'fr3'.
             obstacles: in addition to those of the task, see `add_obstacles`.
+            friction: a measured set of the gears of the SO-101's arm, one of FRICTION_SETS, whose
+                servos are then LeRobot's; '': they are ideal.
 
         Raises:
             MissingExtraError: mujoco is not installed.
             ValueRangeError: the seed is negative, the timestep is not within 0.1 to 5 ms, or there
-                is no such robot.
+                is no such robot, or no such friction for it.
             RobotError: the URDF cannot be used.
         """
+        self.friction = friction
         self.robot = scene_robot(robot)
+        self.gears: StickSlip | None = None
+        if friction:
+            gear = friction_set(friction)
+            self.robot = with_gears(self.robot, gear.servo())
+            self.gears = StickSlip(gear, friction_scales(len(self.robot.arm_joints), seed))
         self.joint_names = self.robot.joint_names
         timestep = self.robot.timestep if timestep is None else timestep
         if not 1e-4 <= timestep <= 5e-3:
@@ -145,6 +156,8 @@ class PickPlaceSimulation(SceneCameras):
         self.layout = layout = draw_layout(seed, self.robot.table)
         self._mj.mj_resetData(self.model, self.data)
         self._forces.clear(self.data)
+        if self.gears is not None:
+            self.gears.reset()
         self.data.qpos[self._qpos] = self.robot.home
         for follower, leader in self._followers:
             self.data.qpos[follower] = self.data.qpos[leader]
@@ -182,9 +195,10 @@ class PickPlaceSimulation(SceneCameras):
         """
         if targets is not None:
             self.data.ctrl[self._actuators] = self._checked(targets)
-        if self._forces or on_step is not None:
+        if self._forces or on_step is not None or self.gears is not None:
             for _ in range(steps):
                 self._disturb()
+                self._rub()
                 self._mj.mj_step(self.model, self.data)
                 if on_step is not None:
                     on_step()
@@ -226,6 +240,14 @@ class PickPlaceSimulation(SceneCameras):
         """Brings applied forces to the present time."""
         if self._forces:
             self._forces.write(self.data)
+
+    def _rub(self) -> None:
+        """Brings the friction of the gears to the present speeds."""
+        if self.gears is not None:
+            data, arm = self.data, self._dofs[:-1]
+            data.qfrc_applied[arm] = self.gears.step(
+                data.qvel[arm], data.qfrc_actuator[arm], self.timestep
+            )
 
     def _is_target_touched(self) -> bool:
         return any(contact.other == 'cube' for contact in self.contacts())

@@ -34,6 +34,7 @@ class Detection:
         normal: (3,) unit vector of the force on the robot.
         residuals, thresholds: (J,) N m of the joints in `joint_names`.
         is_stalled: (J,) of the same joints.
+        share: of the threshold that the sample reached; NaN if unknown.
     """
 
     stamp: int
@@ -49,3 +50,4 @@ class Detection:
     residuals: Array = field(default_factory=lambda: unknown(0))
     thresholds: Array = field(default_factory=lambda: unknown(0))
     is_stalled: tuple[bool, ...] = ()
+    share: float = nan

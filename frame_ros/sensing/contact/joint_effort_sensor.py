@@ -13,10 +13,13 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import SECOND
 from frame_ros.robots import Robot
+from frame_ros.sensing.contact.coverage import Coverage, behind_joints
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
+from frame_ros.sensing.contact.joints.least_force import USUAL
 from frame_ros.sensing.contact.joints.motor_model import (
+    GENERIC,
     SIMULATED,
     MotorModel,
     own_motors,
@@ -43,6 +46,9 @@ class EffortSensor:
         dynamics = dynamics_for(robot, motors, tool=settings.joint_tool())
         self.detector = JointContact(dynamics, settings.joint_contact(), motors)
         self.motors = motors
+        self._robot = robot
+        self._standing_warnings = motor_warnings(motors, settings.joints.arm)
+        self._coverages: dict[frozenset[str], Coverage] = {}
         self._joints, self._rows = joints, joints.rows(self.detector.joint_names)
         self._commands = commands
         self._command_rows = commands.rows(self.detector.joint_names)
@@ -72,6 +78,50 @@ class EffortSensor:
     def sensitivity(self) -> Sensitivity:
         """Of the newest sample."""
         return self.detector.sensitivity
+
+    @property
+    def coverage(self) -> Coverage:
+        """Link -> why it is not felt now, '' if it is: by the joints that are judged now."""
+        names, thresholds = self.detector.joint_names, self.detector.threshold
+        left_out = frozenset(n for n, t in zip(names, thresholds) if t == np.inf)
+        found = self._coverages.get(left_out)
+        if found is None:
+            found = behind_joints(self._robot, set(names) - left_out)
+            if left_out:
+                why = f'; {", ".join(sorted(left_out))} at a limit, not judged'
+                found = {link: text and text + why for link, text in found.items()}
+            self._coverages[left_out] = found
+        return self._without_held(found)
+
+    def _without_held(self, found: Coverage) -> Coverage:
+        """The coverage without links on which only an unusual force breaks a joint away."""
+        held: dict[str, str] = {}
+        groups = self.groups
+        for body, force in self.detector.least_forces().items():
+            if force > USUAL:
+                why = f'joints that stand hold any force on it up to {USUAL:g} N by their friction'
+                held.update((link, why) for link in groups[body])
+        if not held:
+            return found
+        return {link: text or held.get(link, '') for link, text in found.items()}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons for which its detections are less sure, in words."""
+        near = self.detector.near_limits
+        if not near:
+            return self._standing_warnings
+        margin = self.detector.settings.limit_margin
+        return (
+            *self._standing_warnings,
+            f'joint_effort: {", ".join(near)} within {margin:g} rad (m) of a limit, whose stop may '
+            'hold it: what pushes there alone is not felt',
+        )
+
+    @property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """Link that a detection names -> links that it cannot be distinguished from."""
+        return self.detector.dynamics.links_of_bodies
 
     def facts(self) -> dict[str, str]:
         """For diagnostics."""
@@ -111,13 +161,28 @@ class EffortSensor:
         return self._commands.positions(self._command_rows)
 
 
+def motor_warnings(motors: MotorModel, arm: str) -> tuple[str, ...]:
+    """Returns in words why a motor file may not be this arm's. arm: its name, '' if unknown."""
+    if motors.is_generic:
+        return (
+            f'joint_effort: the motors of this {motors.robot} are not identified: generic ones of '
+            'a simulated arm, with wide thresholds; run frame-ros identify joints',
+        )
+    if arm and motors.arm and motors.arm != arm:
+        return (f'joint_effort: a motor file of another arm: of {motors.arm!r}, this is {arm!r}',)
+    return ()
+
+
 def _motors(settings: SensingOptions) -> MotorModel:
     if settings.joints.motors_file == SIMULATED:
         return simulated_motors(settings.robot)
+    if settings.joints.motors_file == GENERIC:
+        return simulated_motors(settings.robot).as_generic()
     if settings.joints.motors_file:
         return own_motors(settings.joints.motors_file)
     raise SetupError(
         f"joints.motors_file is empty, and this {settings.robot}'s motors are not known: "
         'give the file that `frame-ros identify joints` wrote, leave joint_effort out of sources, '
-        f"or, for the simulated arm only, set joints.motors_file to '{SIMULATED}'"
+        f"or set joints.motors_file to '{GENERIC}' (wide thresholds) or, for the simulated arm "
+        f"only, to '{SIMULATED}'"
     )

@@ -26,6 +26,7 @@ from frame_ros.sensing.contact.joints.stall import StallOptions
 from frame_ros.sensing.contact.robot_flags import RobotContactOptions
 from frame_ros.sensing.contact.wrench.options import ORIGIN, WrenchOptions
 from frame_ros.sensing.contact.wrench.tool_model import Tool, read_tool
+from frame_ros.sensing.stream_health.options import StreamHealthOptions
 
 SOURCES = ('wrench', 'joint_effort', 'robot')
 Vector = tuple[float, float, float]
@@ -98,7 +99,11 @@ class JointSensorOptions(JointContactOptions):
     motors_file: str = option(
         '',
         'file that `frame-ros identify joints` wrote for this arm; simulated: '
-        'config/motors/<robot>.yaml, of the simulated arm; joint_effort needs one of them',
+        'config/motors/<robot>.yaml, of the simulated arm; generic: the same on a real arm whose '
+        'motors are not identified yet, with wide thresholds; joint_effort needs one of them',
+    )
+    arm: str = option(
+        '', 'name of this arm, as `frame-ros identify joints --arm` wrote it; none: not compared'
     )
     rate: float = option(
         250.0,
@@ -205,6 +210,7 @@ class SensingOptions(FrameOptions, TipOptions):
     stall: StallOptions = group(StallOptions)
     robot_contact: RobotSensorOptions = group(RobotSensorOptions)
     expected: ExpectedOptions = group(ExpectedOptions)
+    streams: StreamHealthOptions = group(StreamHealthOptions, is_offset_corrected=True)
 
     @rule('sources', 'each at most once')
     def _are_different(self) -> bool:

@@ -291,8 +291,9 @@ class RobotContact:
     def _detect(self, stamp: int, own: Array, is_contact: bool) -> Detection:
         source = int(ContactSource.ROBOT)
         if self.spread > self.settings.largest_spread:
-            return Detection(stamp, source, is_contact)
+            return Detection(stamp, source, is_contact, share=self.share)
         force = float(np.linalg.norm(own[:3]))
         if not is_contact or force == 0:
-            return Detection(stamp, source, is_contact, force, own)
-        return Detection(stamp, source, is_contact, force, own, normal=own[:3] / force)
+            return Detection(stamp, source, is_contact, force, own, share=self.share)
+        normal = own[:3] / force
+        return Detection(stamp, source, is_contact, force, own, normal=normal, share=self.share)

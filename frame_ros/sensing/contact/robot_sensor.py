@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import SetupError
 from frame_ros.core.time import SECOND
 from frame_ros.robots import Robot
+from frame_ros.sensing.contact.coverage import Coverage, behind_joints
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joint_arrays import JointArrays, JointSample
 from frame_ros.sensing.contact.options import SensingOptions
@@ -51,6 +52,7 @@ class RobotSensor:
             )
         self.detector = RobotContact(settings.robot_contact, JOINTS)
         self.problem = 'nothing from the robot yet'
+        self.coverage: Coverage = behind_joints(robot, robot.joint_names)
         self._robot, self._joints = robot, joints
         self._rows = joints.rows(robot.joint_names)
         self._max_age = round(settings.max_joint_age * SECOND)
@@ -77,6 +79,11 @@ class RobotSensor:
     def sensitivity(self) -> Sensitivity:
         """Of the newest sample."""
         return self.detector.sensitivity
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons for which its detections are less sure, in words."""
+        return ()
 
     def facts(self) -> dict[str, str]:
         """For diagnostics."""

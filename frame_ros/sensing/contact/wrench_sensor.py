@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.time import SECOND
 from frame_ros.robots import Robot
+from frame_ros.sensing.contact.coverage import Coverage, beyond_sensor, solid_links
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joint_arrays import JointArrays, JointRows
 from frame_ros.sensing.contact.options import SensingOptions
@@ -39,18 +40,23 @@ NO_JOINTS = JointRows(np.zeros(0, dtype=np.intp), frozenset())
 
 
 class _Placed(NamedTuple):
-    """Detector and motion of a place of the sensor. rows: of the joints that move it."""
+    """Detector and motion of a place of the sensor. rows: of the joints that move it. coverage: of
+    the links. mount: the place.
+    """
 
     detector: WrenchContact
     motion: ToolMotionEstimator
     rows: JointRows
+    coverage: Coverage
+    mount: SensorMount
 
 
 class WrenchSensor:
     """WrenchContact of one topic, made when the frame of its first message is known; where the
     frame changes, one for each, with a bias of its own.
 
-    detector: that of the newest frame; None if there is none. problem: why, in words.
+    detector: that of the newest frame; None if there is none. problem: why, in words. stamp_error:
+    s by which a stamp may differ from those of the joints; the accelerations are as late as that.
     """
 
     source = ContactSource.WRENCH
@@ -69,9 +75,14 @@ class WrenchSensor:
         self._motion: ToolMotionEstimator | None = None
         self._frame: str | None = None
         self._rows = NO_JOINTS
+        # Until the place is known: all would be felt, and none is.
+        self._nowhere: Coverage = dict.fromkeys(solid_links(robot), '')
+        self.coverage: Coverage = self._nowhere
+        self.mount: SensorMount | None = None  # of the newest frame
         self._max_age = round(settings.max_joint_age * SECOND)
         self._made: dict[str, _Placed] = {}
         self._last_tare: object = None
+        self.stamp_error = 0.0
 
     def change(self, settings: SensingOptions) -> None:
         """Takes other values of the options that are live, from the next sample on."""
@@ -110,6 +121,8 @@ class WrenchSensor:
         motion = self._motion.at(stamp)
         if missing := self._joints.missing_of(self._rows):
             motion = ToolMotion.missing(f'no position yet of {", ".join(missing)}')
+        if self.stamp_error:
+            motion = motion._replace(delay=motion.delay + self.stamp_error)
         return self.detector.update(stamp, values, motion, is_holding)
 
     @staticmethod
@@ -131,6 +144,11 @@ class WrenchSensor:
         return is_new
 
     @property
+    def centre_of_mass(self) -> tuple[float, float, float]:
+        """Of the tool, m in the sensor's axes."""
+        return self._tool.centre_of_mass
+
+    @property
     def held_weight(self) -> float:
         """N of what is held, as it is taken off the wrench; NaN: it was not weighed."""
         mass = self.detector.payload.mass if self.detector is not None else 0.0
@@ -140,6 +158,18 @@ class WrenchSensor:
     def sensitivity(self) -> Sensitivity:
         """Of the newest sample."""
         return UNKNOWN if self.detector is None else self.detector.sensitivity
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons for which its detections are less sure, in words."""
+        return () if self.detector is None else self.detector.warnings
+
+    def confirm_weight(self) -> tuple[bool, str]:
+        """Takes what hangs on the hand for part of the tool; whether, and what or why not."""
+        mass = 0.0 if self.detector is None else self.detector.hung.confirm()
+        if not mass:
+            return False, 'nothing that was not announced is known to hang on the hand'
+        return True, f'{1e3 * mass:.0f} g more are part of the tool, until they are gone'
 
     def facts(self) -> dict[str, str]:
         """For diagnostics."""
@@ -153,7 +183,9 @@ class WrenchSensor:
             'share of threshold [-]': f'{detector.share:.2f}',
             'payload [kg]': f'{detector.payload.mass:.3f}',
             'late': str(detector.late),
-        }
+            'threshold [N, N m]': ', '.join(f'{value:.3g}' for value in detector.limits),
+            'hangs on the hand [kg]': f'{detector.hung.payload.mass:.3f}',
+        } | detector.free.facts()
         if bias is not None:
             found['bias [N, N m]'] = ', '.join(f'{value:.3f}' for value in bias.tolist())
         return found
@@ -161,7 +193,8 @@ class WrenchSensor:
     def _place(self, frame: str) -> None:
         """Takes, or makes, the detector for a frame, or says why there is none."""
         self._frame = frame
-        self.detector = self._motion = None
+        self.detector = self._motion = self.mount = None
+        self.coverage = self._nowhere
         key = '' if self._settings.wrench.mount_link else frame
         placed = self._made.get(key)
         if placed is None:
@@ -174,7 +207,7 @@ class WrenchSensor:
             except FrameRosError as error:
                 self.problem = str(error)
                 return
-        self.detector, self._motion, self._rows = placed
+        self.detector, self._motion, self._rows, self.coverage, self.mount = placed
         self.problem = ''
 
     def _make(self, mount: SensorMount) -> _Placed:
@@ -190,7 +223,8 @@ class WrenchSensor:
         bias = None if given.tare.at_start else settings.known_bias or (0.0,) * 6
         estimator = ToolMotionEstimator(self._robot, mount.link, motion)
         rows = self._joints.rows(estimator.joint_names)
-        return _Placed(WrenchContact(settings, self._tool, bias), estimator, rows)
+        coverage = beyond_sensor(self._robot, mount.link)
+        return _Placed(WrenchContact(settings, self._tool, bias), estimator, rows, coverage, mount)
 
 
 def tip_in_sensor(robot: Robot, mount: SensorMount) -> Array:

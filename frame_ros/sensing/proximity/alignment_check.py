@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from frame_ros.sensing.proximity.cameras.alignment import Alignment, CameraAlignment
+from frame_ros.sensing.proximity.cameras.alignment import Alignment
+from frame_ros.sensing.proximity.cameras.trusted_padding import TrustedPadding
 from frame_ros.sensing.proximity.mount import Mount
 from frame_ros.sensing.proximity.robot_at import RobotAt
 
@@ -28,12 +29,11 @@ class Checked(NamedTuple):
 
     camera: str
     frame: str
-    checker: CameraAlignment
     alignment: Alignment
 
 
-def check(camera: str, checker: CameraAlignment, seen: Seen) -> Checked:
+def check(camera: str, trusted: TrustedPadding, seen: Seen) -> Checked:
     """Compares an image with the expected place of the robot."""
     pose = seen.robot.pose(seen.mount)
-    alignment = checker.update(seen.stamp, seen.depth, seen.robot.shapes, *pose)
-    return Checked(camera, seen.frame, checker, alignment)
+    alignment = trusted.check(seen.stamp, seen.depth, seen.robot.shapes, *pose)
+    return Checked(camera, seen.frame, alignment)

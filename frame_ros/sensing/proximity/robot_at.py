@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.shapes.link_shapes import LinkShapes, PlacedShapes, box, placed
+from frame_ros.sensing.proximity.depth.meshes.placing import PlacedSurfaces, PlacingSurfaces
 from frame_ros.sensing.proximity.mount import Mount
 
 Array = NDArray[np.float64]
@@ -27,6 +28,7 @@ class RobotAt:
     translations: Array  # (L, 3) m
     shapes: PlacedShapes  # of its links
     held: PlacedShapes | None  # where a held object may be; None: it holds nothing
+    surfaces: PlacedSurfaces | None = None  # by its meshes, if they are known
 
     def pose(self, mount: Mount) -> tuple[Array, Array]:
         """Returns rotation (3, 3) and translation (3,) m, in the base frame, of a mount."""
@@ -55,8 +57,15 @@ class HeldObject:
 class WatchedRobot:
     """Makes a RobotAt from joint positions."""
 
-    def __init__(self, frames: LinkFrames, shapes: LinkShapes, held: HeldObject) -> None:
+    def __init__(
+        self,
+        frames: LinkFrames,
+        shapes: LinkShapes,
+        held: HeldObject,
+        surfaces: PlacingSurfaces | None = None,
+    ) -> None:
         self.frames, self.shapes, self._held = frames, shapes, held
+        self.surfaces = surfaces
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -70,4 +79,7 @@ class WatchedRobot:
         rotations, translations = self.frames.compute(positions)
         held = self._held.place(rotations, translations) if is_holding else None
         shapes = self.shapes.place(rotations, translations)
-        return RobotAt(self.frames, rotations, translations, shapes, held)
+        surfaces = None
+        if self.surfaces is not None:
+            surfaces = self.surfaces.place(rotations, translations)
+        return RobotAt(self.frames, rotations, translations, shapes, held, surfaces)

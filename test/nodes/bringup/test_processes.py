@@ -3,6 +3,7 @@
 """The table of processes, its settings, and the supervisor on small real processes."""
 
 import ast
+import importlib.util
 import os
 import signal
 import socket
@@ -32,7 +33,7 @@ from frame_ros.bringup.process_table import (
 from frame_ros.bringup.run_checks import check_run
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.bringup.supervisor import ProcessError, Supervisor, free_domain, ros_environment
-from frame_ros.core.errors import CheckpointError, FrameRosError, SetupError
+from frame_ros.core.errors import CheckpointError, FrameRosError, MissingExtraError, SetupError
 from frame_ros.core.option_texts import from_texts, text_of
 from frame_ros.core.options import flat, flatten
 from frame_ros.core.shared_files import share_directory
@@ -43,6 +44,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent.parent
 TABLES = {
     'demo': (demo_processes, DemoOptions()),
     'demo_fr3': (demo_processes, DemoOptions(robot='fr3')),
+    'demo_fr3_fci': (demo_processes, DemoOptions(robot='fr3-fci')),
     'so101': (arm_processes, ArmOptions(policy='scripted')),
     'franka': (arm_processes, ArmOptions(robot='fr3', policy='scripted')),
 }
@@ -69,6 +71,33 @@ def test_parameters_of_a_table_are_declared_in_the_nodes_yaml(table):
     for process in make(settings):
         declared = flat(yaml.safe_load(process.config.read_text())['/**']['ros__parameters'])
         assert set(process.parameters) <= set(declared), process.name
+
+
+def test_a_world_of_others_has_its_own_processes_and_only_what_it_can_sense():
+    ours, theirs = (by_name(demo_processes(DemoOptions(robot=r))) for r in ('fr3', 'fr3-fci'))
+    assert set(ours) - set(theirs) == {'simulator', 'contact', 'proximity'}
+    assert set(theirs) - set(ours) == {'franky_world', 'robot_driver'}
+    hosts = {theirs[name].parameters['host'] for name in ('franky_world', 'robot_driver')}
+    assert len(hosts) == 1 and hosts.pop().startswith('127.')
+    assert theirs['policy'].parameters['robot'] == 'fr3'
+    expected = theirs['episode_recorder'].parameters['topics.expected']
+    assert expected == ['joint_states']
+
+
+def test_a_world_without_truth_or_window_does_not_take_options_of_them():
+    with pytest.raises(SetupError, match='sensing is False; it must be true with fr3-fci'):
+        DemoOptions(robot='fr3-fci', sensing=False)
+    with pytest.raises(SetupError, match='viewer'):
+        DemoOptions(robot='fr3-fci', viewer='true')
+
+
+def test_a_world_is_found_missing_before_anything_starts(monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        'importlib.util.find_spec', lambda n, *a: None if n == 'franky_sim' else find(n, *a)
+    )
+    with pytest.raises(MissingExtraError, match='franky_sim.*franky-sim'):
+        check_run(demo_processes(DemoOptions(robot='fr3-fci')))
 
 
 def test_the_demo_ends_with_its_session():
@@ -289,7 +318,9 @@ def test_a_prefix_of_the_frames_reaches_every_node_that_names_one(table):
         'left/'
     }
     assert {'kinematics', 'metrics', 'markers', 'robot_state_publisher'} <= knowing
-    assert not table.startswith('demo') or {'simulator', 'contact', 'proximity'} <= knowing
+    if table.startswith('demo'):
+        world = settings.world
+        assert {*world.senses, *(p.executable for p in world.processes())} <= knowing
     layout, frame = processes['rviz'].extra[1], processes['rviz'].extra[3]
     assert frame == f'left/{evolve(settings, frame_prefix="").base_frame}'
     shown = yaml.safe_load(Path(layout).read_text())['Visualization Manager']['Displays']
@@ -408,7 +439,7 @@ def test_settings_survive_the_way_through_text(kind):
         ({'episodes': 'five'}, "episodes is 'five'; it must be a whole number, at least 1"),
         ({'colour': 'red'}, "'colour' is no option"),
         ({'epsodes': '3'}, "'epsodes' is no option; did you mean 'episodes'"),
-        ({'robot': 'panda'}, "robot is 'panda'; it must be fr3 or so101, or a profile that has a"),
+        ({'robot': 'panda'}, "robot is 'panda'; it must be fr3 or so101 or fr3-fci, or a profile"),
         (
             {'qualities': '[1.0, 1.2]'},
             r'qualities is \[1.0, 1.2\]; it must be a list of numbers, each 0 to 1',

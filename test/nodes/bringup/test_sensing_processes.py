@@ -150,7 +150,7 @@ def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
         (
             ArmOptions,
             {'proximity_cameras': ('front',), 'proximity_parameters': {'paddin': 0.1}},
-            "'paddin' is no parameter of the node proximity; did you mean 'depth.padding'",
+            "'paddin' is no parameter of the node proximity; did you mean 'meshes.padding'",
         ),
         (
             ArmOptions,

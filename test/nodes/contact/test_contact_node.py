@@ -169,11 +169,11 @@ class Bench:
             assert time.monotonic() < end
             time.sleep(0.001)
 
-    def tare(self, feed=(), after=lambda: None):
-        """Calls the service as `spin` would let it be answered, while messages (topic, message)
+    def tare(self, feed=(), after=lambda: None, service='tare'):
+        """Calls a service as `spin` would let it be answered, while messages (topic, message)
         are published one after the other; then `after` is called.
         """
-        client = self.node.create_client(Trigger, 'contact/tare')
+        client = self.node.create_client(Trigger, f'contact/{service}')
         executor, asker = SingleThreadedExecutor(), SingleThreadedExecutor()
         executor.add_node(self.contact)
         asker.add_node(self.node)
@@ -273,6 +273,30 @@ def test_free_then_contact_that_nothing_explains_then_free(bench):
     assert [event.type for event in arm.found['contact_events']] == [0, 1]
     stamps = [stamp_of(state) for state in arm.found['contact']]
     assert min(np.diff(stamps)) > 0
+
+
+def test_links_before_the_sensor_are_not_covered_and_those_beyond_it_are(bench):
+    arm = bench(*WRENCH)
+    arm.at_rest(50)
+
+    def states():
+        state = arm.state
+        return dict(zip(state.belief_links, state.belief_states, strict=True)), state
+
+    found, state = states()
+    assert found['gripper_link'] == ContactState.BELIEF_UNAVAILABLE
+    assert found['lower_arm_link'] == ContactState.BELIEF_NOT_COVERED
+    arm.at_rest(150)
+    found, state = states()
+    assert found['gripper_link'] == ContactState.BELIEF_NO_CONTACT
+    assert found['lower_arm_link'] == ContactState.BELIEF_NOT_COVERED
+    why = dict(zip(state.belief_links, state.belief_reasons, strict=True))
+    assert 'before the force-torque sensor' in why['lower_arm_link'] and not why['gripper_link']
+    arm.at_rest(50, lambda k: np.array([0.0, 4.0, 3.0]))
+    found, state = states()
+    assert found['gripper_link'] == ContactState.BELIEF_CONTACT
+    odds = dict(zip(state.belief_links, state.belief_probabilities, strict=True))
+    assert odds['gripper_link'] >= 0.99 and math.isnan(odds['lower_arm_link'])
 
 
 def put(node, name, value):
@@ -415,6 +439,33 @@ def test_tare_takes_what_is_read_at_rest_for_bias(bench):
     answer = arm.tare(arm.recorded(lambda: arm.at_rest(150, lambda k: drifted)))
     assert answer.success and '1.300, -2.000, 0.300' in answer.message
     assert arm.contact._wrench.detector.bias[:3] == pytest.approx(BIAS[:3] + drifted, abs=1e-3)
+
+
+def test_a_weight_that_nobody_announced_is_said_until_it_is_confirmed(bench):
+    arm = bench(*WRENCH)
+    extra = 0.15 / MASS
+
+    def carry(count, begin=0):
+        for k in range(begin, begin + count):
+            phase = 2.0 * math.pi * k / 1000
+            q, dq = list(Q), [0.0] * len(Q)
+            q[3] += 0.5 * (1.0 - math.cos(phase))
+            dq[3] = 0.5 * 2.0 * math.pi / 1000 * SECOND / STEP * math.sin(phase)
+            arm.joints(q, velocity=dq)
+            own = weight(q)
+            arm.wrench(BIAS + own + extra * np.concatenate((own[:3], np.zeros(3))))
+            arm.stamp += STEP
+        arm.arrive()
+
+    arm.at_rest(150, lambda k: extra * weight(Q)[:3])  # the tare takes it for bias
+    assert not arm.state.unavailable and not arm.state.warnings
+    carry(2500)
+    (warning,) = [text for text in arm.state.warnings if 'nobody announced' in text]
+    assert 'about 15' in warning or 'about 14' in warning, warning
+    answer = arm.tare(service='confirm_weight')
+    assert answer.success and 'part of the tool' in answer.message
+    carry(100, 2500)
+    assert not any('nobody announced' in text for text in arm.state.warnings)
 
 
 def test_tare_is_refused_in_contact_and_while_moving(bench):

@@ -21,6 +21,7 @@ from frame_ros.nodes.markers.contact import event_text
 from frame_ros.nodes.markers.plain_markers import EXPECTED, UNEXPECTED, UNKNOWN, WARNING
 from frame_ros.nodes.markers.proximity import cloud_marker
 from frame_ros.robots import load_robot
+from frame_ros.robots.shapes.filter_shapes import filter_shapes
 from frame_ros.robots.shapes.link_shapes import link_shapes
 
 NAN = math.nan
@@ -46,8 +47,10 @@ def proximity(**links):
     return message
 
 
-def test_every_watched_link_is_drawn_in_its_frame_in_the_colour_of_its_distance(bench):
+def test_every_watched_link_is_drawn_in_its_frame_in_the_colour_of_its_distance(ros_context):
+    bench = Bench(ros_context, 'shapes:=urdf')
     drawn = bench.draw(proximity(gripper_link=0.01, upper_arm_link=0.5, wrist_link=NAN, other=0.1))
+    bench.close()
     by_link = {}
     for marker in of(drawn, 'links'):
         by_link.setdefault(marker.header.frame_id, []).append(marker)
@@ -65,8 +68,16 @@ def test_every_watched_link_is_drawn_in_its_frame_in_the_colour_of_its_distance(
     assert first.pose.position.z == pytest.approx(shape.translation[2])
 
 
+def test_links_are_drawn_by_the_shapes_that_come_with_the_robot(bench):
+    drawn = of(bench.draw(proximity(gripper_link=0.1)), 'links')
+    shapes = filter_shapes(load_robot('so101'), links=('gripper_link',))
+    own = [shape.kind for shape, row in zip(shapes.shapes, shapes.owners) if row == 0]
+    assert len(drawn) == sum(3 if kind == 'capsule' else 1 for kind in own)
+    assert any(kind.startswith('rounded') for kind in own)
+
+
 def test_a_capsule_of_a_link_is_a_cylinder_and_two_spheres(ros_context):
-    bench = Bench(ros_context, 'robot:=fr3', 'frame_prefix:=left_')
+    bench = Bench(ros_context, 'robot:=fr3', 'frame_prefix:=left_', 'shapes:=urdf')
     robot = load_robot('fr3')
     shapes = link_shapes(robot)
     link = next(
@@ -130,6 +141,19 @@ def test_what_is_not_available_is_told_with_its_reason(bench):
     for _ in range(12):
         bench.node.take()
     assert bench.node.draw() == []
+
+
+def test_links_that_no_source_feels_are_listed_and_warnings_too(bench):
+    told = contact(
+        belief_links=['base', 'arm', 'hand', 'base', 'arm', 'hand'],
+        belief_states=[
+            ContactState.BELIEF_NOT_COVERED, ContactState.BELIEF_NOT_COVERED, 0,
+            ContactState.BELIEF_NOT_COVERED, ContactState.BELIEF_UNAVAILABLE, 0,
+        ],
+        warnings=['a payload'],
+    )  # fmt: skip
+    text = bench.draw(told)['warnings', 0].text
+    assert text.split('\n') == ['contact: a payload', 'contact not felt on base']
 
 
 def camera(name, **values):

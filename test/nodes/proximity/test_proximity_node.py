@@ -41,13 +41,14 @@ from rclpy.parameter import Parameter
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import PointCloud2
 
-from frame_ros.core.errors import SetupError
+from frame_ros.core.errors import RobotError, SetupError
 from frame_ros.core.options import from_values
 from frame_ros.msg import GraspState, Proximity
 from frame_ros.nodes.proximity import node as proximity
 from frame_ros.nodes.proximity.options import ProximityOptions
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
+from frame_ros.robots import find_urdf
 from frame_ros.robots.link_frames import LinkFrames
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -127,6 +128,23 @@ def test_criteria_can_be_set_while_it_runs(bench):
     assert put(alignment__rate=10.0) is True
     node.see(START + SECOND // 2, picture())
     node.until(lambda: node.heard.alignment)
+
+
+def test_links_with_a_mesh_are_what_it_shows(bench, tmp_path):
+    trimesh = pytest.importorskip('trimesh')
+    trimesh.creation.box((0.004, 0.004, 0.004)).export(tmp_path / 'small.stl')
+    link = '<link name="gripper_link">'
+    mesh = '<visual><geometry><mesh filename="small.stl"/></geometry></visual>'
+    text = find_urdf('so101').read_text()
+    assert link in text
+    (tmp_path / 'arm.urdf').write_text(text.replace(link, link + mesh))
+    message = bench(**{'meshes.file': str(tmp_path / 'arm.urdf')}).see(START, picture())
+    # All that its picture shows of the gripper is beside this mesh.
+    assert distances(message)['gripper_link'] == 0.0
+    (tmp_path / 'small.stl').unlink()
+    settings = from_values(ProximityOptions, {'meshes.file': str(tmp_path / 'arm.urdf')})
+    with pytest.raises(RobotError, match='small.stl is not there'):
+        settings.watched(settings.load_robot())
 
 
 def test_metres_are_as_good_as_millimetres(bench):

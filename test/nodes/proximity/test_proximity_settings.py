@@ -23,3 +23,12 @@ def test_each_camera_may_have_a_noise_of_its_own():
         from_values(ProximityOptions, {'depth.noises': ('side=0.02',)}).check()
     with pytest.raises(SetupError, match='camera=number'):
         from_values(ProximityOptions, {'depth.noises': ('front=much',)}).depth_options('front')
+
+
+def test_a_tolerance_above_the_padding_is_refused_in_words():
+    given = {'alignment.tolerance': 0.02}
+    with pytest.raises(
+        SetupError, match=r'alignment\.tolerance is 0\.02 m; it must be at most the'
+    ):
+        from_values(ProximityOptions, given).check()
+    from_values(ProximityOptions, given | {'depth.padding': 0.02}).check()

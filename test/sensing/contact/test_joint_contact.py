@@ -121,14 +121,16 @@ def test_a_push_that_no_joint_feels_alone_is_felt_by_all_together():
 @pytest.mark.parametrize(('share', 'is_felt'), [(0.9, False), (1.15, True)])
 def test_the_sensitivity_is_the_least_force_that_counts(share, is_felt):
     q, still = np.array(HOME), np.zeros(5)
-    detector = JointContact(dynamics_for(ROBOT, MOTORS), None, MOTORS)
+    # Without friction: joints at rest that have some hold a part, see below.
+    motors = replace(MOTORS, coulomb=np.zeros(5))
+    detector = JointContact(dynamics_for(ROBOT, motors), None, motors)
     assert np.isnan(detector.sensitivity.force)
 
     def pushed(force, begin):
         """After 1 s at rest under a force at the tip."""
         torque = detector.dynamics.link_jacobian(ROBOT.tip_link, q)[:3].T @ force
         motion = (q[None], still[None], still[None])
-        effort = efforts_of(detector.dynamics, MOTORS, motion, lambda row: torque)[0]
+        effort = efforts_of(detector.dynamics, motors, motion, lambda row: torque)[0]
         for time in begin + np.arange(round(RATE)) / RATE:
             found = detector.update(10**9 + round(time * 1e9), q, still, effort)
         return found.is_contact
@@ -194,12 +196,34 @@ def test_a_known_payload_is_no_contact():
     assert found.is_contact is False
 
 
-def test_before_it_has_moved_friction_may_be_anything():
-    detector = JointContact(dynamics_for(ROBOT, MOTORS), JointContactOptions(margin=1.0), MOTORS)
-    weight = detector.dynamics.gravity(HOME) / 1.1
-    for row in range(40):
-        found = detector.update((row + 1) * 20_000_000, HOME, np.zeros(5), weight)
-    np.testing.assert_allclose(found.thresholds, 0.05 + 0.02 + 0.05, atol=1e-6)
+def test_a_joint_that_stands_holds_what_its_friction_can():
+    """Motor and weight may differ by up to the friction; more of it is felt."""
+    detector = JointContact(dynamics_for(ROBOT, MOTORS), None, MOTORS)
+    weight = detector.dynamics.gravity(HOME)
+    still = np.zeros(5)
+    found = {}
+    for row in range(180):
+        more = 0.0 if row < 60 else 0.06 if row < 120 else 0.06 + 0.3
+        effort = (weight + [0.0, more, 0.0, 0.0, 0.0]) / 1.1
+        found[row] = detector.update((row + 1) * 20_000_000, HOME, still, effort)
+    assert [found[row].is_contact for row in (59, 119, 170)] == [False, False, True]
+    assert abs(found[119].residuals[1]) < 0.01
+    assert found[170].residuals[1] == pytest.approx(-0.3, abs=0.03)
+
+
+def test_a_standing_arm_says_what_its_friction_hides():
+    strong = replace(MOTORS, coulomb=np.full(5, 3.0))
+    for motors, is_hidden in ((MOTORS, False), (strong, True)):
+        detector = JointContact(dynamics_for(ROBOT, motors), None, motors)
+        weight = detector.dynamics.gravity(HOME) / 1.1
+        for row in range(60):
+            detector.update((row + 1) * 20_000_000, HOME, np.zeros(5), weight)
+        np.testing.assert_allclose(
+            detector.needed, np.maximum(detector.threshold, 1.25 * motors.coulomb)
+        )
+        least = detector.least_forces()
+        assert (least['gripper_link'] > 15.0) is is_hidden
+        assert least['gripper_link'] < least['upper_arm_link']
 
 
 def test_a_stall_is_told_with_the_contact():

@@ -178,7 +178,7 @@ def test_a_tare_in_contact_is_refused_and_keeps_the_old_one():
 
 
 def test_a_tare_under_a_light_touch_is_refused_by_the_change():
-    sensor, push = tared(tare_force=0.3), (0, 0.6, 0, 0, 0, 0)
+    sensor, push = tared(tare_force=0.3, still_share=1.0), (0, 0.6, 0, 0, 0, 0)
     sensor.contact.tare()
     sensor.run(600, external=push)
     reason = sensor.contact.tare_result.reason
@@ -242,7 +242,9 @@ def test_drift_is_limited_so_a_growing_contact_is_seen():
     growing = np.zeros((3000, 6))
     growing[:, 1] = 0.5e-3 * np.arange(3000)
     assert sensor.run(3000, external=growing).is_contact[-1] == 1
-    assert abs(sensor.contact.bias[1] - begin[1]) <= 0.002 * 3.0 + 1e-12
+    # At most what a drift as it is assumed before it is measured may do: 4 deviations of what a
+    # random walk of 0.02 N per square root of a second leaves to a filter of 2 s.
+    assert abs(sensor.contact.bias[1] - begin[1]) <= 4.0 * 0.02 / 2.0 * 3.0
 
 
 def test_a_weight_that_hangs_is_no_contact_until_release():
@@ -445,7 +447,7 @@ def test_bad_input():
 @pytest.mark.parametrize('tip', [(0.0, 0.0, 0.0), (0.0, 0.0, 0.4)])
 def test_the_sensitivity_is_the_least_force_at_the_tip_that_counts(tip, share, is_felt):
     """Far from the sensor it is the torque about it that tells of a force across."""
-    contact = WrenchContact(WrenchOptions(tip=tip), TOOL)
+    contact = WrenchContact(WrenchOptions(tip=tip, still_share=1.0), TOOL)
     sensor = Sensor(contact, noise=0.1)
     assert np.isnan(contact.sensitivity.force)
     sensor.run(2000)

@@ -205,8 +205,10 @@ def test_one_bad_image_does_not_change_the_verdict():
     alignment = CameraAlignment(CAMERA, AlignmentOptions(confirmations=2))
     verdicts = []
     for number, true in enumerate((pose, wrong, pose, wrong, wrong, wrong, pose, pose)):
-        verdicts.append(watched(alignment, true, pose, 1, start=number).is_aligned)
-    assert verdicts == [True, True, True, True, False, False, False, True]
+        found = watched(alignment, true, pose, 1, start=number)
+        verdicts.append(None if found.unavailable else found.is_aligned)
+    # The first wrong one shows its offset too vaguely for a verdict of its own.
+    assert verdicts == [True, None, True, True, False, False, False, True]
 
 
 def test_a_camera_that_is_knocked_is_told_by_its_new_images_alone():
@@ -268,7 +270,7 @@ def test_an_image_of_another_size_is_refused():
 
 
 @pytest.mark.parametrize(
-    'values', [{'translation': 0.0}, {'confirmations': 0}, {'hidden': 2.0}, {'age': np.nan}]
+    'values', [{'tolerance': -0.01}, {'confirmations': 0}, {'hidden': 2.0}, {'age': np.nan}]
 )
 def test_settings_that_cannot_be_are_refused(values):
     with pytest.raises(ValueRangeError):

@@ -9,21 +9,21 @@ The signs are libfranka's (franka::RobotState): forces exerted by the robot are 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.options import option, options, rule
+from frame_ros.hardware.franka_estimates import (
+    COLLISION_TORQUES,
+    CONTACT_TORQUES,
+    JOINTS,
+    FrankaEstimates,
+)
 
 Array = NDArray[np.float64]
-JOINTS = 7
 TORQUE_LEVER = 0.1  # m: offsets and noise of the wrench's torques are so many times the forces'
 JOINT_LEVER = 0.3  # m: those of the joint torques
-# N m, of franka_ros2's example controllers (default_robot_behavior_utils): lower thresholds are of
-# contact, upper of collision.
-CONTACT_TORQUES = (25.0, 25.0, 22.0, 20.0, 19.0, 17.0, 14.0)
-COLLISION_TORQUES = (35.0, 35.0, 32.0, 30.0, 29.0, 27.0, 24.0)
 
 
 @options
@@ -61,29 +61,6 @@ class EstimateOptions:
     @rule('collision_turn', 'at least contact_turn, {self.contact_turn:g} N m')
     def _is_turn_above_contact(self) -> bool:
         return self.contact_turn <= self.collision_turn
-
-
-@dataclass(frozen=True)
-class FrankaEstimates:
-    """A sample of estimates and flags, (6,) of cartesian axes and (7,) of joints."""
-
-    torques: Array
-    wrench: Array
-    tip_wrench: Array
-    cartesian_contact: NDArray[np.bool_]
-    cartesian_collision: NDArray[np.bool_]
-    joint_contact: NDArray[np.bool_]
-    joint_collision: NDArray[np.bool_]
-
-    @property
-    def is_contact(self) -> bool:
-        """True if any contact flag is raised."""
-        return bool(self.cartesian_contact.any() or self.joint_contact.any())
-
-    @property
-    def is_collision(self) -> bool:
-        """True if any collision flag is raised."""
-        return bool(self.cartesian_collision.any() or self.joint_collision.any())
 
 
 class FrankaEstimator:

@@ -16,7 +16,7 @@ from frame_ros.scenes.simulation.noise.sensor_noise import (
     JointTorqueNoise,
     WrenchNoise,
 )
-from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise
+from frame_ros.scenes.simulation.noise.servo_noise import NO_FRICTION, CurrentNoise
 from frame_ros.scenes.simulation.rendering import Intrinsics
 from frame_ros.scenes.simulation.scene_robot import SceneRobot
 
@@ -26,8 +26,12 @@ Array = NDArray[np.float64]
 class JointSensors:
     """Encoders, and torque sensors or motor currents, of all joints at one rate."""
 
-    def __init__(self, robot: SceneRobot, rate: float, options: NoiseOptions) -> None:
-        """rate: Hz; of a rate of 0 there are no samples, and no noise."""
+    def __init__(
+        self, robot: SceneRobot, rate: float, options: NoiseOptions, has_gears: bool = False
+    ) -> None:
+        """rate: Hz; of a rate of 0 there are no samples, and no noise. has_gears: the physics has
+        the friction of the gears, which then is in the torques.
+        """
         count = len(robot.joint_names)
         self._robot, self._rate, self._options = robot, rate, options
         self._torques = self._currents = None
@@ -37,7 +41,9 @@ class JointSensors:
                 arm = len(robot.arm_joints)
                 self._torques = JointTorqueNoise(rate, joints=arm, seed=options.seed)
             else:
-                self._currents = CurrentNoise(joints=count, seed=options.seed)
+                self._currents = CurrentNoise(
+                    NO_FRICTION if has_gears else None, count, options.seed
+                )
 
     def reset(self) -> None:
         """The arm was put elsewhere: no velocity is a difference of positions across that."""

@@ -49,6 +49,10 @@ class CurrentNoiseOptions:
     effort_per_ampere: float = 1.0
 
 
+# Of servos whose gears rub in the physics.
+NO_FRICTION = CurrentNoiseOptions(coulomb=0.0, viscous=0.0, load=0.0, stribeck=0.0)
+
+
 class CurrentNoise:
     """Makes `joint_states.effort` of an SO-101 out of the ideal actuators' torques.
 

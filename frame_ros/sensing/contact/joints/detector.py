@@ -16,14 +16,14 @@ from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import GRAVITY, Payload, RobotDynamics
 from frame_ros.robots.robot import Robot
 from frame_ros.sensing.contact.detection import Detection, unknown
-from frame_ros.sensing.contact.joints.activity import JointActivity
+from frame_ros.sensing.contact.joints.external_torque import ExternalTorque
 from frame_ros.sensing.contact.joints.force_estimate import ForceEstimate, ForceEstimator
-from frame_ros.sensing.contact.joints.friction_direction import FrictionDirection
+from frame_ros.sensing.contact.joints.least_force import LeastForces
 from frame_ros.sensing.contact.joints.link_evidence import LinkEvidence
-from frame_ros.sensing.contact.joints.momentum_observer import MomentumObserver, ObserverOptions
+from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
-from frame_ros.sensing.contact.joints.scatter import ResidualScatter
 from frame_ros.sensing.contact.joints.stall import StallDetector, StallOptions
+from frame_ros.sensing.contact.joints.standing import StandingArm
 from frame_ros.sensing.contact.sensitivity import SETTLED, UNKNOWN, Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.threshold import Threshold, end_share, time_of
@@ -31,7 +31,7 @@ from frame_ros.sensing.contact.threshold import Threshold, end_share, time_of
 Array = NDArray[np.float64]
 NOISE_SHARE = 0.3  # of a threshold that is taken as its residual's deviation
 FORCE_PERIOD = 20_000_000  # ns from one force estimate to the next while there is no contact
-ACTIVITY_TIME = 0.15  # s in which what a joint did stops to count
+QUIET_SHARE = 0.5  # of the least thresholds, below which an arm may count as standing
 NO_THRESHOLDS = (
     'the motor model has no thresholds: run frame-ros identify joints, or set least_threshold'
 )
@@ -132,25 +132,24 @@ class JointContact:
         self.motors = motors.of(dynamics.joint_names)
         self.joint_names = dynamics.joint_names
         self._gain = self.settings.gain or self.motors.gain
-        self._observer = MomentumObserver(
-            dynamics, ObserverOptions(self._gain, self.settings.max_gap)
+        self._external = ExternalTorque(
+            dynamics, self.motors, ObserverOptions(self._gain, self.settings.max_gap)
         )
         count = len(self.joint_names)
         self._shape = (count,)
-        self._dry = self.motors.coulomb + self.motors.stribeck
         limits = np.array([dynamics.robot.joint_limits[n] for n in self.joint_names])
         # Joints without limits have none to approach.
         limits = np.clip(limits, -1e6, 1e6)
         self._middle = limits.mean(axis=1)
         self._half = 0.5 * (limits[:, 1] - limits[:, 0]) - self.settings.limit_margin
-        self._activity = JointActivity(count, self.motors.stribeck_velocity, ACTIVITY_TIME)
-        self._friction = FrictionDirection(count, self.motors.presliding)
-        self._scatter = ResidualScatter(count)
         self._stall = StallDetector(count, self.settings.stall)
+        self._standing = StandingArm()
+        self._at_rest: Array = np.zeros((3, count))
         self._over = Threshold(
             1.0, self.settings.release, self.settings.on_time, self.settings.off_time
         )
         self._estimator = ForceEstimator(dynamics)
+        self._least = LeastForces(dynamics)
         self._evidence = LinkEvidence(dynamics, self._gain)
         self._settle = round(self.settings.settle_time * SECOND)
         self.reset()
@@ -167,10 +166,8 @@ class JointContact:
 
     def reset(self) -> None:
         """Forgets everything but the settings and the payload."""
-        self._observer.reset()
-        self._activity.reset()
-        self._friction.reset()
-        self._scatter.reset()
+        self._external.reset()
+        self._standing.reset()
         self._stall.reset()
         self._over.reset()
         self._evidence.reset()
@@ -181,21 +178,48 @@ class JointContact:
         self._position: Array | None = None
 
     @property
+    def near_limits(self) -> tuple[str, ...]:
+        """The joints that are not judged now, as they are within `limit_margin` of a limit."""
+        is_left_out = np.isinf(self.threshold).tolist()
+        return tuple(name for name, left in zip(self.joint_names, is_left_out) if left)
+
+    def _stuck(self) -> NDArray[np.bool_]:
+        if not self.motors.has_friction:
+            return np.zeros(self._shape, np.bool_)
+        return self._external.friction.is_stuck
+
+    @property
+    def needed(self) -> Array:
+        """(N,) N m of external torque that each joint must have to be felt now: beyond its
+        threshold and, of one that sticks, beyond what it can hold.
+        """
+        held = np.where(self._stuck(), self._external.friction.limit, 0.0)
+        return np.maximum(self.threshold, held)
+
+    def least_forces(self) -> dict[str, float]:
+        """Returns body -> N on it that are felt now; empty while nothing is known."""
+        if self._position is None:
+            return {}
+        return self._least.at(self._position, self.needed)
+
+    @property
     def sensitivity(self) -> Sensitivity:
         """The force at the tip that brings one joint, or all together, to threshold now."""
         if self._position is None:
             return UNKNOWN
         lever = self.dynamics.link_jacobian(self.dynamics.robot.tip_link, self._position)[:3]
-        shares = lever / self.threshold
-        together = np.linalg.norm(shares, 2) / self.settings.combined_threshold
-        felt = float(max(np.linalg.norm(shares, axis=0).max(), together))
+        alone = np.linalg.norm(lever / self.needed, axis=0).max()
+        # Joints that stick hold what they hold, each alone.
+        free = lever / np.where(self._stuck(), math.inf, self.threshold)
+        together = np.linalg.norm(free, 2) / self.settings.combined_threshold
+        felt = float(max(alone, together))
         seconds = SETTLED / self._gain + self.settings.on_time
         return Sensitivity(1.0 / felt if felt > 0.0 else math.inf, seconds)
 
     def set_payload(self, payload: Payload | None) -> None:
         """Sets a known payload, whose weight is then not part of a contact's force."""
         self.dynamics.set_payload(payload)
-        self._observer.reset()
+        self._external.observer.reset()
 
     def update(
         self,
@@ -222,27 +246,22 @@ class JointContact:
         if problem := self._problem(stamp, q, effort):
             return self._unknown(stamp, problem)
         self._stamp = stamp
-        velocity = self._observer.velocity_at(stamp, q, dq)
-        direction = self._friction.update(q)
-        torque = effort
-        if velocity is not None:
-            torque = self.motors.torque(effort, velocity, direction)
-        is_measured = self._observer.advance(stamp, q, velocity, torque)
-        if velocity is None or not is_measured:
-            self._activity.reset()
-            self._scatter.reset()
+        is_measured = self._external.update(stamp, q, dq, effort)
+        observer = self._external.observer
+        if not is_measured:
             self._over.reset()
             self._stall.interrupt()
-            if velocity is not None:
-                self._activity.update(velocity, math.nan)
+            self._standing.reset()
             return self._unknown(stamp, 'the first samples after a beginning or a gap')
-        self.residual = self._observer.residual
-        activity = self._activity.update(velocity, self._observer.interval)
-        observer = self._observer
-        scatter = self._scatter.update(observer.unfiltered, observer.decay, observer.interval)
-        self.threshold = self._threshold(q, activity, scatter, is_holding)
-        stalled = self._stall.update(stamp, self.motors.effort_scale * effort, q, velocity, command)
-        if stamp - (self._observer.since or 0) < self._settle:
+        self.residual = observer.residual
+        if self.motors.has_friction:
+            least = QUIET_SHARE * self.settings.margin * self.motors.threshold_base
+            is_quiet = self._external.friction.is_stuck & (np.abs(self.residual) < least)
+            self._standing.update(stamp, command, bool(is_quiet.all()))
+        self.threshold = self._threshold(q, is_holding)
+        motor = self.motors.effort_scale * effort
+        stalled = self._stall.update(stamp, motor, q, observer.velocity, command)
+        if stamp - (observer.since or 0) < self._settle:
             return self._unknown(stamp, 'the observer has just begun')
         self._position = q
         return self._judge(stamp, q, stalled)
@@ -262,11 +281,12 @@ class JointContact:
             return NO_THRESHOLDS
         return ''
 
-    def _threshold(self, q: Array, activity: Array, scatter: Array, is_holding: bool) -> Array:
+    def _threshold(self, q: Array, is_holding: bool) -> Array:
+        external = self._external
+        activity = self._at_rest if self._standing.stands else external.activity
         threshold = self.settings.margin * self.motors.threshold(activity)
-        np.hypot(threshold, self.settings.scatter_margin * scatter, out=threshold)
+        np.hypot(threshold, self.settings.scatter_margin * external.scatter, out=threshold)
         np.maximum(threshold, self.settings.least_threshold, out=threshold)
-        threshold += self._dry * self._friction.uncertainty
         if is_holding and self.settings.held_mass > 0.0:
             lever = self.dynamics.link_jacobian(self.dynamics.robot.tip_link, q)[2]
             threshold += np.abs(lever) * (self.settings.held_mass * -GRAVITY[2])
@@ -300,6 +320,7 @@ class JointContact:
             residuals=self.residual,
             thresholds=self.threshold,
             is_stalled=stalled,
+            share=largest,
         )
 
     def _estimated(self, stamp: int, q: Array, body: int, is_contact: bool) -> ForceEstimate:

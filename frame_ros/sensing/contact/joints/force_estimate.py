@@ -42,7 +42,7 @@ class ForceEstimator:
 
     def __init__(self, dynamics: RobotDynamics) -> None:
         self._dynamics = dynamics
-        self._places = [_middle(dynamics, body) for body in dynamics.bodies]
+        self._places = [middle_of(dynamics, body) for body in dynamics.bodies]
         self._usual = np.array((USUAL_FORCE,) * 3 + (USUAL_TORQUE,) * 3)
 
     def estimate(self, q: Array, residuals: Array, deviations: Array, body: int) -> ForceEstimate:
@@ -81,7 +81,7 @@ def _solved(jacobian: Array, usual: Array, residuals: Array, deviations: Array) 
     return result
 
 
-def _middle(dynamics: RobotDynamics, body: str) -> tuple[str, Array]:
+def middle_of(dynamics: RobotDynamics, body: str) -> tuple[str, Array]:
     """Returns a link of the body that has shapes, and their middle (3,) m in its frame."""
     geometry = dynamics.robot.collision_geometry
     for link in dynamics.links_of_bodies[body]:

@@ -7,7 +7,9 @@ integrates, filtered as it filters, by least squares with the effort, which carr
 the left:
 
     effort = (rigid + (coulomb + stribeck near) s + viscous dq + offset + armature ddq) / scale
-             + load |effort| s
+             + (load + load_stribeck near) |effort| s
+
+only while a joint slides: what one that sticks holds is not known.
 """
 
 from __future__ import annotations
@@ -20,13 +22,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
-from frame_ros.sensing.contact.joints.detector import ACTIVITY_TIME
+from frame_ros.sensing.contact.joints.free_thresholds import free_thresholds
 from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
 from frame_ros.sensing.contact.joints.recording import (
@@ -39,25 +40,21 @@ from frame_ros.sensing.contact.joints.recording import (
 Array = NDArray[np.float64]
 # rad and rad/s, of which the best are taken.
 PRESLIDINGS, STRIBECK_VELOCITIES = (0.001, 0.003, 0.006, 0.01, 0.02), (0.05, 0.15)
-COLUMNS = ('rigid', 'coulomb', 'stribeck', 'viscous', 'offset', 'armature', 'load_friction')
-NEVER_NEGATIVE = ('coulomb', 'stribeck', 'armature', 'load_friction')
-MOST_LOAD = 0.3  # share that gears lose; more is something else, on a joint with too little load
+LOAD = ('load_friction', 'load_stribeck')
+COLUMNS = ('rigid', 'coulomb', 'stribeck', 'viscous', 'offset', 'armature', *LOAD)
+NEVER_NEGATIVE = ('coulomb', 'stribeck', 'armature', *LOAD)
+MOST_LOAD = 0.45  # share that gears lose; more is something else, on a joint with too little load
 LEAST_LOAD = 0.5  # share of the motor's torque that load must be, to show what gears lose of it
-OPTIONAL = ('stribeck', 'offset', 'load_friction')  # small ones, whose value may well be 0
+OPTIONAL = ('stribeck', 'offset', *LOAD)  # small ones, whose value may well be 0
 OUTLIER = 5.0  # standard deviations beyond which a sample is left out: a bump, a limit
 # The drive's term, and why it is left out where torque is measured behind it.
-DRIVE = ('coulomb', 'stribeck', 'viscous', 'armature', 'load_friction')
+DRIVE = ('coulomb', 'stribeck', 'viscous', 'armature', *LOAD)
 BEHIND = 'the sensors are behind the gears'
 ROUNDS = 3
 SURE_SCALE = 0.05  # relative standard error up to which a motor constant counts as identified
 SURE = 0.5  # the same of the others
 BLOCK = 4.0  # s; blocks in turn fit and check
 LEAST_MOVED = 0.1  # rad
-THRESHOLD_QUANTILE = 0.9995
-# Effects on friction and inertia that a recording of minutes does not show: temperature, wear,
-# other loads and rates. Shares of coulomb, viscous and armature that thresholds allow for, at
-# least.
-DOUBT = {'reversal': 0.5, 'velocity': 0.25, 'acceleration': 0.25}
 
 
 @dataclass(frozen=True)
@@ -121,8 +118,7 @@ def identify_joints(
     fitting = _Fitting(dynamics.joint_names, terms, settings, recording.rate)
     fits = fitting.fits()
     motors = _motors(dynamics, recording, settings, fits, shape, source)
-    activity = motion.activity(shape.stribeck_velocity, ACTIVITY_TIME)
-    thresholds = _thresholds(motors, terms, activity, settings)
+    thresholds = free_thresholds(motors, dynamics, recording, settings)
     duration = (
         float(np.diff(recording.stamps).clip(max=int(settings.max_gap * SECOND)).sum()) / SECOND
     )
@@ -146,19 +142,6 @@ def _best_shape(
             found.append((_Fitting(joint_names, terms, settings, rate).cost(), shape, terms))
     _, shape, terms = min(found, key=lambda each: each[0])
     return shape, terms
-
-
-def residuals(motors: MotorModel, terms: ObservedTerms) -> Array:
-    """Returns (K, N) N m of an observer with this model: `motors` with its armature."""
-    friction = (
-        motors.coulomb * terms.direction
-        + motors.stribeck * terms.slow
-        + motors.load_friction * np.abs(motors.effort_scale) * terms.loaded
-        + motors.viscous * terms.velocity
-        + motors.offset * terms.one
-    )
-    rigid: Array = terms.rigid + motors.armature * terms.acceleration
-    return rigid - motors.effort_scale * terms.effort + friction
 
 
 def _check_motion(recording: JointRecording) -> None:
@@ -189,9 +172,11 @@ class _Fitting:
         # Neighbouring samples of the filter are alike: so many count as one.
         self._alike = (1.0 + decay) / (1.0 - decay)
         block = (terms.stamps - terms.stamps[0]) // int(BLOCK * SECOND)
-        self._is_fitted = terms.is_settled & (block % 2 == 0)
-        self._is_checked = terms.is_settled & (block % 2 == 1)
-        if self._is_fitted.sum() < 100 or self._is_checked.sum() < 100:
+        # (K, N): of torque sensors, behind the gears, all that is settled.
+        usable = terms.is_settled[:, None] & (terms.slides | settings.has_torque_sensors)
+        self._is_fitted = usable & (block % 2 == 0)[:, None]
+        self._is_checked = usable & (block % 2 == 1)[:, None]
+        if min(self._is_fitted.sum(axis=0).min(), self._is_checked.sum(axis=0).min()) < 100:
             raise SetupError('the recording is too short to fit to one half and check the other')
         self.left_out = 0.0
 
@@ -200,7 +185,7 @@ class _Fitting:
         total = 0.0
         for joint in range(len(self._names)):
             matrix, target = self._equations(joint, None)
-            rows = self._is_fitted
+            rows = self._is_fitted[:, joint]
             solution = np.linalg.lstsq(matrix[rows], target[rows], rcond=None)[0]
             left = np.abs(target[rows] - matrix[rows] @ solution)
             total += float(np.median(left)) / (float(target[rows].std()) + 1e-9)
@@ -233,11 +218,12 @@ class _Fitting:
         columns = [
             terms.direction[:, joint], terms.slow[:, joint], terms.velocity[:, joint],
             terms.one[:, joint], terms.acceleration[:, joint], terms.loaded[:, joint],
+            terms.slow_loaded[:, joint],
         ]  # fmt: skip
         rigid, effort = terms.rigid[:, joint], terms.effort[:, joint]
         if scale is None:
             return np.column_stack([rigid, *columns]), effort
-        columns[-1] = abs(scale) * columns[-1]
+        columns[-2:] = [abs(scale) * column for column in columns[-2:]]
         return np.column_stack(columns), scale * effort - rigid
 
     def _fit(self, joint: int, scale: float | None) -> JointFit:
@@ -247,16 +233,16 @@ class _Fitting:
         if self._settings.has_torque_sensors:
             why = dict.fromkeys(DRIVE, BEHIND)
         elif self._load_share(joint, scale) < LEAST_LOAD:
-            why['load_friction'] = 'too little load on this joint; left out'
+            why = dict.fromkeys(LOAD, 'too little load on this joint; left out')
         while True:
             kept = [names.index(n) for n in names if n not in why]
-            solution, errors, rows = self._solve(matrix[:, kept], target)
+            solution, errors, rows = self._solve(joint, matrix[:, kept], target)
             found = dict(zip([names[k] for k in kept], solution, strict=True))
             sign = 1.0 if scale is not None else math.copysign(1.0, found.get('rigid', 1.0))
             negative = [n for n in NEVER_NEGATIVE if sign * found.get(n, 0.0) < 0.0]
             # One at a time: a wrongly fitted one may take from another.
-            if sign * found.get('load_friction', 0.0) > MOST_LOAD:
-                why['load_friction'] = f'it came out above {MOST_LOAD}, which no gear has; left out'
+            if large := [n for n in LOAD if sign * found.get(n, 0.0) > MOST_LOAD]:
+                why[large[-1]] = f'it came out above {MOST_LOAD}, which no gear has; left out'
             elif negative:
                 why[min(negative, key=lambda n: sign * found[n])] = 'it came out negative; left out'
             else:
@@ -277,21 +263,23 @@ class _Fitting:
         """Returns the torque of the masses as a share of the motor's; 1 while unknown."""
         if scale is None:
             return 1.0
-        rows, terms = self._is_fitted, self._terms
+        rows, terms = self._is_fitted[:, joint], self._terms
         load, motor = (
             float(np.sqrt((values[rows, joint] ** 2).mean()))
             for values in (terms.rigid, scale * terms.effort)
         )
         return load / max(motor, 1e-12)
 
-    def _solve(self, matrix: Array, target: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
-        rows = self._is_fitted
+    def _solve(
+        self, joint: int, matrix: Array, target: Array
+    ) -> tuple[Array, Array, NDArray[np.bool_]]:
+        fitted = rows = self._is_fitted[:, joint]
         for _ in range(ROUNDS):
             solution = np.linalg.lstsq(matrix[rows], target[rows], rcond=None)[0]
             left = np.abs(target - matrix @ solution)
             deviation = 1.4826 * float(np.median(left[rows]))
-            rows = self._is_fitted & (left <= OUTLIER * max(deviation, 1e-9))
-        self.left_out = max(self.left_out, 1.0 - float(rows.sum() / self._is_fitted.sum()))
+            rows = fitted & (left <= OUTLIER * max(deviation, 1e-9))
+        self.left_out = max(self.left_out, 1.0 - float(rows.sum() / fitted.sum()))
         variance = float((left[rows] ** 2).mean()) * self._alike
         covariance = variance * np.linalg.pinv(matrix[rows].T @ matrix[rows])
         return solution, np.sqrt(np.diag(covariance).clip(min=0.0)), rows
@@ -300,7 +288,7 @@ class _Fitting:
         self, joint: int, values: dict[str, float],
         deviations: dict[str, float], condition: float, why: dict[str, str],
     ) -> JointFit:  # fmt: skip
-        rows, terms = self._is_checked, self._terms
+        rows, terms = self._is_checked[:, joint], self._terms
         scale = values['effort_scale']
         plain = terms.rigid[rows, joint] - scale * terms.effort[rows, joint]
         left = (
@@ -311,6 +299,7 @@ class _Fitting:
             + values['offset'] * terms.one[rows, joint]
             + values['armature'] * terms.acceleration[rows, joint]
             + values['load_friction'] * abs(scale) * terms.loaded[rows, joint]
+            + values['load_stribeck'] * abs(scale) * terms.slow_loaded[rows, joint]
         )
         return JointFit(
             self._names[joint], values, deviations, condition,
@@ -329,10 +318,11 @@ def _in_units(
         return {'effort_scale': scale, **values}, {'effort_scale': math.nan, **deviations}
     per_torque = found['rigid'] or 1e-12
     factor = 1.0 / per_torque
-    for name in COLUMNS[1:-1]:
+    for name in COLUMNS[1 : -len(LOAD)]:
         values[name] *= factor
         deviations[name] *= abs(factor)
-    values['load_friction'] *= math.copysign(1.0, factor)
+    for name in LOAD:
+        values[name] *= math.copysign(1.0, factor)
     return (
         {'effort_scale': factor, **values},
         {'effort_scale': spread['rigid'] * factor**2, **deviations},
@@ -360,26 +350,3 @@ def _motors(
         date=datetime.date.today().isoformat(),
         source=source,
     )
-
-
-def _thresholds(
-    motors: MotorModel, terms: ObservedTerms, activity: Array, settings: IdentificationOptions
-) -> dict[str, Any]:
-    """Returns per joint a sum of the residuals' explanations, scaled to exceed nearly all."""
-    left = np.abs(residuals(motors, terms))
-    columns = np.zeros((4, len(motors.joint_names)))
-    rows = terms.is_settled
-    for joint in range(columns.shape[1]):
-        lately = activity[rows][:, :, joint]
-        matrix = np.column_stack((np.ones(len(lately)), lately))
-        target = left[rows, joint]
-        # A floor keeps a threshold for a joint that hardly moved.
-        shape = nnls(matrix, target)[0]
-        shape[0] = max(shape[0], 0.5 * float(np.sqrt((target**2).mean())))
-        factor = float(np.quantile(target / (matrix @ shape), THRESHOLD_QUANTILE))
-        columns[:, joint] = settings.margin * factor * shape
-    for row, (share, size) in enumerate(
-        zip(DOUBT.values(), (motors.coulomb, motors.viscous, motors.armature), strict=True), 1
-    ):
-        columns[row] = np.maximum(columns[row], share * np.abs(size))
-    return {f'threshold_{n}': c for n, c in zip(('base', *DOUBT), columns, strict=True)}

@@ -24,6 +24,9 @@ from frame_ros.robots.profiles import find_profile, simulated_robots
 
 Array = NDArray[np.float64]
 SIMULATED = 'simulated'  # motors_file: those that the package has of the simulated robot
+GENERIC = 'generic'  # motors_file: the same for a real arm, with wide thresholds
+WIDER = 4.0  # times the thresholds of motors that are not those of the arm
+OTHER_FRICTION = 0.35  # N m by which the friction of one servo's gear differs from another's
 # Column -> (unit, whether it may be negative). rad and N m are m and N of a joint that slides.
 COLUMNS = {
     'effort_scale': ('N m per unit of joint_states.effort', True),
@@ -31,6 +34,7 @@ COLUMNS = {
     'stribeck': ('N m, how much more of it there is near rest', False),
     'viscous': ('N m s/rad, friction per speed, including losses between samples', True),
     'load_friction': ('N m per N m of the motor, friction of loaded gears', False),
+    'load_stribeck': ('N m per N m of the motor, how much more of it there is near rest', False),
     'offset': ('N m, at zero speed', True),
     'armature': ('kg m^2 of rotor and gears at the joint', True),
     'threshold_base': ('N m, largest residual of free motion, with margin', False),
@@ -40,16 +44,18 @@ COLUMNS = {
     'residual_rms': ('N m, not explained by the model in free motion', False),
 }
 REQUIRED = ('effort_scale',)
+THRESHOLDS = ('base', 'reversal', 'velocity', 'acceleration')
 
 
 @dataclass(frozen=True)
 class MotorModel:
     """The torque that reaches the links from the motors' effort, (N,) N m:
 
-        tau = effort_scale effort - offset - viscous dq - s (coulomb
-              + stribeck exp(-(dq / stribeck_velocity)^2) + load_friction |effort_scale effort|)
+        tau = effort_scale effort - offset - viscous dq - s (coulomb + load_friction |m|
+              + exp(-(dq / stribeck_velocity)^2) (stribeck + load_stribeck |m|))
 
-    with s, from -1 to 1, the direction of dry friction, see `FrictionDirection`.
+    with m = effort_scale effort - offset and s, from -1 to 1, the direction of dry friction, see
+    `StickingFriction`, which also says what holds a joint that sticks.
 
     The armature is rigid-body dynamics: give it to `RobotDynamics`. Each array is (N,), in the
     order of `joint_names`; the units are those of COLUMNS.
@@ -60,7 +66,9 @@ class MotorModel:
         link -> factor of the URDF's mass. has_velocities: whether the identification took
         velocities from the messages. sample_rate: Hz of it. date: of it, ISO 8601. source: where
         the numbers come from. is_simulated: whether that is a simulation, so that they are of no
-        real arm. effort_unit: of joint_states.effort.
+        real arm. effort_unit: of joint_states.effort. arm: name that the user gave it; '': none.
+        is_generic: whether it stands for another arm than its own, with wide thresholds; no file
+        says so.
 
     Raises:
         SetupError: a value that cannot be, or a column of another length.
@@ -73,6 +81,7 @@ class MotorModel:
     stribeck: Array = field(default_factory=lambda: np.zeros(0))
     viscous: Array = field(default_factory=lambda: np.zeros(0))
     load_friction: Array = field(default_factory=lambda: np.zeros(0))
+    load_stribeck: Array = field(default_factory=lambda: np.zeros(0))
     offset: Array = field(default_factory=lambda: np.zeros(0))
     armature: Array = field(default_factory=lambda: np.zeros(0))
     threshold_base: Array = field(default_factory=lambda: np.zeros(0))
@@ -90,6 +99,8 @@ class MotorModel:
     source: str = ''
     is_simulated: bool = False
     effort_unit: str = 'N m'
+    arm: str = ''
+    is_generic: bool = False
 
     def __post_init__(self) -> None:
         names = self.joint_names
@@ -112,19 +123,24 @@ class MotorModel:
             if not 0.0 < getattr(self, name) < math.inf:
                 raise SetupError(f'{name} is {getattr(self, name)}; it must be positive')
 
-    def torque(self, effort: Array, velocity: Array, direction: Array) -> Array:
-        """Returns (N,) N m that reach the links, of efforts, rad/s and directions."""
-        motor = self.effort_scale * effort
-        result: Array = motor - self.viscous * velocity
-        result -= self.offset
+    def dry_friction(self, velocity: Array, load: Array) -> Array:
+        """Returns (N,) N m of dry friction at speeds rad/s and sizes of the motors' torques, N m;
+        at a speed of 0 what a joint can hold.
+        """
         near_rest = velocity / self.stribeck_velocity
         near_rest *= near_rest
-        friction = self.stribeck * np.exp(-near_rest)
-        friction += self.load_friction * np.abs(motor)
-        friction += self.coulomb
-        friction *= direction
-        result -= friction
+        result: Array = self.load_stribeck * load
+        result += self.stribeck
+        result *= np.exp(-near_rest)
+        result += self.load_friction * load
+        result += self.coulomb
         return result
+
+    @property
+    def has_friction(self) -> bool:
+        """False if the efforts are measured behind the gears."""
+        dry = (self.coulomb, self.stribeck, self.load_friction, self.load_stribeck)
+        return any(bool(column.any()) for column in dry)
 
     def threshold(self, activity: Array) -> Array:
         """Returns (N,) N m, the expected residual of free motion.
@@ -135,6 +151,15 @@ class MotorModel:
         result += self.threshold_velocity * activity[1]
         result += self.threshold_acceleration * activity[2]
         return result
+
+    def as_generic(self) -> MotorModel:
+        """Returns the model for an arm of the same kind whose own motors are not known: thresholds
+        are wider, by a factor and, where gears rub, by how much the friction of gears differs.
+        """
+        wider = {f'threshold_{n}': WIDER * getattr(self, f'threshold_{n}') for n in THRESHOLDS}
+        if self.has_friction:
+            wider['threshold_base'] = wider['threshold_base'] + OTHER_FRICTION
+        return replace(self, is_generic=True, **wider)
 
     def of(self, joint_names: Sequence[str]) -> MotorModel:
         """Returns the model of some of the joints, in the order given.
@@ -183,7 +208,8 @@ def own_motors(path: str | os.PathLike[str]) -> MotorModel:
         raise SetupError(
             f'{path} is of a simulated {motors.robot} ({motors.source.rstrip(".")}), and says '
             "nothing of a real arm's motors: identify yours with `frame-ros identify joints "
-            f'--robot {motors.robot}`, and give the file that it writes as joints.motors_file'
+            f'--robot {motors.robot}`, and give the file that it writes as joints.motors_file; '
+            f"until then '{GENERIC}' takes these numbers with wide thresholds"
         )
     return motors
 
@@ -229,7 +255,7 @@ def _from_content(content: Any) -> MotorModel:
         name: value for name, value in content.items() if name not in ('joints', 'robot')
     }
     known = {'presliding', 'stribeck_velocity', 'gain', 'mass_scales', 'has_velocities',
-             'sample_rate', 'date', 'source', 'is_simulated', 'effort_unit'}  # fmt: skip
+             'sample_rate', 'date', 'source', 'is_simulated', 'effort_unit', 'arm'}  # fmt: skip
     if unknown := sorted(set(general) - known, key=str):
         raise SetupError(f'{unknown[0]!r} is not known; known: {", ".join(sorted(known))}')
     columns = {name: [] for name in COLUMNS}  # type: dict[str, list[float]]
@@ -252,6 +278,7 @@ def _from_content(content: Any) -> MotorModel:
         raise SetupError(f'mass_scales is {scales!r}; link: factor is expected')
     general['mass_scales'] = {link: _number(value, link) for link, value in scales.items()}
     general['date'] = str(general.get('date', ''))
+    general['arm'] = str(general.get('arm') or '')
     if not isinstance(general.get('is_simulated', False), bool):
         raise SetupError(f'is_simulated is {general["is_simulated"]!r}; true or false is expected')
     arrays: dict[str, Any] = {name: np.array(column) for name, column in columns.items()}
@@ -275,6 +302,7 @@ def save_motors(motors: MotorModel, path: str | os.PathLike[str]) -> None:
     """
     general: dict[str, Any] = {
         'robot': motors.robot,
+        'arm': motors.arm,
         'date': motors.date or datetime.date.today().isoformat(),
         'source': motors.source,
         'is_simulated': motors.is_simulated,

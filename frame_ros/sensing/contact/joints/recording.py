@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError, ShapeError
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.contact.joints.activity import JointActivity
 from frame_ros.sensing.contact.joints.friction_direction import FrictionDirection
 from frame_ros.sensing.contact.joints.momentum_observer import (
     SECOND,
@@ -22,9 +21,11 @@ from frame_ros.sensing.contact.joints.momentum_observer import (
     ObserverOptions,
     first_order,
 )
+from frame_ros.sensing.contact.joints.sticking import StickWatch
 
 Array = NDArray[np.float64]
 LEAST_SAMPLES = 200
+FORGOTTEN = 3.0
 UNSURE = 0.1  # of a friction's direction, from which samples are not used
 
 
@@ -135,6 +136,8 @@ class ObservedTerms:
         direction: of dry friction.
         slow: its part near rest.
         loaded: times |effort|.
+        slow_loaded: times |effort|, its part near rest.
+        slides: (K, N), whether a joint has been sliding for as long as the filter remembers.
         stamps: (K,) ns.
         is_settled: (K,) whether filter and directions have settled since the recording or its last
             gap began.
@@ -149,6 +152,8 @@ class ObservedTerms:
     direction: Array
     slow: Array
     loaded: Array
+    slow_loaded: Array
+    slides: NDArray[np.bool_]
     is_settled: NDArray[np.bool_]
 
 
@@ -184,10 +189,6 @@ class ObservedMotion:
                 for piece, plain, found in zip(self._pieces, self._plain, directions, strict=True)
             ]
         )
-
-    def activity(self, stribeck_velocity: float, time: float) -> Array:
-        """Returns (K, 3, N) of `JointActivity`, as the detector has it."""
-        return np.concatenate([_activity(piece, stribeck_velocity, time) for piece in self._pieces])
 
 
 @dataclass(frozen=True)
@@ -277,7 +278,8 @@ def _terms(
 ) -> ObservedTerms:
     seconds = np.diff(piece.stamps) / SECOND
     near_rest = np.exp(-((piece.velocity / friction.stribeck_velocity) ** 2))
-    columns = np.stack((direction, direction * near_rest, direction * np.abs(piece.effort)), axis=1)
+    loaded = direction * np.abs(piece.effort)
+    columns = np.stack((direction, direction * near_rest, loaded, loaded * near_rest), axis=1)
     dry = first_order(0.5 * (columns[1:] + columns[:-1]), seconds, gain)
     age = (piece.stamps[1:] - piece.stamps[0]) / SECOND
     # The filter forgets uncertain values after a few of its time constants.
@@ -286,7 +288,8 @@ def _terms(
     rigid, effort, velocity, acceleration, one = (plain[:, i] for i in range(plain.shape[1]))
     return ObservedTerms(
         piece.stamps[1:], rigid, effort, velocity, acceleration, one,
-        dry[:, 0], dry[:, 1], dry[:, 2], age > sure_since + 5.0 / gain,
+        dry[:, 0], dry[:, 1], dry[:, 2], dry[:, 3], _slides(piece, gain),
+        age > sure_since + 5.0 / gain,
     )  # fmt: skip
 
 
@@ -300,12 +303,18 @@ def _directions(positions: Array, presliding: float) -> tuple[Array, Array]:
     return directions, uncertainties
 
 
-def _activity(piece: _Piece, stribeck_velocity: float, time: float) -> Array:
+def _slides(piece: _Piece, gain: float) -> NDArray[np.bool_]:
+    """Returns (K, N): no joint that stuck within FORGOTTEN time constants of the filter."""
     seconds = np.diff(piece.stamps) / SECOND
-    watch = JointActivity(piece.velocity.shape[1], stribeck_velocity, time)
-    watch.update(piece.velocity[0], math.nan)
-    rows = zip(piece.velocity[1:], seconds, strict=True)
-    return np.array([watch.update(dq, float(dt)).copy() for dq, dt in rows])
+    watch = StickWatch(piece.position.shape[1])
+    watch.update(piece.position[0], math.nan)
+    since: Array = np.zeros(piece.position.shape[1])
+    found = []
+    for q, interval in zip(piece.position[1:], seconds.tolist(), strict=True):
+        watch.update(q, interval)
+        since = np.where(watch.is_stuck, 0.0, since + interval)
+        found.append(since >= FORGOTTEN / gain)
+    return np.array(found)
 
 
 def _joined(parts: Sequence[ObservedTerms]) -> ObservedTerms:

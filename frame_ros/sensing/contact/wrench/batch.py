@@ -164,6 +164,7 @@ class _Batch:
             float(motions.delay[row]),
             motions.unavailable[row],
             float(motions.noise[row]),
+            float(motions.speed[row]),
         )
 
     def _many(self, rows: slice) -> None:
@@ -172,11 +173,12 @@ class _Batch:
         values = self._values(rows)
         assert contact.block is not None and contact.last is not None
         steps = np.diff(stamps, prepend=contact.last)
+        contact.is_at_rest = bool(self._motions.is_moving[rows.stop - 1] == 0)
         filtered = contact.filter.update_block(steps, values)
         is_over: NDArray[np.bool_] = np.zeros(len(stamps), dtype=bool)
         if contact.bias is not None:
             filtered[:, :6] -= contact.bias
-            share = self._shares(steps, filtered)
+            share = self._shares(steps, filtered, rows)
             is_over = contact.threshold.update_block(stamps, share)
             self._found.share[rows] = share
             self._tell(rows, filtered, is_over)
@@ -187,10 +189,11 @@ class _Batch:
         worst = float(self._found.share[rows].max())
         contact.block.add_many(
             int(stamps[-1]),
-            np.concatenate([values[:, :6], gravity], axis=1),
+            np.concatenate([values[:, :6], gravity, filtered[:, :6]], axis=1),
             worst,
             bool(is_over.any()),
             self._motions.is_moving[rows],
+            self._motions.speed[rows],
         )
         contact.last = int(stamps[-1])
         rotation = self._motions.rotation[rows.stop - 1].ravel().tolist()
@@ -235,17 +238,19 @@ class _Batch:
         self._own = load.weights(self._gravity[start:])
         self._own += inertial
 
-    def _shares(self, steps: NDArray[np.int64], filtered: Array) -> Array:
+    def _shares(self, steps: NDArray[np.int64], filtered: Array, rows: slice) -> Array:
         """(n,) shares of the threshold."""
-        contact, settings = self._contact, self._contact.settings
+        contact = self._contact
+        at_rest = self._motions.is_moving[rows] == 0
+        limits = np.where(at_rest[:, None], contact.limits_at(True), contact.limits_at(False))
         more = self._peaks(steps, filtered[:, 6:])
         contact.peak = (float(more[-1, 0]), float(more[-1, 1]))
-        force = np.linalg.norm(filtered[:, :3], axis=1) / (settings.force_on + more[:, 0])
-        torque = np.linalg.norm(filtered[:, 3:6], axis=1) / (settings.torque_on + more[:, 1])
+        force = np.linalg.norm(filtered[:, :3], axis=1) / (limits[:, 0] + more[:, 0])
+        torque = np.linalg.norm(filtered[:, 3:6], axis=1) / (limits[:, 1] + more[:, 1])
         share = np.maximum(force, torque)
         if contact.has_axes:
-            limits: Array = np.array(contact.axes) + np.repeat(more, 3, axis=1)
-            axes: Array = np.abs(filtered[:, :6]) / limits
+            wider = np.repeat(more + np.array(contact.free.vibration), 3, axis=1)
+            axes: Array = np.abs(filtered[:, :6]) / (np.array(contact.axes) + wider)
             share = np.maximum(share, axes.max(axis=1))
         return share
 

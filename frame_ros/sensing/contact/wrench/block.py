@@ -24,6 +24,8 @@ class WrenchBlock:
         readings: (n, 6) N and N m, not filtered, force and torque on the tool without those of the
             tool and its payload; the bias is included.
         down: (n, 3) unit vectors of gravity in the sensor's axes.
+        external: (n, 6) N and N m, filtered, without the bias; of no use before the first tare.
+        speed: m/s, mean of the sensor's.
         worst: largest share of a threshold that was reached.
         is_contact: whether there was contact.
         is_moving: whether the sensor moved; None: unknown.
@@ -34,6 +36,8 @@ class WrenchBlock:
     end: int
     readings: Array
     down: Array
+    external: Array
+    speed: float
     worst: float
     is_contact: bool
     is_moving: bool | None
@@ -43,7 +47,10 @@ class WrenchBlock:
 class BlockBuffer:
     """Collects the samples of a block: one by one, or many at once."""
 
-    __slots__ = ('start', 'is_holding', '_end', '_rows', '_chunks', '_worst', '_contact', '_moving')
+    __slots__ = (
+        'start', 'is_holding', '_end', '_rows', '_chunks', '_worst', '_contact', '_moving',
+        '_speeds',
+    )  # fmt: skip
 
     def __init__(self, start: int, is_holding: bool | None) -> None:
         """start: ns, of the first sample."""
@@ -54,15 +61,24 @@ class BlockBuffer:
         self._worst = 0.0
         self._contact = False
         self._moving = 0
+        self._speeds = 0.0
 
     def add(
-        self, stamp: int, row: list[float], share: float, is_contact: bool, moving: int
+        self,
+        stamp: int,
+        row: list[float],
+        share: float,
+        is_contact: bool,
+        moving: int,
+        speed: float = 0.0,
     ) -> None:
         """Adds one sample.
 
         Args:
-            row: 6 values of the reading and 3 of gravity in the sensor's axes.
+            row: 6 values of the reading, 3 of gravity in the sensor's axes, 6 of the external
+                wrench.
             moving: 1, 0, or -1 if unknown.
+            speed: m/s.
         """
         self._rows.append(row)
         self._end = stamp
@@ -72,19 +88,23 @@ class BlockBuffer:
             self._contact = True
         if moving:
             self._moving = 1 if moving > 0 or self._moving > 0 else -1
+        self._speeds += speed
 
     def add_many(
-        self, end: int, rows: Array, share: float, is_contact: bool, moving: NDArray[np.int8]
+        self,
+        end: int,
+        rows: Array,
+        share: float,
+        is_contact: bool,
+        moving: NDArray[np.int8],
+        speeds: Array,
     ) -> None:
-        """Adds samples (n, 9) up to the stamp `end`.
+        """Adds samples (n, 15) up to the stamp `end`.
 
         Args:
             share: their largest.
             is_contact: of any.
-
-        Args:
-            share: their largest.
-            is_contact: of any.
+            speeds: (n,) m/s.
         """
         self._flush()
         self._chunks.append(rows)
@@ -93,6 +113,7 @@ class BlockBuffer:
         self._contact = self._contact or is_contact
         if moving.any():
             self._moving = 1 if (moving > 0).any() or self._moving > 0 else -1
+        self._speeds += float(speeds.sum())
 
     def close(self) -> WrenchBlock | None:
         """Returns the block; None if it has no sample."""
@@ -100,13 +121,15 @@ class BlockBuffer:
         if not self._chunks:
             return None
         rows = np.concatenate(self._chunks)
-        gravity = rows[:, 6:]
+        gravity = rows[:, 6:9]
         length = np.maximum(np.linalg.norm(gravity, axis=1, keepdims=True), 1e-12)
         return WrenchBlock(
             self.start,
             self._end,
             rows[:, :6],
             gravity / length,
+            rows[:, 9:],
+            self._speeds / len(rows),
             self._worst,
             self._contact,
             None if self._moving < 0 else bool(self._moving),

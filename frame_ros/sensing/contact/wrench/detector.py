@@ -18,6 +18,8 @@ from frame_ros.sensing.contact.threshold import Threshold
 from frame_ros.sensing.contact.wrench.block import BLOCK, BlockBuffer
 from frame_ros.sensing.contact.wrench.drift import BiasDrift
 from frame_ros.sensing.contact.wrench.filter import CausalLowPass
+from frame_ros.sensing.contact.wrench.free_space import FreeSpace
+from frame_ros.sensing.contact.wrench.hung_weight import HungWeight
 from frame_ros.sensing.contact.wrench.options import ROOM, WrenchOptions
 from frame_ros.sensing.contact.wrench.payload import Payload, PayloadEstimator
 from frame_ros.sensing.contact.wrench.tare import TareResult, WrenchTare
@@ -44,6 +46,10 @@ class WrenchContact:
     velocities, show accelerations late: the beginning of a motion is not seen yet, so the
     thresholds are then wider by the tool's possible inertia, even at rest.
 
+    The thresholds follow what free space reads: lower while the arm stands, higher by vibration
+    (`FreeSpace`); the bias follows drift and cables (`BiasDrift`); a weight that nobody announced
+    becomes part of the tool, with a warning (`HungWeight`).
+
     Tare, drift of the bias and payload are worked out per block of 50 ms, which begins at the first
     sample and again whenever `is_holding` changes. The first tare begins by itself and goes on
     until the sensor has been at rest for its window; until then contact is unavailable.
@@ -69,7 +75,10 @@ class WrenchContact:
         self.gap = int(settings.gap * SECOND)
         self.gravity = (0.0, 0.0, 0.0)  # in the sensor's axes at the newest sample
         self.peak = (0.0, 0.0)  # what the thresholds are widened by, N and N m
+        self.is_at_rest = False
         self._tare = WrenchTare(settings)
+        self.free = FreeSpace(settings)
+        self.hung = HungWeight(settings, norm(*tool.gravity))
         self._drift = BiasDrift(settings)
         self._payload = PayloadEstimator(settings, norm(*tool.gravity))
         # What is given again for a late sample.
@@ -89,10 +98,17 @@ class WrenchContact:
         if self.newest.is_contact is None:
             return UNKNOWN
         settings, (force, torque) = self.settings, self.peak
-        force += min(settings.force_on, *self.axes[:3])
-        torque += min(settings.torque_on, *self.axes[3:])
+        more_force, more_torque = self.free.vibration
+        least, twist = self.limits
+        force += min(least, *(each + more_force for each in self.axes[:3]))
+        torque += min(twist, *(each + more_torque for each in self.axes[3:]))
         lever = max(norm(*settings.tip), 1e-9)
         return Sensitivity(min(force, torque / lever), SETTLED * self.delay + settings.on_time)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons for which contact is less sure, in words."""
+        return tuple(filter(None, (self._drift.warning, self.hung.warning, self.free.warning)))
 
     @property
     def payload(self) -> Payload:
@@ -148,10 +164,11 @@ class WrenchContact:
         if self.roll(stamp, is_holding):
             row = self._values(wrench.tolist(), rotation, gravity, motion)
         filtered = self.filter.update(step, np.array(row)).tolist()
-        is_over = self._compare(stamp, step, filtered)
+        is_over = self._compare(stamp, step, filtered, motion.is_moving is False)
         moving = -1 if motion.is_moving is None else int(motion.is_moving)
         assert self.block is not None
-        self.block.add(stamp, row[:6] + list(gravity), self.share, is_over, moving)
+        values = row[:6] + list(gravity) + filtered[:6]
+        self.block.add(stamp, values, self.share, is_over, moving, motion.speed)
         return self.detect(stamp, filtered, rotation, is_over)
 
     def reset(self) -> None:
@@ -160,13 +177,15 @@ class WrenchContact:
         self._tare.restart()
         self._drift.reset()
         self._payload.reset()
-        self.load = ToolLoad(self.tool)
+        self.hung.reset()
+        self.load = ToolLoad(self._carried())
         self.last = None
 
     def change(self, settings: WrenchOptions) -> None:
         """Takes other values of the options that are live, from the next sample on."""
         self.settings = settings
         self.threshold.change(1.0, settings.hysteresis, settings.on_time, settings.off_time)
+        self.free.change(settings)
         self._set_constants()
 
     def _set_constants(self) -> None:
@@ -187,6 +206,7 @@ class WrenchContact:
             self.restart()
             self._tare.restart()
             self._drift.hold(stamp)
+            self.free.reset()
             self._payload.interrupt(stamp)
             return 0
         self.late += 1
@@ -262,28 +282,51 @@ class WrenchContact:
         payload = self.payload
         if self._payload.update(block, self.bias) is not payload:
             self._carry()
-        self.bias = self._drift.update(block, self.bias)
+        self.free.update(block)
+        self.bias = self._drift.update(block, self.bias, self.free.intensity)
+        if self.hung.update(block, self.bias):
+            self._carry()
+            self.bias = self.bias + self.hung.bias_change
+            self._drift.anchor(self.bias)
 
     def _finish(self, result: TareResult | None) -> None:
         if result is None:
             return
         self.tare_result = result
-        if result.is_accepted:
+        if result.is_accepted and result.bias is not None:
             self.bias = result.bias
+            self._drift.anchor(result.bias)
+            self.hung.tare(result.bias)
         elif self.bias is None and not self._tare.is_running:
             self._tare.start(is_patient=True)
 
     def _carry(self) -> None:
-        """Makes the payload part of the tool from now on, without a jump in the filter."""
-        before, payload = self.load, self.payload
-        self.load = ToolLoad(self.tool.with_payload(payload.mass, payload.position))
+        """Makes what is held or hangs part of the tool, without a jump in the filter."""
+        before = self.load
+        self.load = ToolLoad(self._carried())
         gravity = self.gravity
         change = np.zeros(8)
         change[:6] = np.subtract(before.weight(gravity), self.load.weight(gravity))
         self.filter.shift(change)
 
-    def _compare(self, stamp: int, step: int, filtered: list[float]) -> bool:
+    def _carried(self) -> Tool:
+        """Returns the tool with what it holds, and what hangs on it."""
+        held, hung = self.payload, self.hung.payload
+        tool = self.tool.with_payload(hung.mass, hung.position)
+        return tool.with_payload(held.mass, held.position)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Thresholds of force and torque at the newest sample, without what its inertia adds."""
+        return self.limits_at(self.is_at_rest)
+
+    def limits_at(self, is_at_rest: bool) -> tuple[float, float]:
+        """Returns the thresholds of force and torque, N and N m, while it stands or not."""
+        return self.free.limits(is_at_rest)
+
+    def _compare(self, stamp: int, step: int, filtered: list[float], is_at_rest: bool) -> bool:
         """Returns whether there is contact; removes the bias from `filtered`."""
+        self.is_at_rest = is_at_rest
         settings = self.settings
         if self.bias is None:
             self.share = 0.0
@@ -295,11 +338,14 @@ class WrenchContact:
         torque_more = max(filtered[7], self.peak[1] * fade, 0.0)
         self.peak = (force_more, torque_more)
         fx, fy, fz, tx, ty, tz = filtered[:6]
+        force_on, torque_on = self.limits
         share = max(
-            sqrt(fx * fx + fy * fy + fz * fz) / (settings.force_on + force_more),
-            sqrt(tx * tx + ty * ty + tz * tz) / (settings.torque_on + torque_more),
+            sqrt(fx * fx + fy * fy + fz * fz) / (force_on + force_more),
+            sqrt(tx * tx + ty * ty + tz * tz) / (torque_on + torque_more),
         )
         if self.has_axes:
+            force, torque = self.free.vibration
+            force_more, torque_more = force_more + force, torque_more + torque
             for i, value in enumerate(filtered[:6]):
                 more = force_more if i < 3 else torque_more
                 share = max(share, abs(value) / (self.axes[i] + more))
@@ -340,7 +386,20 @@ class WrenchContact:
         force = sqrt(fx * fx + fy * fy + fz * fz)
         normal = wrench[:3] / force if is_over and force > 0 else _POINT
         return Detection(
-            stamp, _WRENCH, is_over, force, wrench, '', _POINT, normal, '', (), _NONE, _NONE, ()
+            stamp,
+            _WRENCH,
+            is_over,
+            force,
+            wrench,
+            '',
+            _POINT,
+            normal,
+            '',
+            (),
+            _NONE,
+            _NONE,
+            (),
+            self.share,
         )
 
     def why_not_tared(self) -> str:
@@ -360,6 +419,7 @@ class WrenchContact:
         if self._tare.is_running:
             self._finish(self._tare.interrupt(why, stamp, self.bias))
         self._drift.hold(stamp)
+        self.free.reset()
         self._payload.interrupt(stamp)
         self.newest = self._unavailable(stamp, why)
         return self.newest

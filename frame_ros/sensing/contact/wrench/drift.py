@@ -1,57 +1,212 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The slow drift of a force-torque sensor's bias, followed in free space only."""
+"""The slow change of a force-torque sensor's bias, followed in free space only: its own drift, and
+the cables and hoses that pull differently wherever the hand goes.
+"""
 
 from __future__ import annotations
+
+from math import exp, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
+from frame_ros.sensing.contact.wrench.free_space import FOLLOW_AT_REST, SETTLE, Pair
 from frame_ros.sensing.contact.wrench.options import WrenchOptions
 
 Array = NDArray[np.float64]
+IN_MOTION, SETTLING = 0.25, 0.1  # s, time constants with which a cable's pull is followed
+CREDIT_TIME = 0.5  # s for which motion explains a change behind it
+LEVER = 0.1  # m at which a cable pulls, for its torque
+DRIFTS = 4.0  # deviations of a drift that are followed
+AMBIGUOUS = 0.3  # share of a threshold from which a change may be a push
 
 
 class BiasDrift:
-    """Moves the bias towards the reading in free space, with a time constant and a largest rate.
+    """Moves the bias towards the reading in free space.
 
-    Nothing moves in contact, near it (a share of the threshold), while something is held, and for a
-    guard time after these. A real contact is absorbed as follows: one that grows more slowly than
-    the largest rates (0.002 N/s and 0.0002 N m/s unless set otherwise) is never seen; one that
-    stays below the near-contact share is absorbed with the time constant, at most at those rates;
-    of any other, nothing once it is near contact.
+    At rest with a time constant and a largest rate: the declared one, or what the drift measured at
+    rest allows. In motion by as much as a cable may pull more or less along the way
+    (`cable_rate` N per m, also `cable_force` in all, away from where the bias was without it).
+    Nothing moves in contact, near it at rest, while something is held, and for a guard time after
+    these. Hence what is absorbed of a real contact: at rest one that grows more slowly than the
+    drift; in motion one that grows more slowly than a cable would pull, up to `cable_force`, with a
+    warning from AMBIGUOUS of a threshold on. A contact ends by its force alone.
+
+    Attributes:
+        unknown: N and N m by which cables may have changed the reading since a contact began: it is
+            not followed meanwhile, and what motion explains once the force has gone.
+        warning: what was absorbed that may be a push; '' otherwise.
     """
 
     def __init__(self, settings: WrenchOptions) -> None:
         self._time = settings.drift_time
         self._below = settings.drift_below
         self._guard = int(settings.drift_guard * SECOND)
-        rates = [settings.drift_force_rate] * 3 + [settings.drift_torque_rate] * 3
-        self._rates = np.array(rates)
+        self._declared = np.array(
+            [settings.drift_force_rate] * 3 + [settings.drift_torque_rate] * 3
+        )
+        self._cable = (settings.cable_rate, LEVER * settings.cable_rate)
+        self._most = (settings.cable_force, LEVER * settings.cable_force)
+        self._on = (settings.force_on, settings.torque_on)
         self._free_from: int | None
         self._last_end: int | None
+        self._anchor: Array | None = None  # the bias without cables
         self.reset()
 
     def reset(self) -> None:
         """Forgets all samples, and the time from which to track."""
         self._free_from = self._last_end = None
+        self._credit: Array = np.zeros(2)  # N and N m that motion explains still
+        self.unknown = (0.0, 0.0)
+        self._still_since: int | None = None
+        self._reference: Array | None = None  # the reading as the arm came to rest
+        self.warning = ''
 
     def hold(self, stamp: int) -> None:
         """Pauses until the guard time after `stamp`, ns."""
         self._free_from = stamp + self._guard
         self._last_end = None
 
-    def update(self, block: WrenchBlock, bias: Array) -> Array:
-        """Returns the bias (6,) after a block, from that before."""
-        if block.is_contact or block.worst > self._below or block.is_holding:
+    def anchor(self, bias: Array) -> None:
+        """A tare gave this bias (6,)."""
+        self._anchor = bias
+        self._credit = np.zeros(2)
+        self._reference = None
+        self.warning = ''
+
+    def update(self, block: WrenchBlock, bias: Array, intensity: Pair = (0.0, 0.0)) -> Array:
+        """Returns the bias (6,) after a block, from that before. intensity: of the drift, N and N m
+        per square root of a second.
+        """
+        if self._anchor is None:
+            self._anchor = bias
+        time = (block.end - (self._last_end or block.start)) / SECOND
+        self._move(block, (block.end - block.start) / SECOND)
+        is_still = block.is_moving is False
+        # A drift that is as large as that, itself, must be followed nonetheless.
+        lag = DRIFTS * intensity[0] * sqrt(FOLLOW_AT_REST / 2.0)
+        near = block.worst > self._below and (is_still or not self._cable[0])
+        near = near and lag < self._below * self._on[0]
+        self._wait(block, bias)
+        if block.is_contact or near or block.is_holding:
             self.hold(block.end)
+            self._say(block, bias, intensity)
             return bias
-        begun, self._last_end = self._last_end, block.end
+        self._last_end = block.end
         if self._free_from is not None and block.start < self._free_from:
+            self._say(block, bias, intensity)
             return bias
-        time = (block.end - (block.start if begun is None else begun)) / SECOND
-        step = (block.readings.mean(axis=0) - bias) * min(time / self._time, 1.0)
-        most = self._rates * time
-        return bias + np.clip(step, -most, most)
+        step = self._drifted(block, bias, time, intensity) + self._pulled(block, bias, time)
+        found: Array = bias + step
+        self._weigh_anchor(found, time, intensity)
+        self._say(block, found, intensity)
+        return found
+
+    def _move(self, block: WrenchBlock, time: float) -> None:
+        """Notes how much of a change the motion explains, and since when the arm stands."""
+        way = block.speed * time if block.is_moving is not False else 0.0
+        fade = exp(-time / CREDIT_TIME)
+        self._credit = self._credit * fade + way * np.array(self._cable)
+        if block.is_moving is not False:
+            self._still_since, self._reference = None, None
+        elif self._still_since is None:
+            self._still_since = block.start
+
+    def _wait(self, block: WrenchBlock, bias: Array) -> None:
+        """Adds up what motion explains while a contact lasts; behind it, all of that counts where
+        the force has gone.
+        """
+        if block.is_contact:
+            way = block.speed * (block.end - block.start) / SECOND
+            most = [min(u + way * c, m) for u, c, m in zip(self.unknown, self._cable, self._most)]
+            self.unknown = (most[0], most[1])
+            self._credit = np.zeros(2)
+        elif any(self.unknown):
+            rest = block.readings.mean(axis=0) - bias
+            left = float(np.linalg.norm(rest[:3])), float(np.linalg.norm(rest[3:]))
+            is_gone = all(size < AMBIGUOUS * on for size, on in zip(left, self._on, strict=True))
+            self._credit = self._credit + is_gone * np.array(self.unknown)
+            self.unknown = (0.0, 0.0)
+
+    def _drifted(self, block: WrenchBlock, bias: Array, time: float, intensity: Pair) -> Array:
+        """Returns by how much the drift moves it. A random walk that is followed with the time
+        constant T is behind by its intensity times sqrt(T / 2), and that over T is its rate.
+        """
+        rest = block.readings.mean(axis=0) - bias
+        is_settled = self._still_since is not None and block.start - self._still_since >= SETTLE
+        walk = np.repeat(intensity, 3) * sqrt(FOLLOW_AT_REST / 2.0) * DRIFTS / FOLLOW_AT_REST
+        is_faster = is_settled and (walk > self._declared) & (self._declared > 0.0)
+        most = np.where(is_faster, walk, self._declared) * time
+        share = np.where(is_faster, min(time / FOLLOW_AT_REST, 1.0), min(time / self._time, 1.0))
+        found: Array = np.clip(rest * share, -most, most)
+        return found
+
+    def _pulled(self, block: WrenchBlock, bias: Array, time: float) -> Array:
+        """Returns by how much cables move it, and takes that off the credit."""
+        found = np.zeros(6)
+        if not self._credit.any() or self._anchor is None:
+            return found
+        constant = SETTLING if block.is_moving is False else IN_MOTION
+        rest = (block.readings.mean(axis=0) - bias) * min(time / constant, 1.0)
+        for i, part in enumerate((slice(0, 3), slice(3, 6))):
+            size = float(np.linalg.norm(rest[part]))
+            if not size > 0.0:
+                continue
+            step = rest[part] * min(float(self._credit[i]) / size, 1.0)
+            away = bias[part] + step - self._anchor[part]
+            far = float(np.linalg.norm(away))
+            if far > self._most[i] > 0.0:
+                step = self._anchor[part] + away * (self._most[i] / far) - bias[part]
+            found[part] = step
+            self._credit[i] -= min(float(np.linalg.norm(step)), float(self._credit[i]))
+        return found
+
+    def _weigh_anchor(self, bias: Array, time: float, intensity: Pair) -> None:
+        """The bias without cables drifts, too."""
+        assert self._anchor is not None
+        most = np.maximum(self._declared, np.repeat(intensity, 3)) * time
+        self._anchor = self._anchor + np.clip(bias - self._anchor, -most, most)
+
+    def _say(self, block: WrenchBlock, bias: Array, intensity: Pair) -> None:
+        """Warns of what may be a slow push."""
+        if block.is_moving is False:
+            self._warn(block, bias, intensity)
+            return
+        assert self._anchor is not None
+        away = bias - self._anchor
+        sizes = float(np.linalg.norm(away[:3])), float(np.linalg.norm(away[3:]))
+        self.warning = ''
+        for size, on, unit in zip(sizes, self._on, ('N', 'N m'), strict=True):
+            if size > AMBIGUOUS * on:
+                self.warning = (
+                    f'drift, a cable or a slow push: in motion the reading changed by {size:.1g} '
+                    f'{unit}, which counts as bias'
+                )
+                return
+
+    def _warn(self, block: WrenchBlock, bias: Array, intensity: Pair) -> None:
+        """Warns of a change at rest that is larger than a drift, and slower than a contact."""
+        if self._still_since is None or block.end - self._still_since < 2 * SETTLE:
+            return
+        mean = block.readings.mean(axis=0)
+        if self._reference is None:
+            self._reference = mean
+        time = (block.end - self._still_since) / SECOND
+        change = mean - self._reference
+        for part, walk, rate, on in zip(
+            (slice(0, 3), slice(3, 6)), intensity, self._declared[[0, 3]], self._on, strict=True
+        ):
+            size = float(np.linalg.norm(change[part]))
+            explained = DRIFTS * walk * sqrt(3.0 * time) + rate * time + AMBIGUOUS * on
+            if size > explained and not block.is_contact:
+                unit = 'N' if part.start == 0 else 'N m'
+                self.warning = (
+                    f'drift or a slow push: while the arm stood the reading changed by {size:.2g} '
+                    f'{unit} in {time:.0f} s'
+                )
+                return
+        if not block.is_contact:
+            self.warning = ''

@@ -132,6 +132,45 @@ class WrenchOptions:
     drift_guard: float = option(
         0.5, 'time after contact, gap or holding before tracking goes on', unit='s', at_least=0.0
     )
+    cable_rate: float = option(
+        5.0,
+        'largest change of force per way of the hand that cables and hoses make (turning by 1 rad '
+        'counts as 0.3 m): the bias follows it in motion; 0: it does not',
+        unit='N/m',
+        at_least=0.0,
+    )
+    cable_force: float = option(
+        2.0, 'largest change of force that is taken for theirs in all', unit='N', at_least=0.0
+    )
+    still_share: float = option(
+        0.4,
+        'share of the thresholds from which it is a contact while the arm stands, where noise and '
+        'drift as measured allow it; 1: the same as in motion',
+        above=0.0,
+        at_most=1.0,
+        live=True,
+    )
+    vibration_most: float = option(
+        2.0,
+        'largest share of the thresholds by which vibration widens them in motion; from 1 on a '
+        'warning says what it hides',
+        at_least=0.0,
+        live=True,
+    )
+    hung_payload: float = option(
+        0.05,
+        'smallest mass that hangs on the hand unannounced and is recognised by its weight as the '
+        'hand turns; 0: none is looked for',
+        unit='kg',
+        at_least=0.0,
+    )
+    hung_payload_most: float = option(
+        0.3,
+        'largest mass that is taken for a weight on the hand; of more there is a warning, and it '
+        'stays a contact',
+        unit='kg',
+        above=0.0,
+    )
     largest_payload: float = option(
         3.0,
         'largest mass of an object in the gripper; 0: no weight is compensated',

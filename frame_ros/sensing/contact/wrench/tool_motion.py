@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, isfinite, nan, sqrt
@@ -23,6 +24,7 @@ Array = NDArray[np.float64]
 NOISE_TIME = 1.0  # s with which a scatter that was seen is forgotten
 NOISE_LEAST = 1e-3  # m/s^2; below, the arm stands, and an encoder that stands shows nothing new
 NOISE_LEVER = 0.1  # m from the sensor at which angular accelerations count as linear ones
+SPEED_LEVER = 0.3  # m from the sensor at which turning counts as motion
 
 
 class ToolMotion(NamedTuple):
@@ -37,6 +39,7 @@ class ToolMotion(NamedTuple):
         delay: s by which the accelerations are late.
         unavailable: why the orientation is unknown; then nothing else counts.
         noise: m/s^2 of scatter of accelerations that are differences of positions.
+        speed: m/s of the sensor, with SPEED_LEVER times that of its turning; 0 where unknown.
     """
 
     rotation: Array  # (3, 3), turns vectors in the sensor's axes into base axes
@@ -47,6 +50,7 @@ class ToolMotion(NamedTuple):
     delay: float = 0.0  # s by which the accelerations are late
     unavailable: str = ''  # why the orientation is not known; then nothing else counts
     noise: float = 0.0  # m/s^2 by which accelerations that are differences of positions scatter
+    speed: float = 0.0  # m/s, with that of turning
 
     @classmethod
     def missing(cls, why: str) -> ToolMotion:
@@ -69,6 +73,7 @@ class ToolMotions:
         delay: (T,) s.
         unavailable: T texts.
         noise: (T,) m/s^2.
+        speed: (T,) m/s.
     """
 
     rotation: Array
@@ -79,6 +84,7 @@ class ToolMotions:
     delay: Array  # (T,) s
     unavailable: Sequence[str]  # T texts
     noise: Array  # (T,) m/s^2
+    speed: Array  # (T,) m/s
 
     def __len__(self) -> int:
         return len(self.rotation)
@@ -102,6 +108,7 @@ class ToolMotions:
             np.array([motion.delay for motion in motions], dtype=np.float64),
             [motion.unavailable for motion in motions],
             np.array([motion.noise for motion in motions], dtype=np.float64),
+            np.array([motion.speed for motion in motions], dtype=np.float64),
         )
 
     def __getitem__(self, rows: slice) -> ToolMotions:
@@ -114,6 +121,7 @@ class ToolMotions:
             self.delay[rows],
             self.unavailable[rows],
             self.noise[rows],
+            self.speed[rows],
         )
 
 
@@ -197,6 +205,7 @@ class ToolMotionEstimator:
         self._noise = 0.0
         # The last one, and the change that led to it.
         self._slopes: tuple[Array, Array] | None = None
+        self._kept: deque[tuple[int, ToolMotion]] = deque()  # of max_age
         self._newest = ToolMotion.missing('no joint states yet')
 
     def update(self, stamp: int, q: ArrayLike, dq: ArrayLike | None = None) -> ToolMotion:
@@ -225,12 +234,16 @@ class ToolMotionEstimator:
             self._filter.reset()
             self._samples = 0
             self._newest = ToolMotion(rotation)
+            self._kept.append((stamp, self._newest))
             return self._newest
         twist = self._robot.jacobian(q) @ velocity
         twist[:3] += _cross(twist[3:], turned @ self._translation)
         twist = self._filter.update(step or 0, twist)
         self._samples += 1
         self._newest = self._motion(rotation, twist, step)
+        self._kept.append((stamp, self._newest))
+        while stamp - self._kept[0][0] > self._max_age:
+            self._kept.popleft()
         return self._newest
 
     def at(self, stamp: int) -> ToolMotion:
@@ -238,7 +251,10 @@ class ToolMotionEstimator:
         motion = self._newest
         if self._stamp is None or stamp == self._stamp:
             return motion
-        age = stamp - self._stamp
+        known = self._stamp
+        if stamp < known:
+            known, motion = self._before(stamp)
+        age = stamp - known
         if abs(age) > self._max_age:
             return ToolMotion.missing(
                 f'the joint states are {abs(age) / SECOND:.3f} s {"older" if age > 0 else "newer"} '
@@ -249,6 +265,15 @@ class ToolMotionEstimator:
         if omega is not None:
             rotation = _turned_on(omega * seconds) @ rotation
         return motion._replace(rotation=rotation, delay=motion.delay + max(seconds, 0.0))
+
+    def _before(self, stamp: int) -> tuple[int, ToolMotion]:
+        """Returns the newest kept motion at or before a stamp, with its own; the oldest, if all are
+        after it.
+        """
+        for known, motion in reversed(self._kept):
+            if known <= stamp:
+                return known, motion
+        return self._kept[0]
 
     def _step(self, stamp: int) -> int | None:
         """Returns ns since the previous joint state; None if that one is of no use."""
@@ -282,18 +307,19 @@ class ToolMotionEstimator:
 
     def _motion(self, rotation: Array, twist: Array, step: int | None) -> ToolMotion:
         limits = self.settings
-        is_moving = bool(
-            twist[:3] @ twist[:3] > limits.still_linear**2
-            or twist[3:] @ twist[3:] > limits.still_angular**2
-        )
+        linear, angular = sqrt(twist[:3] @ twist[:3]), sqrt(twist[3:] @ twist[3:])
+        is_moving = linear > limits.still_linear or angular > limits.still_angular
+        speed = linear + SPEED_LEVER * angular
         if self._samples < 2 or step is None:
-            return ToolMotion(rotation, None, twist[3:], None, is_moving)
+            return ToolMotion(rotation, None, twist[3:], None, is_moving, speed=speed)
         slope = self._filter.slope
         # A difference of positions is the velocity half a period ago.
         periods = 0.5 if self._is_measured else 1.0
         delay = self._filter.delay + periods * step / SECOND
         noise = 0.0 if self._is_measured else self._scatter(slope, step / SECOND)
-        return ToolMotion(rotation, slope[:3], twist[3:], slope[3:], is_moving, delay, '', noise)
+        return ToolMotion(
+            rotation, slope[:3], twist[3:], slope[3:], is_moving, delay, '', noise, speed
+        )
 
     def _scatter(self, slope: Array, period: float) -> float:
         """Returns m/s^2, of accelerations (6,); those of angles count at NOISE_LEVER."""

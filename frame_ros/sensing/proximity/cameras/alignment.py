@@ -11,33 +11,58 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.options import option, options
+from frame_ros.core.options import OptionError, option, options
 from frame_ros.core.time import SECOND
 from frame_ros.robots.shapes.link_shapes import PlacedShapes
 from frame_ros.sensing.proximity.cameras.offset import Agreement, Displacement, SeenRobot
 from frame_ros.sensing.proximity.cameras.robot_view import RobotView, view_robot
 from frame_ros.sensing.proximity.depth.camera import SATURATED, Depth, DepthCamera
+from frame_ros.sensing.proximity.depth.options import DepthParameters
 
 Array = NDArray[np.float64]
 COLUMNS = 128  # of the grid of pixels that are looked at
 FOUND, PLAIN = 0.6, 0.8  # share of the visible points that match: an offset is found, and surely
+MEASURED = 0.5  # share of the points that must have a depth: where few have, edges decide
 COMPARED = 100  # points whose distance to the surface is measured
 SEED = 7
+PADDING = DepthParameters().padding  # m
 
 
 @options
 class AlignmentOptions:
     """Criteria of an aligned camera.
 
-    The displacement of the robot's surface as it is seen is compared with `translation` as it is;
-    the camera's own position and orientation, which one pose of the arm shows less well, as far as
-    they are certain (less two deviations).
+    What counts is by how much the robot's surface is seen elsewhere than kinematics puts it: what
+    is displaced by more than the padding of the self-filter would be taken for an obstacle.
     """
 
-    translation: float = option(
-        0.02, 'offset from which a camera counts as misaligned', unit='m', above=0.0, live=True
+    tolerance: float = option(
+        0.0,
+        "displacement of the robot's surface as it is seen from which a camera counts as "
+        'misaligned, at most the padding; 0: the padding',
+        unit='m',
+        at_least=0.0,
+        live=True,
     )
-    rotation: float = option(0.035, 'turn from which it does', unit='rad', above=0.0, live=True)
+    withhold: bool = option(True, 'distances of a misaligned camera are not used', live=True)
+    growth: float = option(
+        0.02,
+        "most by which a camera's padding grows by the displacement that it may have; one that "
+        'needs more is refused as misaligned',
+        unit='m',
+        at_least=0.0,
+        live=True,
+    )
+    cautious_growth: float = option(
+        0.02,
+        'by which the padding is larger until a check was conclusive',
+        unit='m',
+        at_least=0.0,
+        live=True,
+    )
+    is_corrected: bool = option(
+        False, 'the estimated offset is taken out of the extrinsics', live=True
+    )
     least: int = option(
         60,
         'points of the grid that must show the robot, with a depth and not hidden',
@@ -71,6 +96,20 @@ class AlignmentOptions:
         120.0, 'time after which they are forgotten', unit='s', above=0.0, live=True
     )
 
+    def tolerance_within(self, padding: float) -> float:
+        """Returns the tolerance, m, for a padding of the self-filter, m.
+
+        Raises:
+            OptionError: it is above the padding.
+        """
+        if self.tolerance > padding:
+            raise OptionError(
+                'alignment.tolerance',
+                f'is {self.tolerance:g} m; it must be at most the padding of {padding:g} m: the '
+                'robot itself, displaced by more than that, is taken for an obstacle',
+            )
+        return self.tolerance or padding
+
 
 @dataclass(frozen=True)
 class Alignment:
@@ -84,6 +123,11 @@ class Alignment:
             either.
         rotation: (3,) rad: the true orientation is exp([rotation]x) times the assumed one, so it is
             the rotation vector of the difference in base axes; NaN likewise.
+        displacement: m, from where the robot's surface is expected to where it is seen, root mean
+            square over the surface seen; NaN likewise.
+        bound: m, by which none of the surface seen is displaced by more, with two standard
+            deviations.
+        uncertainty: m, these two deviations, largest over the surface seen.
         error: m, median distance of the robot's pixels to its expected surface.
         error_after: the same with the offset removed.
         pixels: of the grid, that were found to be the robot's.
@@ -95,6 +139,9 @@ class Alignment:
     is_aligned: bool = False
     translation: Array = field(default_factory=lambda: np.full(3, nan))
     rotation: Array = field(default_factory=lambda: np.full(3, nan))
+    displacement: float = nan
+    bound: float = nan
+    uncertainty: float = nan
     error: float = nan
     error_after: float = nan
     pixels: int = 0
@@ -120,9 +167,21 @@ class CameraAlignment:
     thread-safe.
     """
 
-    def __init__(self, camera: DepthCamera, settings: AlignmentOptions | None = None) -> None:
+    def __init__(
+        self,
+        camera: DepthCamera,
+        settings: AlignmentOptions | None = None,
+        padding: float = PADDING,
+    ) -> None:
+        """padding: m, of the self-filter.
+
+        Raises:
+            OptionError: the tolerance is above the padding.
+        """
         self.camera = camera
         self.settings = AlignmentOptions() if settings is None else settings
+        self._tolerance = self.settings.tolerance_within(padding)
+        self._certain = max(self.settings.growth / 2, self._tolerance)
         self._spacing = max(1, round(camera.width / COLUMNS))
         self.reset()
 
@@ -150,20 +209,21 @@ class CameraAlignment:
         """
         image = _metres(self.camera.checked(depth))
         seen = shapes.seen_from(rotation, translation)
-        frame = _Frame(
-            stamp, view_robot(self.camera, seen, self._spacing), image, seen.translations
-        )
-        if len(frame.view) < self.settings.least:
+        view = view_robot(self.camera, seen, self._spacing)
+        frame = _Frame(stamp, view, image, seen.translations)
+        if len(view) < self.settings.least:
             return Alignment(
                 stamp,
-                f'the robot fills {len(frame.view)} points of the image if the camera stands as '
+                f'the robot fills {len(view)} points of the image if the camera stands as '
                 f'assumed; {self.settings.least} are needed',
             )
         alone = self._robot([frame])
         agreement = alone.agreement(alone.none())
-        if agreement.count < self.settings.least:
+        if agreement.count < max(self.settings.least, MEASURED * alone.count):
             return Alignment(
-                stamp, f'{agreement.count} points with a depth where the robot should be seen'
+                stamp,
+                f'{agreement.count} points with a depth of {alone.count} where the robot should be '
+                'seen',
             )
         return self._compared(frame, alone, agreement, seen, np.asarray(rotation))
 
@@ -187,15 +247,19 @@ class CameraAlignment:
                 )
             return Alignment(frame.stamp, is_aligned=self._verdict(False))
         pooled = self._pooled(frame, alone, found, after)
-        move, turn, covariance = pooled.camera_offset()
-        limits = self.settings
-        is_within = (
-            _displacement(alone, pooled) <= limits.translation
-            and _certain(move, covariance[:3, :3]) <= limits.translation
-            and _certain(turn, covariance[3:, 3:]) <= limits.rotation
-        )
+        move, turn = pooled.camera_offset()
+        displacement = _displacement(alone, pooled)
+        lengths, doubts = pooled.bounds(alone.points)
+        uncertainty = float(doubts.max())
+        if uncertainty > self._certain:
+            return Alignment(
+                frame.stamp,
+                f'the part of the robot that is seen shows its place to {1000 * uncertainty:.0f} '
+                f'mm only; {1000 * self._certain:.0f} mm are needed',
+            )
         result = Alignment(
-            frame.stamp, '', self._verdict(is_within), rotation @ move, rotation @ turn,
+            frame.stamp, '', self._verdict(displacement <= self._tolerance), rotation @ move,
+            rotation @ turn, displacement, float((lengths + doubts).max()), uncertainty,
             frames=len(self._frames),
         )  # fmt: skip
         return _with_errors(result, alone, pooled, seen.select(np.unique(frame.view.rows)))
@@ -271,10 +335,3 @@ def _displacement(robot: SeenRobot, found: Displacement) -> float:
     """Returns m, root mean square over the robot's surface points."""
     moved = found.apply(robot.points) - robot.points
     return float(np.sqrt(np.einsum('nk,nk->n', moved, moved).mean()))
-
-
-def _certain(offset: Array, covariance: Array) -> float:
-    """Returns the length of an offset (3,) less two deviations in its direction."""
-    length = float(np.linalg.norm(offset))
-    direction = offset / max(length, 1e-12)
-    return length - 2.0 * float(np.sqrt(direction @ covariance @ direction))

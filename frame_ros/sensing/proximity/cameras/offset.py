@@ -7,6 +7,11 @@ at their pixels. A point at whose pixel something nearer is seen is hidden and s
 whose pixel something farther is seen shows that the robot is not there. First comes a search over
 displacements, then Gauss-Newton steps on the distances to the surfaces' tangent planes (projective
 point-to-plane: Chen and Medioni 1992, Blais and Levine 1995).
+
+The shapes enclose the robot: its surface lies within them, by an amount that differs from shape to
+shape. Each shape has one unknown depth of that kind, of which only mean and deviation are known
+before; it is eliminated from the normal equations, so that the covariance of the displacement
+holds the errors of the shapes too.
 """
 
 from __future__ import annotations
@@ -37,6 +42,8 @@ SEARCHED, REFINED = 120, 700  # points that the search and the refinement use
 PRIOR_SHIFT, PRIOR_TURN = 0.10, 0.14  # m, rad
 # Neighbouring pixels share the shapes' errors: so many count as one of this deviation.
 ALIKE, DEVIATION = 16.0, 0.002  # pixels, m
+# A shape's surface lies so far outside the robot's own: mean and deviation over the shapes.
+OUTSIDE, OUTSIDE_DEVIATION = 0.002, 0.004  # m
 
 
 @dataclass(frozen=True)
@@ -69,17 +76,26 @@ class Displacement:
         shift = self.apply(centre[None])[0] - centre
         return Displacement(centre, shift, self.turn, self.covariance)
 
-    def camera_offset(self) -> tuple[Array, Array, Array]:
+    def bounds(self, points: Array) -> tuple[Array, Array]:
+        """Returns (N,) m each: how far points (N, 3) are displaced, and by how much that may be
+        wrong: two standard deviations in the least certain direction.
+        """
+        lengths = np.linalg.norm(self.apply(points) - points, axis=1)
+        jacobian = np.zeros((len(points), 3, 6))
+        jacobian[:, :, :3] = np.eye(3)
+        x, y, z = (points - self.centre).T
+        jacobian[:, (1, 0, 2), (5, 5, 4)] = np.stack((x, -y, -x), axis=1)
+        jacobian[:, (2, 0, 1), (3, 4, 3)] = np.stack((y, z, -z), axis=1)
+        variances = np.linalg.eigvalsh(jacobian @ self.covariance @ jacobian.transpose(0, 2, 1))
+        return lengths, 2.0 * np.sqrt(np.maximum(variances[:, -1], 0.0))
+
+    def camera_offset(self) -> tuple[Array, Array]:
         """Returns the camera's offset that makes points appear so displaced, in its assumed optical
-        frame. To first order the translation (3,) m is turn x centre - shift and the rotation
-        vector (3,) rad is -turn; their covariance (6, 6) is carried through.
+        frame: its translation (3,) m and rotation vector (3,) rad.
         """
         back = self.rotation().T
-        translation = back @ (self.rotation() @ self.centre - self.centre - self.shift)
-        x, y, z = self.centre
-        cross = np.array(((0, -z, y), (z, 0, -x), (-y, x, 0)))
-        jacobian = np.block([[-np.eye(3), -cross], [np.zeros((3, 3)), -np.eye(3)]])
-        return translation, -self.turn, jacobian @ self.covariance @ jacobian.T
+        translation: Array = back @ (self.rotation() @ self.centre - self.centre - self.shift)
+        return translation, -self.turn
 
 
 @dataclass(frozen=True)
@@ -116,7 +132,15 @@ class SeenRobot:
         self.points = np.concatenate([view.points for view in thinned])
         self.normals = np.concatenate([view.normals for view in thinned])
         self.frames = np.repeat(np.arange(len(views)), [len(view) for view in thinned])
+        _, self._shapes = np.unique(
+            np.concatenate([view.rows for view in thinned]), return_inverse=True
+        )
         self.centre: Array = self.points.mean(axis=0)
+
+    @property
+    def count(self) -> int:
+        """Number of points."""
+        return len(self.points)
 
     def none(self) -> Displacement:
         """Returns no displacement, with the prior's covariance."""
@@ -210,15 +234,34 @@ class SeenRobot:
             moved, normals = reach + self.centre + shift, self.normals @ matrix.T
             depth = self.measured(moved, self.frames)
             # The seen point is on the same ray: its distance to the plane is along it.
-            gap = (depth / moved[:, 2] - 1.0) * np.einsum('nk,nk->n', moved, normals)
+            gap = (depth / moved[:, 2] - 1.0) * np.einsum('nk,nk->n', moved, normals) + OUTSIDE
             is_near = (depth > 0) & (np.abs(depth - moved[:, 2]) < gate)
             weight = np.where(is_near, (1.0 - np.minimum(np.abs(gap) / gate, 1.0) ** 2) ** 2, 0.0)
             jacobian = np.concatenate((normals, np.cross(reach + shift, normals)), axis=1)
-            scaled = jacobian * (weight / (ALIKE * DEVIATION**2))[:, None]
-            information = scaled.T @ jacobian + prior
+            information, right = self._equations(jacobian, gap, weight)
+            information += prior
             present = np.concatenate((shift, turn.as_rotvec()))
-            step = np.linalg.solve(information, scaled.T @ gap - prior @ present)
+            step = np.linalg.solve(information, right - prior @ present)
             move = Rotation.from_rotvec(step[3:])
             shift, turn = move.apply(shift) + step[:3], move * turn
         covariance = np.linalg.inv(information)
         return Displacement(self.centre, shift, turn.as_rotvec(), covariance)
+
+    def _equations(self, jacobian: Array, gap: Array, weight: Array) -> tuple[Array, Array]:
+        """Returns the normal equations (6, 6), (6,) of a step, each shape's own depth eliminated.
+
+        Args:
+            jacobian: (N, 6);
+            gap: (N,) m, less the mean of the depths;
+            weight: (N,) from 0 to 1.
+        """
+        precision = weight / (ALIKE * DEVIATION**2)
+        scaled = jacobian * precision[:, None]
+        count = int(self._shapes.max()) + 1
+        total = np.bincount(self._shapes, precision, count) + OUTSIDE_DEVIATION**-2
+        sums = np.zeros((count, 7))
+        np.add.at(sums, self._shapes, np.column_stack((scaled, precision * gap)))
+        of_shapes = sums / total[:, None]
+        matrix: Array = scaled.T @ jacobian - sums[:, :6].T @ of_shapes[:, :6]
+        right: Array = scaled.T @ gap - sums[:, :6].T @ of_shapes[:, 6]
+        return matrix, right

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.robots.shapes.link_shapes import PlacedShapes
+from frame_ros.robots.shapes.link_shapes import ROUNDED_BOX, ROUNDED_CYLINDER, PlacedShapes
 from frame_ros.sensing.proximity.depth.camera import DepthCamera
 
 Array = NDArray[np.float64]
 NEAR = 0.03  # m, in front of the camera: no depth camera measures what is nearer
+STEPS = 12  # towards a rounded shape
+MET = 0.0005  # m, how near to it counts as there
 CORNERS = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
 EDGES = np.array([p for p in itertools.combinations(range(8), 2) if (p[0] ^ p[1]) in (1, 2, 4)])
 
@@ -118,6 +120,8 @@ def _entry(kind: str, origin: Array, rays: Array, half: Array, radius: float) ->
         return _valid(*_through_slabs(origin, rays, half))
     if kind == 'sphere':
         return _valid(*_through_ball(origin, rays, radius))
+    if kind in (ROUNDED_BOX, ROUNDED_CYLINDER):
+        return _into_rounded(kind, origin, rays, half, radius)
     side = _through_ball(origin, rays, radius, 2)
     start, end = _through_slabs(origin[2:], rays[:, 2:], half[2:])
     first = _valid(np.maximum(side[0], start), np.minimum(side[1], end))
@@ -126,6 +130,32 @@ def _entry(kind: str, origin: Array, rays: Array, half: Array, radius: float) ->
             ball = origin - (0.0, 0.0, sign * half[2])
             first = np.minimum(first, _valid(*_through_ball(ball, rays, radius)))
     return first
+
+
+def _into_rounded(kind: str, origin: Array, rays: Array, half: Array, radius: float) -> Array:
+    """As `_entry`, of a core with a radius about it: from where the ray enters the box around it,
+    by its distance at a time, which never goes too far.
+    """
+    start, end = _through_slabs(origin, rays, half + radius)
+    result = np.full(len(rays), np.inf)
+    rows = np.nonzero((start <= end) & (start > NEAR))[0]
+    rays, along, last = rays[rows], start[rows], end[rows]
+    lengths = np.sqrt(np.einsum('nk,nk->n', rays, rays))
+    for _ in range(STEPS):
+        left = _from_core(kind, origin + along[:, None] * rays, half) - radius
+        along = along + left / lengths
+    is_met = (left <= MET) & (along <= last)
+    result[rows[is_met]] = along[is_met]
+    return result
+
+
+def _from_core(kind: str, points: Array, half: Array) -> Array:
+    """Returns (N,) m from points (N, 3) to a core in its own axes."""
+    if kind == ROUNDED_CYLINDER:
+        across = np.maximum(np.hypot(points[:, 0], points[:, 1]) - half[0], 0.0)
+        return np.hypot(across, np.maximum(np.abs(points[:, 2]) - half[2], 0.0))
+    outside = np.maximum(np.abs(points) - half, 0.0)
+    return np.sqrt(np.einsum('nk,nk->n', outside, outside))
 
 
 def _valid(start: Array, end: Array) -> Array:
@@ -157,6 +187,10 @@ def _normals(shapes: PlacedShapes, rows: NDArray[np.intp], local: Array) -> Arra
     is_box = radii[:, 0] == 0.0
     is_flat = shapes.is_cylinder[rows] & (np.abs(local[:, 2]) >= half[:, 2] - 1e-9)
     out = local - np.clip(local, -half, half)
+    is_round = shapes.is_round_core[rows]
+    across = np.maximum(np.hypot(local[:, 0], local[:, 1]), 1e-12)
+    share = np.maximum(across - half[:, 0], 0.0) / across
+    out[is_round, :2] = (share[:, None] * local[:, :2])[is_round]
     # Of a box the face that is nearest.
     face = np.argmax(np.abs(local) - half, axis=1)
     flat = np.zeros_like(local)

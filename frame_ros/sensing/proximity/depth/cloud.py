@@ -42,11 +42,13 @@ def marked_cloud(
     translation: Array,
     held: PlacedShapes | None = None,
     step: int = 8,
+    padding: float | None = None,
+    is_own: NDArray[np.bool_] | None = None,
 ) -> MarkedCloud:
     """Returns the valid pixels of every `step`th row and column.
 
-    The other arguments are as for DepthProximity.measure; pixels are used without the filter of
-    edges.
+    is_own: (H, W) further pixels that show the robot. The other arguments are as for
+    DepthProximity.measure; pixels are used without the filter of edges.
 
     Raises:
         DepthError: the image is not of the camera's size or of another type.
@@ -69,5 +71,7 @@ def marked_cloud(
     normals, offsets = settings.half_spaces()
     marks[(points @ normals.T <= offsets).any(axis=1)] = CROPPED
     nearest = CameraShapes(shapes, rotation, translation, held).distances(local)
-    marks[nearest <= settings.padding] = SELF
+    marks[nearest <= (settings.padding if padding is None else padding)] = SELF
+    if is_own is not None:
+        marks[is_own[::step, ::step][rows, columns]] = SELF
     return MarkedCloud(points.astype(np.float32), marks)

@@ -4,14 +4,16 @@
 
 Pixels out of range are not valid; the others are smoothed; those outside the observed space are
 cropped; those within the padding of any link, or of a held object, are the robot; of the rest,
-isolated ones at edges are dropped (edges). All that are left are obstacles, and the nearest of them
-to each link is found exactly (scan).
+isolated ones at edges are dropped (edges), but not those of thin things (thin). All that are left
+are obstacles, and the nearest of them to each link is found exactly (scan). Beside it stands what
+was not seen (unseen_places).
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +22,13 @@ from frame_ros.robots.shapes.link_shapes import PlacedShapes, placed, sphere
 from frame_ros.sensing.proximity.depth.camera import Depth, DepthCamera
 from frame_ros.sensing.proximity.depth.cloud import MarkedCloud, marked_cloud
 from frame_ros.sensing.proximity.depth.edges import EdgeFilter
+from frame_ros.sensing.proximity.depth.meshes.mesh_filter import MeshFilter, compile_drawing
+from frame_ros.sensing.proximity.depth.meshes.placing import PlacedSurfaces
 from frame_ros.sensing.proximity.depth.options import DepthOptions
-from frame_ros.sensing.proximity.depth.scan import DepthScan, Scan
+from frame_ros.sensing.proximity.depth.scan import DepthScan, Nearest
 from frame_ros.sensing.proximity.depth.shapes import CameraShapes
+from frame_ros.sensing.proximity.depth.thin import ThinThings
+from frame_ros.sensing.proximity.depth.unseen_places import UnseenPlaces
 from frame_ros.sensing.proximity.depth.valid_range import DepthRange
 from frame_ros.sensing.proximity.depth.view import seen_fractions
 from frame_ros.sensing.proximity.link_distances import DistanceReading
@@ -37,13 +43,21 @@ NOTHING_NEAR = 'only the robot, and space that is not observed, is in view'
 class DepthProximity:
     """Distances from one camera's images. Not thread-safe: it owns buffers."""
 
-    def __init__(self, camera: DepthCamera, settings: DepthOptions | None = None) -> None:
-        self.camera = camera
+    def __init__(
+        self,
+        camera: DepthCamera,
+        settings: DepthOptions | None = None,
+        meshes: MeshFilter | None = None,
+    ) -> None:
+        """meshes: takes the robot out, where its surfaces are given; None: its shapes do."""
+        self.camera, self._meshes = camera, meshes
         self.settings = settings = settings or DepthOptions()
         self._range = DepthRange(settings.min_range, settings.max_range)
         self._normals, self._offsets = settings.half_spaces()
         self._scan = DepthScan(camera, settings.padding, settings.depth_noise)
         self._edges = EdgeFilter(settings)
+        self._thin = ThinThings(camera, settings)
+        self._unseen = UnseenPlaces(camera, settings)
         self._images: dict[np.dtype[np.generic], Depth] = {}
 
     def measure(
@@ -53,6 +67,8 @@ class DepthProximity:
         rotation: Array,
         translation: Array,
         held: PlacedShapes | None = None,
+        padding: float | None = None,
+        surfaces: PlacedSurfaces | None = None,
     ) -> DistanceReading:
         """Returns the least distance of each link to anything in the image besides the robot.
 
@@ -60,7 +76,7 @@ class DepthProximity:
         there are none. A link whose surroundings are not in view, or have too few valid pixels, is
         not measured: NaN; but anything seen nearer to it than to all measured links is reported, so
         that the overall least distance never leaves out a visible obstacle. If no link was
-        measured, `unavailable` gives the reason.
+        measured, `unavailable` gives the reason. `unseen` of it has the places not seen.
 
         Args:
             depth: (H, W) uint16 mm or float32 m, as `decode_depth` gives it. Not changed.
@@ -68,6 +84,9 @@ class DepthProximity:
             rotation, translation: (3, 3), (3,) m, pose of the camera's optical frame in the base
                 frame at that stamp.
             held: the held object, in the base frame: no obstacle.
+            padding: m, of this image, as its camera's alignment asks for; None: of the settings.
+            surfaces: of the robot, likewise: what is near them is the robot, and not what is near
+                the shapes of their links; distances stay those to the shapes, 0 within them.
 
         Raises:
             DepthError: the image is not of the camera's size or of another type.
@@ -76,17 +95,29 @@ class DepthProximity:
         fraction = valid / depth.size
         if not valid or fraction < self.settings.min_valid_fraction:
             why = f'{TOO_FEW_VALID}: {fraction:.1%} of them'
-            return self._missing(shapes, why, fraction)
+            return replace(self._missing(shapes, why, fraction), blind=why)
         seen = CameraShapes(shapes, rotation, translation, held)
+        around = self.settings.padding if padding is None else padding
+        blind = around if surfaces is None else self._widest(around)
+        unseen = self._unseen.look(depth, shapes, seen, rotation, translation, blind)
         is_measured = self._is_measured(seen)
         if not is_measured.any():
-            return self._missing(shapes, OUT_OF_VIEW, fraction)
-        if len(self._offsets):
-            offsets = self._offsets - self._normals @ translation
-            self._scan.crop(self._normals @ rotation, offsets)
-        scan = self._scan.find(seen, self._edges.support(depth.dtype))
-        reading = self._reading(shapes.links, scan, is_measured, rotation, translation)
-        return replace(reading, valid_fraction=fraction, occluded_fraction=scan.own / depth.size)
+            return replace(self._missing(shapes, OUT_OF_VIEW, fraction), unseen=unseen)
+        self._crop(rotation, translation)
+        own, bare, is_own = 0, None, None
+        if self._meshes is not None and surfaces is not None:
+            extra = around - self.settings.padding
+            own = self._meshes.take_out(*self._scan.loaded, surfaces, rotation, translation, extra)
+            bare = CameraShapes(shapes.select(surfaces.bare), rotation, translation, held)
+            is_own = partial(self._meshes.found_own, extra=extra)
+        scan = self._scan.find(seen, self._edges.support(depth.dtype), around, bare)
+        nearest = self._thin.nearer(
+            scan.nearest, depth, seen, rotation, translation, around, is_own
+        )
+        unseen = self._unseen.with_padding(unseen, nearest, blind)
+        reading = self._reading(shapes.links, nearest, is_measured, rotation, translation)
+        robot = (own + scan.own) / depth.size
+        return replace(reading, valid_fraction=fraction, occluded_fraction=robot, unseen=unseen)
 
     def points(
         self,
@@ -96,10 +127,26 @@ class DepthProximity:
         translation: Array,
         held: PlacedShapes | None = None,
         step: int = 8,
+        padding: float | None = None,
+        surfaces: PlacedSurfaces | None = None,
     ) -> MarkedCloud:
         """Returns every `step`th point in both directions, as `marked_cloud`."""
+        is_own = None
+        if self._meshes is not None and surfaces is not None:
+            extra = 0.0 if padding is None else padding - self.settings.padding
+            is_own = self._meshes.is_own(depth, surfaces, rotation, translation, extra)
+            shapes = shapes.select(surfaces.bare)
         return marked_cloud(
-            self.camera, self.settings, depth, shapes, rotation, translation, held, step
+            self.camera,
+            self.settings,
+            depth,
+            shapes,
+            rotation,
+            translation,
+            held,
+            step,
+            padding,
+            is_own,
         )
 
     def _load(self, depth: Depth) -> int:
@@ -111,6 +158,17 @@ class DepthProximity:
         scale = 1e-3 if depth.dtype == np.uint16 else 1.0
         self._scan.load(self._edges.smoothed(image), image, scale)
         return valid
+
+    def _crop(self, rotation: Array, translation: Array) -> None:
+        if len(self._offsets):
+            offsets = self._offsets - self._normals @ translation
+            self._scan.crop(self._normals @ rotation, offsets)
+
+    def _widest(self, padding: float) -> float:
+        """Returns the wider one of the padding of shapes, m, and that of meshes."""
+        if self._meshes is None:
+            return padding
+        return max(padding, self._meshes.padding(padding - self.settings.padding))
 
     def _is_measured(self, seen: CameraShapes) -> NDArray[np.bool_]:
         """Returns (L,) whether enough of each link's surroundings was measured."""
@@ -126,10 +184,9 @@ class DepthProximity:
         return replace(reading, valid_fraction=valid)
 
     def _reading(
-        self, names: tuple[str, ...], scan: Scan, is_measured: NDArray[np.bool_], rotation: Array,
-        translation: Array,
+        self, names: tuple[str, ...], nearest: Nearest, is_measured: NDArray[np.bool_],
+        rotation: Array, translation: Array,
     ) -> DistanceReading:  # fmt: skip
-        nearest = scan.nearest
         least = np.fmin.reduce(nearest.distances[is_measured], initial=np.inf)
         hidden = ~is_measured & ~(nearest.distances < least)
         distances = np.where(hidden, np.nan, nearest.distances)
@@ -152,10 +209,12 @@ def compile_loops() -> float:
         MissingExtraError: numba is not installed.
     """
     start = time.monotonic()
-    camera = DepthCamera(9, 9, 9.0, 9.0, 4.0, 4.0)
+    camera = DepthCamera(33, 33, 33.0, 33.0, 16.0, 16.0)
     shapes = placed('a', [sphere(0.1, [0.0, 0.0, 0.5])])
     proximity = DepthProximity(camera, DepthOptions(surface_height=-1.0))
-    for image in (np.full((9, 9), 900, np.uint16), np.full((9, 9), 0.9, np.float32)):
+    for image in (np.full((33, 33), 900, np.uint16), np.full((33, 33), 0.9, np.float32)):
+        image[4:29, 28] = 0.55 * image[0, 0]  # something thin, clear of the ball
         proximity.measure(image, shapes, np.eye(3), np.zeros(3))
     proximity.points(image, shapes, np.eye(3), np.zeros(3))
+    compile_drawing()
     return time.monotonic() - start

@@ -1,13 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled loops that take the robot out of a depth image, and find what is nearest of the
-rest; in float64.
+"""Compiled loops that take the robot out of a depth image and find the nearest of the rest.
 
-An image is looked at in tiles of 4 x 4 blocks of 8 x 8 pixels. The distances of two points to a
-shape differ by no more than the points are apart; so that of the middle of a ball around all
-points of a tile or block, less or plus the ball's radius, bounds those of the points. Only blocks
-for which that decides nothing are looked at pixel by pixel: every result is that of all pixels.
-See `compiled` for what may stand here.
+An image is looked at in tiles of 4 x 4 blocks of 8 x 8 pixels. The distance of the middle of a ball
+around all points of a tile or block, less or plus the ball's radius, bounds those of the points.
+Only blocks for which that decides nothing are looked at pixel by pixel: every result is that of all
+pixels. See `compiled` for what may stand here.
 
 Arguments that many functions share:
 
@@ -15,11 +13,11 @@ Arguments that many functions share:
 - near, far: (R, C) float32, least and largest value of each block that is above 0; far is 0 where
   there is none.
 - x, y: (8 C,) x/z of each column and (8 R,) y/z of each row.
-- shapes: (S, 19): into a shape's frame (3, 3) and (3,), half sizes of its core (3,), the radius
-  around that, 1 for a cylinder or else 0, its least and its largest depth z in m. A core is a
-  point, a segment or a box; of a cylinder it is all, and its first half size is its radius.
-- support: (4,) how many neighbours a pixel needs, the factor and the summand of `_agree`, and
-  whether the unit is mm.
+- shapes: (S, 23): into a shape's frame (3, 3) and (3,), half sizes of its core (3,), the radius
+  around that, 1 for a cylinder or else 0, its least and largest depth z in m, middle (3,) and
+  radius of a ball around it. A core is a point, segment, box or cylinder; the first half size of
+  a cylinder is its radius.
+- support: (4,) neighbours that a pixel needs, factor and summand of `_agree`, is the unit mm.
 """
 # mypy: disable-error-code="no-untyped-def,assignment"
 
@@ -31,13 +29,13 @@ from frame_ros.sensing.proximity.depth.compiled import compiled, inlined
 
 SIDE = 8  # pixels of a block's edge
 WIDE = 4  # blocks of a tile's edge
-PIXELS = SIDE * SIDE
-BLOCKS = WIDE * WIDE
+PIXELS, BLOCKS = SIDE * SIDE, WIDE * WIDE
 # Columns of the table of shapes.
-SHIFT, HALF, RADIUS, IS_CYLINDER, LOW, HIGH, COLUMNS = 9, 12, 15, 16, 17, 18, 19
+SHIFT, HALF, RADIUS, IS_CYLINDER, LOW, HIGH, MIDDLE, BALL = 9, 12, 15, 16, 17, 18, 19, 22
+COLUMNS = 23
 ROUNDING = 1e-9  # m, far more than float64 loses
 SATURATED = 65535  # mm
-UNKNOWN, COUNTS, ALONE = 0, 1, 2  # whether a pixel has support
+UNKNOWN, COUNTS, ALONE = 0, 1, 2  # support of a pixel
 
 
 @compiled
@@ -79,6 +77,14 @@ def distance(shapes, row, x, y, z):
     b = max(abs(b) - shapes[row, HALF + 1], 0.0)
     c = max(abs(c) - shapes[row, HALF + 2], 0.0)
     return np.sqrt(a * a + b * b + c * c) - shapes[row, RADIUS]
+
+
+@inlined
+def _is_beyond(shapes, row, x, y, z, limit):
+    """Returns whether the ball around shape `row` is farther than a limit (m) from a point."""
+    a, b, c = x - shapes[row, MIDDLE], y - shapes[row, MIDDLE + 1], z - shapes[row, MIDDLE + 2]
+    reach = max(limit + shapes[row, BALL], 0.0)
+    return a * a + b * b + c * c > reach * reach
 
 
 @compiled
@@ -171,6 +177,8 @@ def take_out_robot(image, scale, x, y, near, far, shapes, padding, noise):
                 reach += noise * (high * scale) ** 2 * _longest(x, y, top * SIDE, left * SIDE, side)
             count = 0
             for row in range(len(shapes)):
+                if _is_beyond(shapes, row, a, b, c, reach):
+                    continue
                 if distance(shapes, row, a, b, c) <= reach:
                     chosen[0, count] = row
                     count += 1
@@ -198,6 +206,8 @@ def _filter_block(
     u, v, z, moved, squares, marks = scratch
     is_gathered, near_count = False, 0
     for row in chosen[0, :count]:
+        if _is_beyond(shapes, row, a, b, c, padding + along + radius):
+            continue
         least = distance(shapes, row, a, b, c) - radius
         if least + 2.0 * radius <= padding:
             return _clear_block(image, near, far, down, across)
@@ -360,6 +370,8 @@ def _bound_tiles(scale, x, y, near, far, shapes, owners, bounds):
             a, b, c, radius = _ball(x, y, row * side, column * side, side, low, high)
             for shape in range(len(shapes)):
                 if owners[shape] >= 0:
+                    if _is_beyond(shapes, shape, a, b, c, bounds[owners[shape], tile] + radius):
+                        continue
                     least = distance(shapes, shape, a, b, c) - radius
                     bounds[owners[shape], tile] = min(bounds[owners[shape], tile], least)
 
@@ -375,6 +387,8 @@ def _bound_blocks(scale, x, y, near, far, top, left, shapes, owners, link, bound
             a, b, c, radius = _ball(x, y, down * SIDE, across * SIDE, SIDE, low, high)
             for shape in range(len(shapes)):
                 if owners[shape] == link:
+                    if _is_beyond(shapes, shape, a, b, c, bounds[block] + radius):
+                        continue
                     least = distance(shapes, shape, a, b, c) - radius
                     bounds[block] = min(bounds[block], least)
 
@@ -409,13 +423,13 @@ def _search_block(
                     found[link, 2] = v[place] * z[place]
                     found[link, 3], nearest = z[place], shape
     if nearest >= 0:
-        _put_surface(shapes, nearest, found, link)
+        put_surface(shapes, nearest, found, link)
 
 
-@inlined
-def _put_surface(shapes, row, found, link):
+@compiled
+def put_surface(shapes, row, found, link):
     """Fills found[link, 4:] with the point on the surface of shape `row` that is nearest to
-    found[link, 1:4], which lies outside.
+    found[link, 1:4]; for one in the core, that point itself.
     """
     x, y, z = found[link, 1], found[link, 2], found[link, 3]
     a, b, c = _into(shapes, row, x, y, z)
@@ -428,7 +442,8 @@ def _put_surface(shapes, row, found, link):
         b -= min(max(b, -shapes[row, HALF + 1]), shapes[row, HALF + 1])
     c -= min(max(c, -shapes[row, HALF + 2]), shapes[row, HALF + 2])
     # What is left leads from the core to the point: all of it but the radius is to be gone back.
-    share = 1.0 - shapes[row, RADIUS] / np.sqrt(a * a + b * b + c * c)
+    length = np.sqrt(a * a + b * b + c * c)
+    share = 1.0 - shapes[row, RADIUS] / length if length > 0.0 else 0.0
     a, b, c = a * share, b * share, c * share
     found[link, 4] = x - (shapes[row, 0] * a + shapes[row, 3] * b + shapes[row, 6] * c)
     found[link, 5] = y - (shapes[row, 1] * a + shapes[row, 4] * b + shapes[row, 7] * c)

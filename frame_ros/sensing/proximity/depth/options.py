@@ -71,6 +71,14 @@ class DepthParameters:
         at_most=8,
         live=True,
     )
+    thin_support: int = option(
+        8,
+        'pixels along a line at about its depth that one of a thin thing needs; with half of '
+        'them it counts if it was there in the images before; 0: nothing thin is looked for',
+        at_least=0,
+        at_most=225,
+        live=True,
+    )
     tolerance: float = option(
         0.004,
         'difference of two depths up to which they are about the same',
@@ -103,6 +111,30 @@ class DepthParameters:
         True,
         'a link that is out of view counts as not measured; false: the distance to what is '
         'seen stands for it',
+        live=True,
+    )
+
+    hidden_size: float = option(
+        0.03,
+        'diameter of the smallest obstacle that is looked for where nothing was seen: hidden, '
+        'out of view, behind holes; 0: such places are not looked for',
+        unit='m',
+        at_least=0.0,
+        live=True,
+    )
+    hidden_reach: float = option(
+        0.3,
+        'distance from a link up to which places that were not seen are looked for',
+        unit='m',
+        above=0.0,
+        live=True,
+    )
+    partial_margin: float = option(
+        0.01,
+        'by which a place that was not seen must be nearer than what was seen to make the '
+        'distance partial',
+        unit='m',
+        at_least=0.0,
         live=True,
     )
 

@@ -84,16 +84,35 @@ class DepthScan:
         images.crop(self._image, self._scale, self._x, self._y, np.ascontiguousarray(normals),
                     np.ascontiguousarray(offsets), self._noise)  # fmt: skip
 
-    def find(self, shapes: CameraShapes, support: Array = ALL_COUNT) -> Scan:
+    @property
+    def loaded(self) -> tuple[NDArray[np.float32], float]:
+        """The loaded image, (8 R, 8 C), of which pixels may be set to 0; and the m per unit of
+        it.
+        """
+        return self._image, self._scale
+
+    def find(
+        self,
+        shapes: CameraShapes,
+        support: Array = ALL_COUNT,
+        padding: float | None = None,
+        own: CameraShapes | None = None,
+    ) -> Scan:
         """Removes the robot from the loaded image, and finds the nearest of the other pixels.
 
-        support: (4,) see `EdgeFilter.support`.
+        Args:
+            support: (4,) see `EdgeFilter.support`.
+            padding: m, of this image; None: as the scan was made with.
+            own: the shapes to remove, if not all: the distance to a pixel in one that stays is 0.
         """
-        view = (self._image, self._scale, self._x, self._y, self._near, self._far, shapes.table)
+        around = self._padding if padding is None else float(padding)
+        view = (self._image, self._scale, self._x, self._y, self._near, self._far)
         images.limits(self._image, self._near, self._far)
-        own = kernels.take_out_robot(*view, self._padding, self._noise)
+        table = (shapes if own is None else own).table
+        count = kernels.take_out_robot(*view, table, around, self._noise)
         self._verdicts[:] = kernels.UNKNOWN
         found = np.empty((len(shapes.links), 7))
-        kernels.find_nearest(*view, shapes.owners, support, self._verdicts, found)
+        kernels.find_nearest(*view, shapes.table, shapes.owners, support, self._verdicts, found)
         found[np.isinf(found)] = np.nan
-        return Scan(Nearest(found[:, 0], found[:, 1:4], found[:, 4:]), int(own))
+        distances = np.maximum(found[:, 0], 0.0)
+        return Scan(Nearest(distances, found[:, 1:4], found[:, 4:]), int(count))

@@ -22,7 +22,7 @@ class CameraShapes:
         exact: the shapes.
         links: names.
         owners: (S,) the link of each, -1 for unwatched links.
-        table: (S, 19) float64, see kernels.
+        table: (S, 23) float64, see kernels.
     """
 
     def __init__(
@@ -47,11 +47,13 @@ class CameraShapes:
         self.table[:, kernels.HALF : kernels.RADIUS] = exact.half_sizes
         self.table[is_cylinder, kernels.HALF] = exact.radii[is_cylinder]
         self.table[:, kernels.RADIUS] = np.where(is_cylinder, 0.0, exact.radii)
-        self.table[:, kernels.IS_CYLINDER] = is_cylinder
+        self.table[:, kernels.IS_CYLINDER] = is_cylinder | exact.is_round_core
         # A cylinder's radius counts as that of a ball around its axis.
         reach = (np.abs(exact.rotations[:, 2]) * exact.half_sizes).sum(axis=1) + exact.radii
         self.table[:, kernels.LOW] = exact.translations[:, 2] - reach
         self.table[:, kernels.HIGH] = exact.translations[:, 2] + reach
+        self.table[:, kernels.MIDDLE : kernels.BALL] = exact.translations
+        self.table[:, kernels.BALL] = exact.reaches + kernels.ROUNDING
 
     def distances(self, points: NDArray[np.floating[Any]]) -> Array:
         """Returns (N,) m of points (N, 3) to the nearest shape, infinite without any; within a

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.robots.shapes.link_shapes import PlacedShapes
+from frame_ros.robots.shapes.link_shapes import ROUNDED_BOX, ROUNDED_CYLINDER, PlacedShapes
 from frame_ros.sensing.proximity.obstacles.shapes import Obstacle, coal_geometry
 
 Array = NDArray[np.float64]
@@ -43,7 +43,7 @@ class RobotSide:
                 if link in obstacle.ignored_links:
                     self.is_ignored[placed.owners == row, column] = True
         self.geometries = [
-            coal_geometry(coal, kind, coal_size(kind, half, radius))
+            shape_geometry(coal, kind, half, radius)
             for kind, half, radius in zip(placed.kinds, half_sizes.tolist(), radii.tolist())
         ]
 
@@ -53,8 +53,21 @@ class RobotSide:
         return is_same and len(placed.links) == len(self.rows_of_link)
 
 
+def shape_geometry(coal: Any, kind: str, half_sizes: Sequence[float], radius: float) -> Any:
+    """Returns a shape as in PlacedShapes for coal."""
+    core = {ROUNDED_BOX: 'box', ROUNDED_CYLINDER: 'cylinder'}.get(kind)
+    if core is None:
+        return coal_geometry(coal, kind, coal_size(kind, half_sizes, radius))
+    if not hasattr(coal.Box, 'setSweptSphereRadius'):  # hppfcl: the sharp shape around it
+        half_sizes, radius = [half + radius for half in half_sizes], 0.0
+    found = coal_geometry(coal, core, coal_size(core, half_sizes, half_sizes[0]))
+    if radius:
+        found.setSweptSphereRadius(radius)
+    return found
+
+
 def coal_size(kind: str, half_sizes: Sequence[float], radius: float) -> tuple[float, ...]:
-    """Returns the size, as in SIZES, of a shape as in PlacedShapes."""
+    """Returns the size, as in SIZES, of a shape as in PlacedShapes that is not rounded."""
     if kind == 'box':
         return 2 * half_sizes[0], 2 * half_sizes[1], 2 * half_sizes[2]
     return (radius,) if kind == 'sphere' else (radius, 2 * half_sizes[2])

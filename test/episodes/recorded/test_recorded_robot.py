@@ -14,7 +14,7 @@ from frame_ros.bags.findings import Note
 from frame_ros.cli import main
 from frame_ros.core.events import EventType
 from frame_ros.episodes.reading import read_episodes
-from frame_ros.episodes.recorded_robot import known_robot
+from frame_ros.episodes.recorded.robot import known_robot
 from frame_ros.reports.html.path_figure import robot_outline
 from frame_ros.robots import find_urdf
 

@@ -22,8 +22,8 @@ from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.observations import RecordedObservations
-from frame_ros.episodes.recorded_actions import read_raw, recorded_actions
-from frame_ros.episodes.recorded_chunks import recorded_chunks
+from frame_ros.episodes.recorded.actions import read_raw, recorded_actions
+from frame_ros.episodes.recorded.chunks import recorded_chunks
 
 
 def test_actions_are_those_between_start_and_end(tmp_path):

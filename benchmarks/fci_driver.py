@@ -1,0 +1,280 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The driver of a Franka arm against franky-sim: its cost at 1 kHz, lost cycles by who caused them,
+and how soon the arm rests after a gate or a policy was killed.
+
+    python benchmarks/fci_driver.py [--duration 600] [--kills 10]
+
+franky-sim's FR3, the driver with its defaults, the gate, and a policy that swings a joint are
+processes of their own; what is measured at the arm is measured by franky-sim.
+
+A lost cycle is a millisecond in which a motion ran and no command came. The arm caused it where it
+sent its state late and so left the client less than a millisecond. The rest is the client's, be it
+that the driver held libfranka's thread up or that the machine gave that thread no core: as many as
+a client that does nothing but move the arm loses, in turns with the driver, are the machine's.
+
+The time to rest runs from SIGKILL to the last motion that the arm measures, in steps of 20 ms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bars import Bars, parse
+
+from frame_ros.bringup.arm_options import ArmOptions
+from frame_ros.bringup.demo_worlds import free_host
+from frame_ros.bringup.process_table import Process, arm_processes, watching_environment
+from frame_ros.bringup.supervisor import ros_environment
+
+POLICY = Path(__file__).resolve().parent / 'parts' / 'swinging_policy.py'
+JOINT = 'fr3_joint4'
+CORE_BAR = 0.4
+RATE_BAR = 990.0  # states per second of the arm's clock, of 1000
+TIMEOUT, PERIOD = 0.5, 1 / 30  # s: command_timeout of the driver, and between two commands
+RESTING = 2.5  # s after a kill until the arm is asked
+PATIENCE = 120.0  # s for what must come
+TICKS = os.sysconf('SC_CLK_TCK')
+# Moves the arm by libfranka's thread alone, until it is killed.
+BARE = """
+import sys, time
+import franky
+robot = franky.Robot(sys.argv[1], 0.3, realtime_config=franky.RealtimeConfig.Ignore)
+turns = [[0.0] * 3 + [sign * 0.2] + [0.0] * 3 for sign in (1, -1)]
+points = [franky.JointVelocityWaypoint(r, hold_target_duration=franky.Duration(700)) for r in turns]
+motion = franky.JointVelocityWaypointMotion(points * 10000)
+robot.move(motion)
+"""
+
+
+class Arm:
+    """franky-sim in a process of its own, at a loopback address."""
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+        self._process = subprocess.Popen(
+            [sys.executable, '-u', '-m', 'frame_ros.scenes.franky_world', host],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        self._process.stdout.readline()
+
+    def report(self) -> dict[str, Any]:
+        """Counts since its start, and since when it is at rest (s of time.monotonic())."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write('report\n')
+        self._process.stdin.flush()
+        found: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return found
+
+    def wait_until_moving(self) -> None:
+        """Returns once it has moved on and on for a second. Raises TimeoutError."""
+        end, moves = time.monotonic() + PATIENCE, 0
+        while moves < 10:
+            if time.monotonic() > end:
+                raise TimeoutError('the arm does not move')
+            time.sleep(0.1)
+            moves = moves + 1 if self.report()['rest_time'] == float('inf') else moves // 2
+
+    def close(self) -> None:
+        """Ends it."""
+        self._process.kill()
+        self._process.wait()
+
+
+def processes(host: str) -> dict[str, Process]:
+    """Driver, gate and policy, as the launch file would start them."""
+    options = ArmOptions(
+        robot='fr3', host=host, record=False, policy=f'{POLICY}:Swing',
+        policy_options={'joint': JOINT},
+    )  # fmt: skip
+    own: dict[str, dict[str, Any]] = {
+        'robot_driver': {'fci.realtime': 'ignore'}, 'gate': {}, 'policy': {'run_on': 'always'},
+    }  # fmt: skip
+    return {
+        p.executable: replace(p, parameters={**p.parameters, **own[p.executable]})
+        for p in arm_processes(options)
+        if p.executable in own
+    }
+
+
+@contextmanager
+def running(process: Process, logs: int = subprocess.DEVNULL) -> Iterator[subprocess.Popen]:
+    """A node; at the end it is asked to stop."""
+    environment = ros_environment(os.environ)
+    environment |= watching_environment(process, environment)
+    popen = subprocess.Popen(process.command(), env=environment, stdout=logs, stderr=logs)
+    try:
+        yield popen
+    finally:
+        popen.terminate()
+        try:
+            popen.wait(10.0)
+        except subprocess.TimeoutExpired:
+            popen.kill()
+            popen.wait()
+
+
+def cpu(pid: int) -> float:
+    """CPU time of a process so far, s."""
+    words = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
+    return (int(words[11]) + int(words[12])) / TICKS
+
+
+def states_of(log: Path) -> tuple[int, int]:
+    """States that a driver which has ended read and missed."""
+    line = next(text for text in log.read_text().splitlines() if 'stopped after' in text)
+    words = line.split('stopped after ')[1].split()
+    return int(words[0]), int(words[2])
+
+
+def counted(arm: Arm, pid: int, seconds: float) -> dict[str, float]:
+    """The arm's counts in so many seconds, and the CPU time of its client."""
+    names = ('ticks', 'given_up', 'in_motion', 'missing', 'missing_in_time')
+    before, spent, began = arm.report(), cpu(pid), time.monotonic()
+    time.sleep(seconds)
+    after = arm.report()
+    found: dict[str, float] = {name: after[name] - before[name] for name in names}
+    return found | {'cpu': cpu(pid) - spent, 'elapsed': time.monotonic() - began}
+
+
+def drive(arm: Arm, table: dict[str, Process], seconds: float, log: Path) -> dict[str, float]:
+    """The driver in motion for so long: the arm's counts, and of the driver CPU and states."""
+    with ExitStack() as stack:
+        stream = stack.enter_context(log.open('w'))
+        driver = stack.enter_context(running(table['robot_driver'], stream.fileno()))
+        for name in ('gate', 'policy'):
+            stack.enter_context(running(table[name]))
+        arm.wait_until_moving()
+        found = counted(arm, driver.pid, seconds)
+    found['states'], found['states_missed'] = states_of(log)
+    return found
+
+
+def drive_bare(arm: Arm, seconds: float) -> dict[str, float]:
+    """A client that only moves the arm, for so long: the arm's counts."""
+    client = subprocess.Popen([sys.executable, '-c', BARE, arm.host], stderr=subprocess.DEVNULL)
+    try:
+        arm.wait_until_moving()
+        return counted(arm, client.pid, seconds)
+    finally:
+        client.kill()
+        client.wait()
+
+
+def time_to_rest(arm: Arm, table: dict[str, Process], victim: str) -> tuple[float, float]:
+    """s from the SIGKILL of a node to the arm's last motion; s by which the arm fell behind the
+    clock meanwhile, and moved the longer.
+    """
+    with ExitStack() as stack:
+        nodes = {name: stack.enter_context(running(table[name])) for name in table}
+        arm.wait_until_moving()
+        before, killed = arm.report(), time.monotonic()
+        os.kill(nodes[victim].pid, signal.SIGKILL)
+        time.sleep(RESTING)
+        after = arm.report()
+        return after['rest_time'] - killed, after['given_up'] - before['given_up']
+
+
+def total(parts: Sequence[dict[str, float]], name: str) -> float:
+    """Sum over the turns."""
+    return sum(part[name] for part in parts)
+
+
+def report(bars: Bars, ours: list[dict[str, float]], bare: list[dict[str, float]]) -> None:
+    """Prints cost and lost cycles, and judges them."""
+    cycles = total(ours, 'in_motion')
+    lost, late = (total(ours, name) for name in ('missing', 'missing_in_time'))
+    share = total(ours, 'cpu') / total(ours, 'elapsed')
+    read, missed = total(ours, 'states'), total(ours, 'states_missed')
+    rate = 1000.0 * read / max(1.0, read + missed)
+    print(
+        f'{total(ours, "elapsed"):.0f} s in {len(ours)} turns, {cycles:.0f} cycles in motion; the '
+        f'arm fell {total(ours, "given_up"):.2f} s behind the clock'
+    )
+    bare_share = total(bare, 'cpu') / total(bare, 'elapsed')
+    print(
+        f'CPU: {share:.3f} cores, {share / bare_share:.1f} times those of a client that only moves '
+        f"the arm; {missed:.0f} of the arm's {read + missed:.0f} states not read"
+    )
+    print(
+        f'lost cycles: {lost:.0f}; by the arm, which sent its state late: {lost - late:.0f}; by '
+        f'the client, which had had its whole millisecond: {late:.0f}'
+    )
+    bare_cycles, bare_late = total(bare, 'in_motion'), total(bare, 'missing_in_time')
+    machine = bare_late * cycles / max(1.0, bare_cycles)
+    print(
+        f'a client that only moves the arm: {bare_late:.0f} in {bare_cycles:.0f} cycles, so of the '
+        f'{late:.0f} those of the machine are about {machine:.1f}'
+    )
+    bars.at_most('the driver at 1 kHz, cores', share, CORE_BAR)
+    bars.at_least('states of 1000 that the arm sent', rate, RATE_BAR)
+    bars.at_most('lost cycles beyond those of the arm and the machine', late - machine, 0.0)
+
+
+def can_move(arm: Arm) -> bool:
+    """True if a client that only moves the arm can, on this machine at this time."""
+    try:
+        drive_bare(arm, 1.0)
+    except TimeoutError:
+        return False
+    return True
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    parser.add_argument('--duration', type=float, default=600.0, help='s of motion, in turns')
+    parser.add_argument('--turn', type=float, default=60.0, help='s of a turn')
+    parser.add_argument('--kills', type=int, default=10, help='of each of gate and policy')
+    options = parse(parser, argv, duration=6.0, turn=3.0, kills=1)
+    bars = Bars(options)
+    try:
+        import franky  # noqa: F401
+        import franky_sim  # noqa: F401
+    except ImportError as error:
+        print(f'left out: {error}; requirements/worlds.txt')
+        return 0
+    arm, log = Arm(free_host()), Path(f'/tmp/fci_driver_{os.getpid()}.log')
+    print(f'load average at the start: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores')
+    try:
+        table = processes(arm.host)
+        ours, bare = [], []
+        for _ in itertools.repeat(None, max(1, round(options.duration / options.turn))):
+            ours.append(drive(arm, table, options.turn, log))
+            bare.append(drive_bare(arm, options.turn))
+        report(bars, ours, bare)
+        for victim in ('gate', 'policy'):
+            times = [time_to_rest(arm, table, victim) for _ in range(options.kills)]
+            told = ', '.join(f'{rest:.3f} ({behind:.2f})' for rest, behind in times)
+            print(f'the arm rests after SIGKILL of the {victim} (and fell behind by): {told} s')
+            bars.at_most(
+                f'largest time to rest after SIGKILL of the {victim}, s',
+                max(rest for rest, _ in times),
+                TIMEOUT + PERIOD,
+            )
+    except TimeoutError as error:
+        if not options.short or can_move(arm):  # then it is the driver that does not move it
+            raise
+        print(f'not measured, this machine is too busy for any client of the arm: {error}')
+    finally:
+        arm.close()
+        log.unlink(missing_ok=True)
+    print(f'load average at the end: {os.getloadavg()[0]:.1f}')
+    return bars.exit_status()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

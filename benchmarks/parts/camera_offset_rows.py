@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of how well a camera's offset is estimated in worlds that others made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from bars import Bars
+
+from frame_ros.evaluation.trials.campaign import Outcome, Trial
+from frame_ros.evaluation.trials.worlds.depth_world import CAMERAS
+from frame_ros.evaluation.trials.worlds.robots import WORLD_ROBOTS
+
+KIND = 'depth_camera'
+SEEDS, TRIALS, POSTURES = 6000, 60, 3
+SCENE = {'scene': 'empty', 'postures': POSTURES}
+ROWS = {
+    'where it is said to be': {**SCENE, 'shift_mm': 0.0, 'turn_degrees': 0.0},
+    'up to 5 mm and 0.5 degrees off': {**SCENE, 'shift_mm': 5.0, 'turn_degrees': 0.5},
+    'up to 20 mm and 2 degrees off': {**SCENE, 'shift_mm': 20.0, 'turn_degrees': 2.0},
+}
+COVERED = 0.95  # bar: share of bounds that are no smaller than the true displacement
+
+
+def trials(share: float) -> Iterator[Trial]:
+    """Those of all rows; share: of each, the first ones, at least one."""
+    for robot in WORLD_ROBOTS:
+        for settings in ROWS.values():
+            for seed in range(SEEDS, SEEDS + math.ceil(share * TRIALS)):
+                yield Trial(KIND, robot, seed, settings)
+
+
+def short_trials() -> Iterator[Trial]:
+    """Of a few seconds."""
+    for robot in WORLD_ROBOTS:
+        yield Trial(KIND, robot, SEEDS, {**list(ROWS.values())[1], 'postures': 1})
+
+
+def lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
+    """The table as Markdown; each bar is judged."""
+    own = [o for o in outcomes if o.trial.kind == KIND and not o.problem]
+    table = [
+        "| robot of others' meshes | camera | checks | conclusive | true displacement, "
+        'median (95 %) | wrong by, median (95 %) | bound, median (95 %) | bound covers the truth '
+        '| refused |',
+        '| --- | --- | --- | --- | --- | --- | --- | --- | --- |',
+    ]
+    for robot in WORLD_ROBOTS:
+        bounds: list[bool] = []
+        for name, settings in ROWS.items():
+            found = [
+                o.result
+                for o in own
+                if o.trial.robot == robot and _offset(o.trial.settings) == _offset(settings)
+            ]
+            for camera in CAMERAS if found else ():
+                line, covered = _line(f'| {robot} | {camera}, {name} |', found, camera)
+                table.append(line)
+                bounds += covered
+        if bounds:
+            title = f'{robot}, bounds of displacement that cover the truth, share'
+            bars.at_least(title, float(np.mean(bounds)), COVERED)
+    return table
+
+
+def _offset(settings: Any) -> tuple[float, float]:
+    return settings['shift_mm'], settings['turn_degrees']
+
+
+def _line(begin: str, found: Sequence[dict[str, Any]], camera: str) -> tuple[str, list[bool]]:
+    """Returns a row, and of each bound whether it covers the true displacement."""
+    rows = [
+        {name: values[index] for name, values in result.items()}
+        for result in found
+        for index, each in enumerate(result['camera'])
+        if each == camera
+    ]
+    known = [row for row in rows if row['bound'] is not None]
+    covered = [row['bound'] >= row['true'] for row in known]
+    conclusive = [row for row in rows if not row['unavailable']]
+    if not conclusive:
+        return f'{begin} {len(rows)} | 0 | {_millimetres(rows, "true")} | | | | |', covered
+    share = f'{100 * float(np.mean(covered)):.1f} %' if covered else ''
+    refused = float(np.mean([row['refused'] for row in conclusive]))
+    line = (
+        f'{begin} {len(rows)} | {len(conclusive)} | {_millimetres(rows, "true")} | '
+        f'{_millimetres(known, "wrong")} | {_millimetres(known, "bound")} | {share} | '
+        f'{100 * refused:.1f} % |'
+    )
+    return line, covered
+
+
+def _millimetres(rows: Sequence[dict[str, Any]], name: str) -> str:
+    values = [row[name] for row in rows if row[name] is not None]
+    if not values:
+        return ''
+    median, upper = np.percentile(values, (50, 95))
+    return f'{1e3 * median:.1f} ({1e3 * upper:.1f}) mm'

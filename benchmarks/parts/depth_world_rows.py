@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of distances in worlds that others made: trials, tables and bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bars import Bars
+
+from frame_ros.evaluation.trials.campaign import Outcome, Trial
+from frame_ros.evaluation.trials.depth_world_scores import empty_score, near_score
+from frame_ros.evaluation.trials.worlds.robots import WORLD_ROBOTS
+
+KIND = 'depth_world'
+SEEDS, FRAMES = 5000, 10
+OFF = {'shift_mm': 5.0, 'turn_degrees': 0.5}
+
+
+@dataclass(frozen=True)
+class DepthRow:
+    """One kind of scene.
+
+    Attributes:
+        name: in the table.
+        trials: of each robot.
+        settings: of the trials; `frames` are FRAMES where nothing else is said.
+        false: bar on the share of empty frames with a false distance; None: none on this row.
+        silent: bar on the share of frames that are silently wrong; None: none on this row.
+    """
+
+    name: str
+    trials: int
+    settings: dict[str, Any] = field(default_factory=dict)
+    false: float | None = None
+    silent: float | None = None
+
+    @property
+    def full_settings(self) -> dict[str, Any]:
+        """Of its trials."""
+        return {'frames': FRAMES, **self.settings}
+
+    @property
+    def is_empty(self) -> bool:
+        """True if there is no obstacle."""
+        return self.settings['scene'] == 'empty'
+
+
+MEDIAN = 0.005  # m, bar on the median error of what is seen
+SILENT = 0.01
+ROWS = (
+    DepthRow('camera where it is said to be', 100, {'scene': 'empty'}, false=0.001),
+    DepthRow('camera 5 mm and 0.5 degrees off', 50, {'scene': 'empty', **OFF}, false=0.01),
+    DepthRow('1 to 3 primitives', 100, {'scene': 'clutter'}, silent=SILENT),
+    DepthRow('the same, camera 5 mm and 0.5 degrees off', 20, {'scene': 'clutter', **OFF}),
+    DepthRow('cable of 3 mm', 20, {'scene': 'cable'}),
+    DepthRow('sphere, 60 % of it holes', 20, {'scene': 'holes'}),
+    DepthRow('transparent sphere', 20, {'scene': 'transparent'}),
+    DepthRow('3 to 10 mm from a link', 60, {'scene': 'near', 'frames': 3}),
+    DepthRow('touching a link', 60, {'scene': 'touching', 'frames': 3}),
+)
+ALL = 'all of the rows above'
+# The self-filter by meshes, as the node has it with a URDF. It draws the meshes that the world has:
+# its geometry is right, and what is tried are noise, encoders and cameras that are off. FR3's
+# collision meshes are coarser ones of its maker: a robot that is not quite the one that is seen.
+MESHES = {'filter': 'meshes'}
+WIDE = {'padding_mm': 20.0}
+MESH_ROWS = (
+    DepthRow('meshes: camera where it is said to be', 100, {'scene': 'empty', **MESHES}, 0.001),
+    DepthRow('meshes: camera 5 mm and 0.5 degrees off', 50, {'scene': 'empty', **OFF, **MESHES}),
+    DepthRow(
+        'meshes, 20 mm of padding: the same', 50, {'scene': 'empty', **OFF, **MESHES, **WIDE}, 0.01
+    ),
+    DepthRow(
+        'collision meshes: camera where it is said to be', 50,
+        {'scene': 'empty', 'filter': 'collision_meshes'},
+    ),
+    DepthRow('meshes: 1 to 3 primitives', 50, {'scene': 'clutter', **MESHES}),
+    DepthRow(
+        'meshes, 20 mm of padding: the same, camera 5 mm and 0.5 degrees off', 20,
+        {'scene': 'clutter', **OFF, **MESHES, **WIDE},
+    ),
+    DepthRow('meshes: 3 to 10 mm from a link', 60, {'scene': 'near', 'frames': 3, **MESHES}),
+)  # fmt: skip
+
+
+def trials(share: float) -> Iterator[Trial]:
+    """Those of all rows; share: of each, the first ones, at least one."""
+    for robot in WORLD_ROBOTS:
+        for row in (*ROWS, *MESH_ROWS):
+            for seed in range(SEEDS, SEEDS + math.ceil(share * row.trials)):
+                yield Trial(KIND, robot, seed, row.full_settings)
+
+
+def short_trials() -> Iterator[Trial]:
+    """Of a few seconds."""
+    yield Trial(KIND, 'fr3', SEEDS, {**ROWS[0].full_settings, 'frames': 2})
+    yield Trial(KIND, 'so101', SEEDS, {**ROWS[2].full_settings, 'frames': 2})
+
+
+def lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
+    """The tables as Markdown; each bar is judged."""
+    own = [o for o in outcomes if o.trial.kind == KIND and not o.problem]
+    return [*_empty_lines(own, bars), '', *_near_lines(own, bars)]
+
+
+def _of(outcomes: Sequence[Outcome], robot: str, row: DepthRow) -> list[dict[str, Any]]:
+    wanted = {name: value for name, value in row.full_settings.items() if name != 'frames'}
+    return [
+        o.result
+        for o in outcomes
+        if o.trial.robot == robot
+        and {n: v for n, v in o.trial.settings.items() if n != 'frames'} == wanted
+    ]
+
+
+def _empty_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
+    table = [
+        "| robot of others' meshes | empty scene | frames | false distance below 100 mm "
+        '| below 50 mm | below 20 mm | withheld: misaligned | marked partial |',
+        '| --- | --- | --- | --- | --- | --- | --- | --- |',
+    ]
+    for robot in WORLD_ROBOTS:
+        for row in (*ROWS, *MESH_ROWS):
+            found = _of(outcomes, robot, row)
+            if not row.is_empty or not found:
+                continue
+            score = empty_score(found)
+            table.append(
+                f'| {robot} | {row.name} | {score.frames} | {score.false} | '
+                f'{100 * score.false_50.value:.2f} % | {100 * score.false_20.value:.2f} % | '
+                f'{100 * score.withheld.value:.1f} % | {100 * score.partial.value:.1f} % |'
+            )
+            if row.false is not None:
+                name = f'{robot}, empty, {row.name}, share of false distances below 100 mm'
+                bars.at_most(name, score.false.value, row.false)
+    return table
+
+
+def _near_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
+    table = [
+        "| robot of others' meshes | obstacles within 0.3 m, all frames | frames "
+        '| over 10 mm too far, not marked partial | over 10 mm too far, marked or not '
+        '| cautious bound too far | over 10 mm too near | marked partial | without a distance '
+        '| visible | of them too far, not marked | median error of visible ones |',
+        '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
+    ]
+    for robot in WORLD_ROBOTS:
+        every: list[dict[str, Any]] = []
+        for row in ROWS:
+            found = _of(outcomes, robot, row)
+            if row.is_empty or not found:
+                continue
+            every += found
+            table.append(_near_line(robot, row.name, found, row.silent, bars))
+        if every:
+            table.append(_near_line(robot, ALL, every, SILENT, bars))
+        for row in MESH_ROWS:
+            found = _of(outcomes, robot, row)
+            if found and not row.is_empty:
+                table.append(_near_line(robot, row.name, found, row.silent, bars))
+    return table
+
+
+def _near_line(
+    robot: str, name: str, found: Sequence[dict[str, Any]], bar: float | None, bars: Bars
+) -> str:
+    score = near_score(found)
+    if bar is not None:
+        title = f'{robot}, obstacles, {name}'
+        bars.at_most(f'{title}, share too far and not marked', score.silent.value, bar)
+        bars.at_most(f'{title}, median error of what is seen, m', score.median_visible, MEDIAN)
+    return (
+        f'| {robot} | {name} | {score.frames} | {score.silent} | '
+        f'{100 * score.too_far.value:.1f} % | {100 * score.cautious_too_far.value:.1f} % | '
+        f'{100 * score.too_near.value:.1f} % | {100 * score.partial.value:.1f} % | '
+        f'{100 * score.unmeasured.value:.1f} % | {100 * score.visible.value:.1f} % | '
+        f'{100 * score.visible_silent.value:.2f} % | {1e3 * score.median_visible:.1f} mm |'
+    )

@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of the wrist sensor's hard set, of streams that lie, and of repeated states: trials, tables
+and bars.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from bars import Bars
+
+from frame_ros.evaluation.detection_scores import (
+    detection_score,
+    match_detections,
+    poisson_rate_interval,
+)
+from frame_ros.evaluation.trials import lying_streams, wrench_hard
+from frame_ros.evaluation.trials.campaign import Outcome, Trial
+from frame_ros.evaluation.trials.worlds.wrench_faults import FAULTS, HARD
+
+HARD_KIND, STREAM_KIND, REPEAT_KIND = 'wrench_hard', 'streams', 'repeated_states'
+KINDS = (HARD_KIND, STREAM_KIND, REPEAT_KIND)
+ROBOT = 'fr3'
+FREE_SECONDS, PUSHED_SECONDS, FREE_SEEDS, PUSHED_SEEDS = 600.0, 120.0, 1000, 2
+FREE_TRIALS, AFTER = 9, 0.1  # of each fault: 1.5 h; s behind a push
+RECALL, PER_HOUR, FOUND = 0.99, 2.0, 1.0  # bars; s
+STREAM_SECONDS, STREAM_BEGIN, STREAM_SEEDS = 30.0, 15.0, 5
+STREAM_ROBOTS = {'fr3': lying_streams.FAULTS, 'so101': lying_streams.FAULTS_WITHOUT_WRENCH}
+REPEAT_SECONDS, REPEAT_SEEDS = 300.0, 6
+WEIGHT = 'a weight of about'
+
+
+def trials(share: float) -> Iterator[Trial]:
+    """Those of all rows; share: of each, the first ones, at least one."""
+    for fault in FAULTS:
+        for seed in range(FREE_SEEDS, FREE_SEEDS + math.ceil(share * FREE_TRIALS)):
+            yield _hard(fault, seed, FREE_SECONDS, False)
+        for seed in range(math.ceil(share * PUSHED_SEEDS)):
+            yield _hard(fault, seed, PUSHED_SECONDS, True)
+    yield _hard(SLOW, 0, SLOW_SECONDS, False)
+    for robot, faults in STREAM_ROBOTS.items():
+        for fault in faults:
+            for seed in range(math.ceil(share * STREAM_SEEDS)):
+                yield _stream(robot, fault, seed, STREAM_SECONDS, STREAM_BEGIN)
+    for is_checked in (True, False):
+        for seed in range(math.ceil(share * REPEAT_SEEDS)):
+            yield _repeat(is_checked, seed, REPEAT_SECONDS)
+
+
+def short_trials() -> Iterator[Trial]:
+    """One of each kind, of a few seconds."""
+    yield _hard('vibration', 0, 6.0, True)
+    yield _hard('vibration', FREE_SEEDS, 6.0, False)
+    yield _stream('so101', 'frozen efforts', 0, 8.0, 6.0)
+    yield _repeat(True, 0, 6.0)
+
+
+SLOW, SLOW_SECONDS = 'slow push', wrench_hard.SLOW_BEGIN + wrench_hard.SLOW_SECONDS + 10.0
+
+
+def _hard(fault: str, seed: int, seconds: float, has_pushes: bool) -> Trial:
+    settings = {'fault': fault, 'seconds': seconds, 'has_pushes': has_pushes}
+    return Trial(HARD_KIND, ROBOT, seed, settings)
+
+
+def _stream(robot: str, fault: str, seed: int, seconds: float, begin: float) -> Trial:
+    settings = {'fault': fault, 'seconds': seconds, 'begin': begin}
+    return Trial(STREAM_KIND, robot, seed, settings)
+
+
+def _repeat(is_checked: bool, seed: int, seconds: float) -> Trial:
+    return Trial(REPEAT_KIND, ROBOT, seed, {'is_checked': is_checked, 'seconds': seconds})
+
+
+def lines(kind: str, outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
+    """Returns the table of a kind; judges its bars."""
+    own = [o for o in outcomes if o.trial.kind == kind and not o.problem]
+    made = {HARD_KIND: _hard_lines, STREAM_KIND: _stream_lines, REPEAT_KIND: _repeat_lines}
+    return ['', *made[kind](own, bars)]
+
+
+def _hard_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
+    found = [
+        '| robot | wrist force-torque in default settings, with | pushes | recall | free motion '
+        '| false alarms per hour | unavailable | least force felt, mean (95 %) |',
+        '| --- | --- | --- | --- | --- | --- | --- | --- |',
+    ]
+    for fault in (*FAULTS, SLOW):
+        own = [o for o in outcomes if o.trial.settings['fault'] == fault]
+        pushed = [o.result for o in own if o.trial.settings['has_pushes'] or fault == SLOW]
+        free = [o.result for o in own if not o.trial.settings['has_pushes']]
+        bars.at_least(f'{HARD_KIND}, {fault}, trials', len(own), 1)
+        if own:
+            found.append(_hard_line(fault, pushed, free, bars))
+    return found
+
+
+def _hard_line(fault: str, pushed: Sequence[dict], free: Sequence[dict], bars: Bars) -> str:
+    felt = detection_score([_matches(r) for r in pushed], sum(r['seconds'] for r in pushed))
+    # A weight that nobody announced is reported once; what is wrong is what is reported behind it.
+    since = [_reported(r) if fault.startswith('100 g') else 0.0 for r in free]
+    known = sum(r['seconds'] - r['unavailable'] for r in free)
+    false = [
+        int((_matches(r).false_alarms > begin).sum()) for r, begin in zip(free, since, strict=True)
+    ]
+    hours = (known - sum(since)) / 3600.0
+    low, high = poisson_rate_interval(sum(false), hours)
+    rate = sum(false) / hours if hours > 0 else math.nan
+    name = f'{HARD_KIND}, {fault}'
+    if pushed:
+        bars.at_least(f'{name}, recall', felt.recall, RECALL)
+    if fault in HARD or fault == 'none':
+        bars.at_most(f'{name}, false alarms per hour', rate, PER_HOUR)
+    force = [r['threshold'] for r in free if r['threshold'] is not None]
+    most = [r['threshold_95'] for r in free if r['threshold_95'] is not None]
+    share = sum(r['unavailable'] for r in free) / max(sum(r['seconds'] for r in free), 1e-9)
+    low_recall, high_recall = felt.recall_interval
+    before = sum(len(_matches(r).false_alarms) for r in free) - sum(false)
+    reported = f'; {before} before it was reported' if fault.startswith('100 g') else ''
+    return (
+        f'| {ROBOT} | {fault} | {felt.trials} | {100 * felt.recall:.1f} % ({100 * low_recall:.1f} '
+        f'to {100 * high_recall:.1f}) | {hours:.2f} h | {sum(false)}: {rate:.2f} ({low:.2f} to '
+        f'{high:.2f}){reported} | {100 * share:.1f} % | {_mean(force):.2f} ({_mean(most):.2f}) N |'
+    )
+
+
+def _matches(result: dict) -> Any:
+    return match_detections([t[:2] for t in result['truth']], result['begins'], late=AFTER)
+
+
+def _reported(result: dict) -> float:
+    """Returns s at which a weight was reported; the whole time if it never was."""
+    said = [since for since, text in result['warnings'] if text.startswith(WEIGHT)]
+    return min(said, default=result['seconds'])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else math.nan
+
+
+def _stream_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
+    found = [
+        '| robot | stream that lies | trials | found within 1 s | s until it was found, largest '
+        '| false alarms |',
+        '| --- | --- | --- | --- | --- | --- |',
+    ]
+    for robot, faults in STREAM_ROBOTS.items():
+        for fault in faults:
+            own = [
+                o.result
+                for o in outcomes
+                if (o.trial.robot, o.trial.settings['fault']) == (robot, fault)
+            ]
+            bars.at_least(f'{robot}, {fault}, trials', len(own), 1)
+            if own:
+                found.append(_stream_line(robot, fault, own, bars))
+    return found
+
+
+def _stream_line(robot: str, fault: str, results: Sequence[dict], bars: Bars) -> str:
+    name, false = f'{robot}, {fault}', sum(len(r['false']) for r in results)
+    bars.at_most(f'{name}, false alarms', false, 0)
+    if fault == 'none':
+        return f'| {robot} | none | {len(results)} | | | {false} |'
+    if fault.startswith('repeated'):
+        share = sum(r['repeats'] for r in results) / max(sum(r['sent'] for r in results), 1)
+        left_out = f'{100 * share:.1f} % of the repeats left out'
+        return f'| {robot} | {fault} | {len(results)} | {left_out} | | {false} |'
+    times = [math.inf if r['found'] is None else r['found'] for r in results]
+    soon = sum(time <= FOUND for time in times)
+    bars.at_least(f'{name}, share found within 1 s', soon / len(times), 1.0)
+    most = 'not found' if math.isinf(max(times)) else f'{max(times):.2f}'
+    return f'| {robot} | {fault} | {len(times)} | {soon} of {len(times)} | {most} | {false} |'
+
+
+def _repeat_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
+    found = [
+        '| robot | joint torque, states repeated up to 30 ms under fresh stamps | free motion | '
+        'repeats left out | false contacts per hour |',
+        '| --- | --- | --- | --- | --- |',
+    ]
+    for is_checked in (True, False):
+        own = [o.result for o in outcomes if o.trial.settings['is_checked'] == is_checked]
+        name = 'streams checked' if is_checked else 'not checked'
+        if is_checked:
+            bars.at_least(f'{REPEAT_KIND}, trials', len(own), 1)
+        if not own:
+            continue
+        hours = sum(r['seconds'] - r['unavailable'] for r in own) / 3600.0
+        false = sum(len(r['begins']) for r in own)
+        low, high = poisson_rate_interval(false, hours)
+        rate = false / hours if hours > 0 else math.nan
+        if is_checked:
+            bars.at_most(f'{REPEAT_KIND}, false contacts per hour', rate, PER_HOUR)
+        found.append(
+            f'| {ROBOT} | {name} | {hours:.2f} h | {sum(r["repeats"] for r in own)} of '
+            f'{sum(r["sent"] for r in own)} | {false}: {rate:.2f} ({low:.2f} to {high:.2f}) |'
+        )
+    return found

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Trials of distances from depth cameras in worlds that others made."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.evaluation.trials.campaign import Trial
+from frame_ros.evaluation.trials.worlds.cell import SHAPES, SensedCell
+from frame_ros.evaluation.trials.worlds.depth_world import HEIGHT, WIDTH, DepthWorld, depth_world
+from frame_ros.evaluation.trials.worlds.scenes import draw_scene
+from frame_ros.scenes.simulation.visibility import VisibilityRule, visible_points
+from frame_ros.sensing.proximity.link_distances import DistanceReading
+
+# A place is seen if clean geometry shows something there: whose it is does not matter.
+RULE = VisibilityRule(tolerance=0.002)
+FRAME_COLUMNS = (
+    'truth', 'measured', 'is_visible', 'is_partial', 'unobserved', 'unavailable', 'nearest',
+    'link_truth', 'link_measured', 'link_partial', 'link_visible',
+)  # fmt: skip
+
+
+def run(trial: Trial) -> dict[str, Any]:
+    """settings: scene: of `scenes.SCENES`; frames; shift_mm, turn_degrees: of the cameras from
+    where they are said to be; padding_mm: of the self-filter (default: the node's); filter:
+    `shapes` (default), `meshes` or `collision_meshes`, see `SensedCell`.
+
+    Result, a row per frame: truth: m, from the nearest link's surface to the nearest obstacle
+    (None: there is none); measured: m (None: unavailable, for the reason `unavailable`);
+    is_visible: whether clean geometry shows a camera the nearest point of that obstacle;
+    is_partial, unobserved (m): what the reading says of what was not seen; nearest: row in `links`
+    of the nearest link. Per link likewise: link_truth, link_measured, link_partial, link_visible.
+    """
+    settings = trial.settings
+    world = depth_world(trial.robot)
+    scene = draw_scene(world, settings['scene'], int(settings['frames']), trial.seed)
+    world.set_obstacles(scene.obstacles)
+    cell = SensedCell(
+        world,
+        trial.seed,
+        shift=1e-3 * float(settings.get('shift_mm', 0.0)),
+        turn=math.radians(float(settings.get('turn_degrees', 0.0))),
+        padding=1e-3 * settings['padding_mm'] if 'padding_mm' in settings else None,
+        own=settings.get('filter', SHAPES),
+    )
+    rows: dict[str, list] = {name: [] for name in FRAME_COLUMNS}
+    for positions in scene.positions:
+        measured = cell.measure(positions)
+        take_frame(rows, world, measured, cell.cameras)
+    return {'links': cell.shapes.links, **rows}
+
+
+def take_frame(
+    rows: dict[str, list], world: DepthWorld, measured: DistanceReading, cameras: tuple[str, ...]
+) -> None:
+    """Appends a frame: what was measured, and what is true, of the world's present pose."""
+    truth = world.truth()
+    order = [truth.links.index(link) for link in measured.links]
+    distances = truth.distances[order]
+    is_there = bool(np.isfinite(distances).any())
+    nearest = int(np.nanargmin(distances)) if is_there else -1
+    seen = visible(world, truth, cameras)[order] if is_there else np.zeros(len(order), bool)
+    rows['truth'].append(float(distances[nearest]) if is_there else math.nan)
+    rows['measured'].append(measured.distance)
+    rows['is_visible'].append(bool(is_there and seen[nearest]))
+    rows['is_partial'].append(measured.is_partial)
+    rows['unobserved'].append(measured.unobserved_distance)
+    rows['unavailable'].append(measured.unavailable)
+    rows['nearest'].append(nearest)
+    rows['link_truth'].append(distances)
+    rows['link_measured'].append(measured.distances)
+    rows['link_partial'].append(measured.is_link_partial)
+    rows['link_visible'].append(seen)
+
+
+def visible(
+    world: DepthWorld, truth: DistanceReading, cameras: tuple[str, ...]
+) -> NDArray[np.bool_]:
+    """Returns (L,) whether any camera sees, by clean geometry, the point of the obstacles that is
+    nearest to each link.
+    """
+    seen = np.zeros(len(truth.links), bool)
+    for name in cameras:
+        rotation, position = world.camera_pose(name)
+        seen |= visible_points(
+            truth.points_on_obstacle, np.zeros(len(truth.links), np.int64), world.depth(name),
+            np.zeros((HEIGHT, WIDTH), np.int32), world.intrinsics(name), position, rotation, RULE,
+        )  # fmt: skip
+    return seen

@@ -1,0 +1,271 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A Franka arm behind one small interface: states, motions that replace one another, a smooth stop,
+and recovery from errors.
+
+franky's own thread answers the arm every millisecond; nothing here has a deadline. A motion that
+nobody replaces comes to rest by itself, at its goal or when its time is over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.hardware.device_error import DeviceError
+from frame_ros.hardware.franky.connecting import Connecting
+from frame_ros.hardware.franky.library import MotionAborted, franky_errors, import_franky
+from frame_ros.hardware.franky.options import IGNORE, POSE, POSITION, VELOCITY, FciOptions
+from frame_ros.hardware.franky.reading import FrankaReading, ReadingMaker
+
+Array = NDArray[np.float64]
+POLL = 0.00015  # s between two looks for the next state while the arm moves
+CYCLE = 0.001  # s
+EARLY = 0.2 * CYCLE  # s before a state is due from which it is looked for
+STOP_TIMEOUT = 2.0  # s for a motion to come to rest
+
+
+class FrankyArm:
+    """A Franka arm. Used by one thread at a time.
+
+    host: name or address. options: its thresholds, dynamics and realtime. velocities (rad/s) and
+    accelerations (rad/s^2): (7,) limits of the robot.
+
+    Attributes:
+        largest_rates: (7,) rad/s, the velocities that a motion may have.
+    """
+
+    def __init__(
+        self, host: str, options: FciOptions, velocities: Array, accelerations: Array
+    ) -> None:
+        """Raises MissingExtraError if franky-control is not installed."""
+        self._franky = import_franky()
+        self._host, self._options = host, options
+        self._velocities, self._accelerations = velocities, accelerations
+        self.largest_rates = options.dynamics * velocities
+        self._connecting = Connecting(
+            self._connection, f'the arm at {host}', options.connect_timeout
+        )
+        self._maker = ReadingMaker(self._franky)
+        self._pause = options.cycle * CYCLE - EARLY
+        self._robot: Any = None
+        self._control = ''  # of the motion that runs
+        self._last_count, self._last_read = -1, 0.0
+
+    @property
+    def is_connected(self) -> bool:
+        """True from `connect` to `close`."""
+        return self._robot is not None
+
+    @property
+    def is_moving(self) -> bool:
+        """True while a motion runs, if it only holds its goal."""
+        return self._robot is not None and self._robot.is_in_control
+
+    def connect(self) -> None:
+        """Connects, and sets thresholds and dynamics.
+
+        Raises:
+            DeviceError: nobody answers, or it refuses. SetupError: the wheel is of another version,
+                or the system is not realtime.
+        """
+        self.disconnect()
+        options = self._options
+        with franky_errors(f'no connection to the arm at {self._host}'):
+            robot = self._connecting.wait()
+            robot.set_collision_behavior(
+                list(options.contact_torques), list(options.collision_torques),
+                list(options.contact_wrench), list(options.collision_wrench),
+            )  # fmt: skip
+            self._set_limits(robot)
+        self._robot, self._control = robot, ''
+        self._last_count, self._last_read = -1, 0.0
+
+    def _connection(self) -> Any:
+        franky, options = self._franky, self._options
+        realtime = franky.RealtimeConfig
+        chosen = realtime.Ignore if options.realtime == IGNORE else realtime.Enforce
+        return franky.Robot(
+            self._host, relative_dynamics_factor=options.dynamics, realtime_config=chosen
+        )
+
+    def _set_limits(self, robot: Any) -> None:
+        """Limits the motions to what the robot can and franky allows: its own limits are those of a
+        Panda, also for an FR3, which is faster in some joints and accelerates less in others.
+        """
+        velocity, acceleration = robot.joint_velocity_limit, robot.joint_acceleration_limit
+        velocities = np.minimum(velocity.max, self._velocities)
+        velocity.set(velocities)
+        acceleration.set(np.minimum(acceleration.max, self._accelerations))
+        self.largest_rates = self._options.dynamics * velocities
+
+    def read(self) -> FrankaReading:
+        """Waits for the next state that is due, `cycle` ms after the last.
+
+        Raises:
+            DeviceError: none came within `answer_timeout`.
+        """
+        deadline = time.monotonic() + self._options.answer_timeout
+        with franky_errors(f'no state from the arm at {self._host}'):
+            self._wait_for_due()
+            while True:
+                state = self._robot.state  # without a motion it waits for the next
+                if state.time.to_msec() != self._last_count:
+                    break
+                if time.monotonic() > deadline:
+                    raise DeviceError(
+                        f'no state from the arm at {self._host} for '
+                        f'{self._options.answer_timeout:g} s'
+                    )
+                time.sleep(POLL)
+        self._last_read = time.monotonic()
+        reading = self._maker.make(state, time.monotonic_ns())
+        self._last_count = reading.count
+        return reading
+
+    def _wait_for_due(self) -> None:
+        left = self._last_read + self._pause - time.monotonic()
+        # Without a motion the library waits for the arm's next state itself.
+        is_waiting = self._robot.is_in_control or self._pause > CYCLE
+        if is_waiting and 0.0 < left <= self._pause:
+            time.sleep(left)
+
+    def errors(self) -> str:
+        """The errors that the arm reports now, or that ended its last motion; '': none.
+
+        Raises:
+            DeviceError: it does not answer.
+        """
+        with franky_errors('the errors cannot be read'):
+            state = self._robot.state
+            found = str(state.current_errors).strip('[]') or str(state.last_motion_errors)
+        return found.strip('[]').replace('"', '')
+
+    def check_motion(self) -> None:
+        """Looks after the last motion once it has ended.
+
+        Raises:
+            MotionAborted: the arm ended it.
+        """
+        if not self._control or self._robot.is_in_control:
+            return
+        self._control = ''
+        with franky_errors('the motion failed', MotionAborted):
+            self._robot.join_motion(0.0)
+
+    def follow_positions(self, goals: Array) -> None:
+        """Moves on to joint positions (7,) rad, to be there at rest as soon as `dynamics` allows.
+
+        Raises:
+            DeviceError: it cannot.
+        """
+        franky = self._franky
+        motion = franky.JointWaypointMotion(
+            [franky.JointWaypoint(goals)], return_when_finished=False
+        )
+        self._move(POSITION, motion)
+
+    def follow_velocities(self, rates: Array, duration: float) -> None:
+        """Moves on with joint velocities (7,) rad/s for `duration` s, then stops.
+
+        Raises:
+            DeviceError: it cannot.
+        """
+        franky = self._franky
+        steps = [
+            franky.JointVelocityWaypoint(rates, hold_target_duration=self._duration(duration)),
+            franky.JointVelocityWaypoint(np.zeros(len(rates))),
+        ]
+        self._move(VELOCITY, franky.JointVelocityWaypointMotion(steps))
+
+    def follow_pose(self, position: Array, quaternion: Array) -> None:
+        """Moves the end effector on to a pose in the base: position (3,) m, quaternion xyzw (4,).
+
+        Raises:
+            DeviceError: it cannot.
+        """
+        franky = self._franky
+        target = franky.Affine(position, quaternion)
+        point = franky.CartesianWaypoint(target)
+        self._move(POSE, franky.CartesianWaypointMotion([point], return_when_finished=False))
+
+    def begin_stop(self) -> None:
+        """Begins to come to rest within the limits of `dynamics`; then no motion runs.
+
+        Raises:
+            DeviceError: it cannot.
+        """
+        if not self.is_moving:
+            return
+        franky = self._franky
+        stops = {
+            POSITION: franky.JointStopMotion,
+            VELOCITY: franky.JointVelocityStopMotion,
+            POSE: franky.CartesianStopMotion,
+        }
+        stop = stops.get(self._control)
+        with franky_errors('the arm cannot be stopped'):
+            if stop is None:  # a motion that is not ours to replace
+                self._robot.stop()
+            else:
+                self._robot.move(stop(), asynchronous=True)
+
+    def wait_for_rest(self) -> None:
+        """Waits until the stop has ended; an arm that takes too long is stopped by force.
+
+        Raises:
+            DeviceError: it does not answer.
+        """
+        end = time.monotonic() + STOP_TIMEOUT
+        while self.is_moving and time.monotonic() < end:
+            time.sleep(CYCLE)
+        with franky_errors('the arm cannot be stopped'):
+            if self.is_moving:
+                self._robot.stop()
+        self._control = ''
+
+    def recover(self) -> None:
+        """Recovers from an error, as far as the arm does that by itself.
+
+        Raises:
+            DeviceError: it does not; the text says what is the matter.
+        """
+        with franky_errors('the arm does not recover'):
+            has_recovered = self._robot.recover_from_errors()
+        if not has_recovered:
+            raise DeviceError(f'the arm does not recover: {self.errors() or "it does not say why"}')
+        self._control = ''
+
+    def close(self) -> None:
+        """Disconnects, after a stop; no error if the arm is gone."""
+        self._connecting.give_up()
+        self.disconnect()
+
+    def disconnect(self) -> None:
+        """Disconnects, after a stop; an attempt to connect that has not ended goes on."""
+        robot, self._robot = self._robot, None
+        if robot is None:
+            return
+        with contextlib.suppress(Exception):
+            if robot.is_in_control:
+                robot.stop()
+                robot.join_motion(STOP_TIMEOUT)
+        self._control = ''
+
+    def _move(self, control: str, motion: Any) -> None:
+        """Starts a motion, or replaces one of the same kind.
+
+        Raises:
+            DeviceError: it cannot, or one of another kind is running.
+        """
+        self.check_motion()
+        with franky_errors('the arm does not move'):
+            self._robot.move(motion, asynchronous=True)
+        self._control = control
+
+    def _duration(self, seconds: float) -> Any:
+        return self._franky.Duration(max(1, round(seconds * 1000)))

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A state of a Franka arm, as libfranka reports it once a millisecond."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.hardware.franka_estimates import FrankaEstimates
+
+Array = NDArray[np.float64]
+# Of franka::RobotMode; in these two it takes commands.
+IDLE, MOVE = 'idle', 'move'
+READY = (IDLE, MOVE)
+
+
+@dataclass(frozen=True)
+class FrankaReading:
+    """One state of the arm.
+
+    Attributes:
+        read_at: ns of time.monotonic_ns(), when it was here.
+        count: ms since the robot started; the next state's is one more.
+        positions: (7,) rad.
+        velocities: (7,) rad/s.
+        torques: (7,) N m, of the sensors in the joints.
+        estimates: external torques and wrench, and the flags.
+        pose: (7,) of the end effector in the base: position in m, quaternion xyzw.
+        mode: franka::RobotMode, in lower case.
+        success_rate: share of the last 100 commands that the arm received in time; 0 without any.
+    """
+
+    read_at: int
+    count: int
+    positions: Array
+    velocities: Array
+    torques: Array
+    estimates: FrankaEstimates
+    pose: Array
+    mode: str
+    success_rate: float
+
+    @property
+    def is_ready(self) -> bool:
+        """True if the arm can be moved: it is in no error, not stopped and not guided by hand."""
+        return self.mode in READY
+
+
+class ReadingMaker:
+    """Makes readings of franky's states."""
+
+    def __init__(self, franky: Any) -> None:
+        modes = franky.RobotMode
+        # The enumeration costs more to name than to compare.
+        names = ('Other', 'Idle', 'Move', 'Guiding', 'Reflex', 'UserStopped')
+        self._modes = {getattr(modes, name): _words(name) for name in names}
+        self._modes[modes.AutomaticErrorRecovery] = 'automatic error recovery'
+
+    def make(self, state: Any, read_at: int) -> FrankaReading:
+        """Returns the reading of a franky.RobotState. read_at: ns, monotonic."""
+        estimates = FrankaEstimates(
+            state.tau_ext_hat_filtered,
+            state.O_F_ext_hat_K,
+            state.K_F_ext_hat_K,
+            state.cartesian_contact != 0.0,
+            state.cartesian_collision != 0.0,
+            state.joint_contact != 0.0,
+            state.joint_collision != 0.0,
+        )
+        pose = state.O_T_EE
+        return FrankaReading(
+            read_at=read_at,
+            count=state.time.to_msec(),
+            positions=state.q,
+            velocities=state.dq,
+            torques=state.tau_J,
+            estimates=estimates,
+            pose=np.concatenate((pose.translation, pose.quaternion)),
+            mode=self._modes.get(state.robot_mode, 'other'),
+            success_rate=state.control_command_success_rate,
+        )
+
+
+def _words(name: str) -> str:
+    """'UserStopped' -> 'user stopped'."""
+    return ''.join(f' {c.lower()}' if c.isupper() else c for c in name).strip()

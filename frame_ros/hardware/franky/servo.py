@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Velocities that take an arm along the straight lines between one joint goal and the next."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+LONGEST = 0.2  # s between two goals that count as one movement
+
+
+class GoalServo:
+    """Follows goals with the delay of one of their periods, and never goes beyond a goal.
+
+    Args:
+        settling: s in which a distance from the line shrinks to a third.
+        largest: (D,) rad/s.
+    """
+
+    def __init__(self, settling: float, largest: Array) -> None:
+        self._settling, self._largest = settling, largest
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets the goals."""
+        self._start: Array | None = None
+        self._goal: Array = np.zeros(len(self._largest))
+        self._began, self._duration, self._last_time = 0.0, LONGEST, -np.inf
+
+    def take(self, goal: Array, time: float, now: float, positions: Array) -> None:
+        """Takes the next goal.
+
+        Args:
+            goal: (D,) rad.
+            time: s, when it was commanded.
+            now: s, on the clock of `rates`.
+            positions: (D,) rad, where the joints are.
+        """
+        passed = time - self._last_time
+        is_first = self._start is None or not 0.0 < passed <= LONGEST
+        self._start = positions if is_first else self._line(now)
+        self._duration = LONGEST if is_first else passed
+        self._goal, self._began, self._last_time = goal, now, time
+
+    def rates(self, now: float, positions: Array) -> Array:
+        """Returns the velocities (D,) rad/s at `now`, s, for joints at `positions` (D,)."""
+        if self._start is None:
+            return np.zeros(len(self._largest))
+        is_under_way = now - self._began < self._duration
+        along = (self._goal - self._start) / self._duration if is_under_way else 0.0
+        wanted = along + (self._line(now) - positions) / self._settling
+        return np.clip(wanted, -self._largest, self._largest)
+
+    def _line(self, now: float) -> Array:
+        assert self._start is not None
+        share = min(1.0, (now - self._began) / self._duration)
+        return self._start + share * (self._goal - self._start)

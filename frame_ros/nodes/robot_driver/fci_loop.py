@@ -1,0 +1,274 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The thread that owns a Franka arm: it reads the states, publishes, and follows the newest
+command.
+
+The arm comes to rest when no command has come for `command_timeout`. An arm that has stopped itself
+follows nothing until its error is recovered from, by the service.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.clock import Clock
+
+from frame_ros.core.errors import FrameRosError
+from frame_ros.core.thread_priority import raise_priority
+from frame_ros.gate.command_check import limited_step
+from frame_ros.hardware.device_error import DeviceError
+from frame_ros.hardware.driver_state import Activity
+from frame_ros.hardware.franky.arm import FrankyArm
+from frame_ros.hardware.franky.library import MotionAborted
+from frame_ros.hardware.franky.options import IGNORE, POSE, SERVO_PERIOD, VELOCITY
+from frame_ros.hardware.franky.reading import FrankaReading
+from frame_ros.hardware.franky.servo import GoalServo
+from frame_ros.hardware.franky.state import FciCounts, FciState
+from frame_ros.hardware.requests import Requests
+from frame_ros.nodes.robot_driver.fci_commands import FciCommand, FciCommands
+from frame_ros.nodes.robot_driver.options import RobotDriverOptions
+from frame_ros.nodes.runtime.ticks import SWITCH_INTERVAL
+from frame_ros.robots import Robot
+
+Array = NDArray[np.float64]
+PRIORITY = 40  # below the gate's, and that which libfranka gives its own thread
+SERVO_HOLD = 0.05  # s after which a velocity that is not renewed ends in a stop
+RECOVERED = 'recovered; the arm follows commands again'
+HEALTHY = 'the arm has no error to recover from'
+
+
+class FciLoop:
+    """Owns the connected arm until `stop`.
+
+    publish: gets (stamp in ns, reading), in the loop's thread. set_width: gets the opening in m
+    that the hand is to have. log: an rclpy logger.
+
+    Attributes:
+        commands: for those who give them.
+        counts: since the start.
+    """
+
+    def __init__(
+        self,
+        arm: FrankyArm,
+        robot: Robot,
+        settings: RobotDriverOptions,
+        clock: Clock,
+        publish: Callable[[int, FrankaReading], None],
+        set_width: Callable[[float], None],
+        log: object,
+    ) -> None:
+        self._arm, self._settings, self._clock = arm, settings, clock
+        self._publish, self._log = publish, log
+        self._servo = GoalServo(settings.fci.settling, arm.largest_rates)
+        self._next_servo, self._is_servoing = 0, False
+        self._last_command = 0.0
+        self._activity = Activity.HOLDING
+        self._reading: FrankaReading | None = None
+        self._problem = ''
+        self._next_attempt = 0.0
+        self._requests = Requests()
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, name='fci', daemon=True)
+        self.counts = FciCounts()
+        self.commands = FciCommands(robot, settings, clock, self.counts, self._obstacle, set_width)
+
+    def start(self) -> None:
+        """Begins to read."""
+        sys.setswitchinterval(SWITCH_INTERVAL)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Brings the arm to rest, ends the thread and disconnects."""
+        self._ending.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        try:
+            if self._arm.is_connected:
+                self._arm.begin_stop()
+                self._arm.wait_for_rest()
+        except FrameRosError as error:
+            self._log.error(f'the arm may not be at rest: {error}')  # type: ignore[attr-defined]
+        self._arm.close()
+
+    @property
+    def state(self) -> FciState:
+        """The loop's state, from any thread."""
+        return FciState(self._activity, self.counts, self._problem, self._reading)
+
+    def recover(self, timeout: float) -> str:
+        """Recovers the arm from its error, in the loop's thread. timeout: s to wait for it.
+
+        Returns what was done.
+
+        Raises:
+            DeviceError: it did not work, or not in time; the text says what is the matter.
+        """
+        done = [RECOVERED]
+
+        def act() -> None:
+            if self._activity is Activity.LOST:
+                raise DeviceError(f'the arm is not connected: {self._problem}')
+            if self._activity is not Activity.ABORTED:
+                done[0] = HEALTHY
+                return
+            self._arm.recover()
+            self.commands.drop()
+            self._activity, self._problem = Activity.HOLDING, ''
+
+        self._requests.ask(act, timeout)
+        return done[0]
+
+    def _obstacle(self) -> str:
+        """Returns why no command can be taken now."""
+        if self._activity is Activity.LOST:
+            return 'the arm is not connected'
+        if self._activity is Activity.ABORTED:
+            return f'the arm has stopped itself: {self._problem}; call ~/recover_errors'
+        return ''
+
+    # The loop's thread.
+
+    def _run(self) -> None:
+        # On a system that is not realtime libfranka leaves its thread, which ours starts, without.
+        raise_priority(PRIORITY, is_inherited=self._settings.fci.realtime == IGNORE)
+        while not self._ending.is_set():
+            self._requests.serve()
+            if self._activity is Activity.LOST:
+                self._reconnect()
+                continue
+            try:
+                self._cycle()
+            except MotionAborted as error:
+                self._abort(str(error))
+            except FrameRosError as error:
+                self._lose(str(error))
+            except Exception as error:  # who stops the arm must not end
+                self._log.error(traceback.format_exc())  # type: ignore[attr-defined]
+                self._lose(f'the driver failed: {type(error).__name__}: {error}')
+
+    def _cycle(self) -> None:
+        before, reading = self._reading, self._arm.read()
+        self.counts.states += 1
+        if before is not None and reading.count > before.count:
+            late = reading.count - before.count - self._settings.fci.cycle
+            self.counts.states_missed += max(0, late)
+        self._reading = reading
+        stamp = self._clock.now().nanoseconds - (time.monotonic_ns() - reading.read_at)
+        self._publish(stamp, reading)
+        self._look_after(reading)
+        command = self.commands.take(reading.positions)
+        if self._activity is Activity.ABORTED:
+            return
+        if command is not None:
+            self._follow(command, reading)
+        if self._activity is Activity.FOLLOWING:
+            self._watch()
+        if self._activity is Activity.FOLLOWING:
+            self._steer(reading)
+
+    def _look_after(self, reading: FrankaReading) -> None:
+        """Notices what the arm did by itself.
+
+        Raises:
+            MotionAborted: it ended its motion.
+        """
+        if self._activity is Activity.ABORTED:
+            return
+        self._arm.check_motion()
+        if not reading.is_ready:
+            errors = self._arm.errors()
+            raise MotionAborted(reading.mode + (f' ({errors})' if errors else ''))
+
+    def _follow(self, command: FciCommand, reading: FrankaReading) -> None:
+        control = self._settings.fci.control
+        if control == POSE:
+            self._arm.follow_pose(command.values[:3], command.values[3:])
+        elif command.is_rates:
+            self._servo.reset()
+            largest = self._arm.largest_rates
+            rates = np.clip(command.values, -largest, largest)
+            self._arm.follow_velocities(rates, self._settings.command_timeout)
+        else:
+            goals = self._limited(command.values, reading.positions)
+            if control == VELOCITY:
+                self._servo.take(goals, command.time, time.monotonic(), reading.positions)
+                self._next_servo = reading.count
+            else:
+                self._arm.follow_positions(goals)
+        self.counts.sent += 1
+        self._last_command, self._is_servoing = command.arrival, not command.is_rates
+        self._activity = Activity.FOLLOWING
+
+    def _limited(self, wanted: Array, positions: Array) -> Array:
+        is_gripper = np.zeros(len(wanted), bool)
+        goals = limited_step(wanted, positions, is_gripper, self._settings.max_relative_target)
+        self.counts.limited += int(not np.array_equal(goals, wanted))
+        return goals
+
+    def _steer(self, reading: FrankaReading) -> None:
+        """Velocities towards the goal; they end soon where nobody renews them."""
+        is_steered = self._is_servoing and self._settings.fci.control == VELOCITY
+        if not is_steered or reading.count < self._next_servo:
+            return
+        self._next_servo = reading.count + SERVO_PERIOD
+        rates = self._servo.rates(time.monotonic(), reading.positions)
+        self._arm.follow_velocities(rates, SERVO_HOLD)
+
+    def _watch(self) -> None:
+        """Brings the arm to rest where no command came in time."""
+        age = time.monotonic() - self._last_command
+        if age <= self._settings.command_timeout:
+            return
+        self._arm.begin_stop()
+        self._servo.reset()
+        self.commands.drop(keeps_newest=True)
+        self._activity = Activity.HOLDING
+        self.counts.holds += 1
+        self._log_change(f'no command for {age:.3f} s: the arm stops')
+
+    def _abort(self, problem: str) -> None:
+        self._activity, self._problem = Activity.ABORTED, problem
+        self.commands.drop()
+        self._servo.reset()
+        self.counts.aborts += 1
+        self._log.error(  # type: ignore[attr-defined]
+            f'the arm has stopped itself: {problem}; it follows no command until ~/recover_errors'
+        )
+
+    def _lose(self, problem: str) -> None:
+        self._activity, self._problem = Activity.LOST, problem
+        self.commands.drop()
+        self._servo.reset()
+        self.counts.losses += 1
+        self._arm.disconnect()
+        self._next_attempt = time.monotonic() + self._settings.reconnect_period
+        self._log.error(  # type: ignore[attr-defined]
+            f'{problem}; no joint_states until it answers again, tried every '
+            f'{self._settings.reconnect_period:g} s'
+        )
+
+    def _reconnect(self) -> None:
+        if self._ending.wait(max(0.0, self._next_attempt - time.monotonic())):
+            return
+        try:
+            self._arm.connect()
+            self._reading = self._arm.read()
+        except FrameRosError as error:
+            self._problem = str(error)
+            self._arm.disconnect()
+            self._next_attempt = time.monotonic() + self._settings.reconnect_period
+            return
+        self.commands.drop()
+        self.counts.reconnections += 1
+        self._activity, self._problem = Activity.HOLDING, ''
+        self._log_change('the arm answers again; it holds where it is')
+
+    def _log_change(self, text: str) -> None:
+        self._log.warning(text)  # type: ignore[attr-defined]

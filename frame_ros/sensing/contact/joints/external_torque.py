@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The joint torques that motors, friction and masses leave unexplained."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.sensing.contact.joints.activity import JointActivity
+from frame_ros.sensing.contact.joints.momentum_observer import MomentumObserver, ObserverOptions
+from frame_ros.sensing.contact.joints.motor_model import MotorModel
+from frame_ros.sensing.contact.joints.scatter import ResidualScatter
+from frame_ros.sensing.contact.joints.sticking import StickingFriction
+
+Array = NDArray[np.float64]
+ACTIVITY_TIME = 0.15  # s in which what a joint did stops to count
+
+
+class ExternalTorque:
+    """External torques from efforts: the momentum observer, fed with what friction leaves of the
+    motors' torque.
+
+    Attributes:
+        observer: of the residual, (N,) N m.
+        friction: of each joint.
+        activity: (3, N), see `JointActivity`.
+        scatter: (N,) N m, see `ResidualScatter`.
+    """
+
+    def __init__(
+        self, dynamics: RobotDynamics, motors: MotorModel, settings: ObserverOptions
+    ) -> None:
+        """Takes dynamics with the armature of the motors, whose joints are theirs."""
+        count = len(dynamics.joint_names)
+        self._motors, self._dynamics = motors, dynamics
+        self.observer = MomentumObserver(dynamics, settings)
+        self.friction = StickingFriction(motors, float(np.max(settings.gain)))
+        self._has_friction = motors.has_friction
+        self._activity = JointActivity(count, motors.stribeck_velocity, ACTIVITY_TIME)
+        self._scatter = ResidualScatter(count)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        self.observer.reset()
+        self.friction.reset()
+        self._activity.reset()
+        self._scatter.reset()
+        self.activity = self._activity.values
+        self.scatter: Array = np.zeros(self.activity.shape[1])
+        self._stamp: int | None = None
+
+    def update(self, stamp: int, q: Array, dq: Array | None, effort: Array) -> bool:
+        """Takes one sample, at a stamp later than the last; returns whether the residual is of it.
+
+        Args:
+            stamp: ns.
+            q: (N,) rad.
+            dq: (N,) rad/s; None or not finite: differences of q.
+            effort: (N,) in the unit of the motor model.
+        """
+        observer = self.observer
+        velocity = observer.velocity_at(stamp, q, dq)
+        torque = effort
+        if velocity is not None:
+            torque = self._reaching(stamp, q, velocity, effort)
+        self._stamp = stamp
+        is_measured = observer.advance(stamp, q, velocity, torque)
+        if velocity is None or not is_measured:
+            self._activity.reset()
+            self._scatter.reset()
+            if velocity is not None:
+                self._activity.update(velocity, math.nan)
+            return False
+        self.activity = self._activity.update(velocity, observer.interval)
+        self.scatter = self._scatter.update(observer.unfiltered, observer.decay, observer.interval)
+        return True
+
+    def _reaching(self, stamp: int, q: Array, velocity: Array, effort: Array) -> Array:
+        """(N,) N m that reach the links."""
+        motors = self._motors
+        motor: Array = motors.effort_scale * effort - motors.offset
+        if self._has_friction:
+            gap = math.nan if self._stamp is None else 1e-9 * (stamp - self._stamp)
+            weight = self._dynamics.gravity(q)
+            residual = self.observer.residual
+            motor = motor - self.friction.update(q, velocity, motor, weight, residual, gap)
+        return motor - motors.viscous * velocity

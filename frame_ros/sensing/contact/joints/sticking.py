@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Dry friction of joints that slide, stick and break away."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.sensing.contact.joints.motor_model import MotorModel
+
+Array = NDArray[np.float64]
+BOOLS = NDArray[np.bool_]
+STILL = 0.002  # rad: more than a step of an encoder of 4096 per turn; a joint within it stands
+STICK_TIME = 0.07  # s within STILL after which a joint sticks
+BAND = 1.25  # times the friction at rest that was identified: what a joint may hold
+HELD_TIME = 0.25  # s in which the external torque on a joint that sticks fades to 0.37
+
+
+class StickWatch:
+    """Joints that stick: each stays within STILL of where it last was for STICK_TIME.
+
+    Attributes:
+        is_stuck: (N,).
+        moved: (N,) rad since the sample before; of a joint that breaks away, since it stuck.
+    """
+
+    __slots__ = ('is_stuck', 'moved', '_anchor', '_last', '_still')
+
+    def __init__(self, count: int) -> None:
+        """Takes the number of joints."""
+        self._still = np.empty(count)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything: until they move, all joints stick."""
+        self._still[:] = np.inf
+        self.is_stuck: BOOLS = np.ones(len(self._still), np.bool_)
+        self.moved: Array = np.zeros(len(self._still))
+        self._anchor: Array | None = None
+        self._last: Array = np.zeros(len(self._still))
+
+    def update(self, q: Array, seconds: float) -> None:
+        """Takes the positions (N,) rad, `seconds` after the last ones (NaN: at the beginning)."""
+        if self._anchor is None:
+            self._anchor = np.array(q)
+            self._last = q
+            return
+        away = q - self._anchor
+        leaves = np.abs(away) > STILL
+        self.moved = np.where(self.is_stuck, away * leaves, q - self._last)
+        np.copyto(self._anchor, q, where=leaves)
+        self._still += seconds if seconds == seconds else 0.0
+        self._still[leaves] = 0.0
+        self.is_stuck = self._still >= STICK_TIME
+        self._last = q
+
+
+class StickingFriction:
+    """The friction of each joint, N m, as it opposes the motor.
+
+    A joint that slides has the friction of the motor model, in the direction of its motion, reached
+    over the presliding when that changes. One that sticks has what balances motor and weight,
+    whatever that is up to its limit: nothing that it holds shows in motor or position, neither a
+    command that has not broken it away yet nor a push. So what is unexplained stays as it was, and
+    fades, because the end of a push may not show either.
+
+    Attributes:
+        friction: (N,) N m.
+        limit: (N,) N m, what each joint can hold now.
+        is_stuck: (N,).
+    """
+
+    __slots__ = ('friction', 'limit', 'direction', '_motors', '_gain', '_watch', '_per_way')
+
+    def __init__(self, motors: MotorModel, gain: float) -> None:
+        """Takes the gain, 1/s, of the observer that follows the external torque."""
+        self._gain = gain
+        self._motors = motors
+        self._per_way = 1.0 / motors.presliding
+        self._watch = StickWatch(len(motors.joint_names))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        self._watch.reset()
+        count = len(self._motors.joint_names)
+        self.direction: Array = np.zeros(count)
+        self.friction: Array = np.zeros(count)
+        self.limit: Array = np.zeros(count)
+
+    @property
+    def is_stuck(self) -> BOOLS:
+        """(N,) of the newest sample."""
+        return self._watch.is_stuck
+
+    def update(
+        self, q: Array, velocity: Array, motor: Array, weight: Array, external: Array,
+        seconds: float,
+    ) -> Array:  # fmt: skip
+        """Takes a sample; returns `friction`.
+
+        Args:
+            q, velocity: (N,) rad, rad/s.
+            motor: (N,) N m of the motors, less their offset.
+            weight: (N,) N m that hold the links.
+            external: (N,) N m, the external torque until now; NaN: none is known.
+            seconds: since the last sample; NaN: it is the first.
+        """
+        watch = self._watch
+        watch.update(q, seconds)
+        load = np.abs(motor)
+        sliding = self._motors.dry_friction(velocity, load)
+        self.limit = BAND * self._motors.dry_friction(np.zeros_like(velocity), load)
+        self.direction += self._per_way * watch.moved
+        np.clip(self.direction, -1.0, 1.0, out=self.direction)
+        friction = self.direction * sliding
+        if watch.is_stuck.any():
+            held = np.nan_to_num(external) * self._held_share(seconds)
+            balance = np.clip(motor - weight + held, -self.limit, self.limit)
+            np.copyto(friction, balance, where=watch.is_stuck)
+            share = np.clip(balance / np.maximum(sliding, 1e-9), -1.0, 1.0)
+            np.copyto(self.direction, share, where=watch.is_stuck)
+        self.friction = friction
+        return friction
+
+    def _held_share(self, seconds: float) -> float:
+        """Of the external torque, with which the observer comes to what is left of it."""
+        if not seconds > 0.0:
+            return 0.0
+        kept = math.exp(-self._gain * seconds)
+        return (math.exp(-seconds / HELD_TIME) - kept) / (1.0 - kept)

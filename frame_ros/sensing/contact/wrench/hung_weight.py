@@ -1,0 +1,234 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A weight that hangs on the hand and that nobody announced, by how it turns with the hand."""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.time import SECOND
+from frame_ros.sensing.contact.wrench.block import WrenchBlock
+from frame_ros.sensing.contact.wrench.drift import AMBIGUOUS
+from frame_ros.sensing.contact.wrench.options import WrenchOptions
+from frame_ros.sensing.contact.wrench.payload import Payload
+
+Array = NDArray[np.float64]
+READING = 0.1  # N, deviation of a block's mean from the model
+CABLE, DRIFT = 0.3, 0.02  # N per square root of m of way, and of s: how the offset wanders
+ANY_WEIGHT = 1.0  # N by which it may change as a contact begins or ends
+TOO_FAR = 0.35  # N from the model: this is a push
+SURE = 5.0  # deviations of a weight that is not 0
+TURNED, LASTED = 0.35, round(2.0 * SECOND)  # rad and ns that it must hold since it changed
+CHANGED = 0.2  # share by which another estimate replaces what is taken off
+LEVER = 0.1  # m from the tip at which it may hang
+RECENT, PUSHED_KEPT = 0.1, 10.0  # share per block of a running mean; s
+FADE = 0.02  # with which the fit of the newest blocks is weighed
+
+
+class HungWeight:
+    """The mass of what hangs on the hand, `payload`, of mass 0 while nothing does.
+
+    In the sensor's axes a weight w turns with the hand and an offset does not:
+
+        reading = w down + offset,
+
+    where the offset wanders as cables and drift make it. A Kalman filter has the weight and the
+    three components of the offset as its state, with the mean force of each block. As a contact
+    begins or ends the weight may have become another. It counts once it is SURE deviations from 0
+    (deviations as the fit turns out to be), for 2 s and over a turn of 0.35 rad: what stays as
+    heavy and points down meanwhile is no push. Then it is taken off, at the tip, and `warning` asks
+    for it. Less of it: it is gone, in part.
+
+    Only the weight changes its owner. What is heavier than `hung_payload_most` may be hooked to
+    something; with more left than the weight explains something pushes; where the hand was pushed
+    up by more than the weight, a table may bear it. In all these nothing is taken off or added, the
+    contact stays, and `warning` says why.
+
+    Attributes:
+        payload: what is taken off.
+        bias_change: (6,) N and N m by which the bias changes with it.
+    """
+
+    def __init__(self, settings: WrenchOptions, gravity: float) -> None:
+        """gravity: m/s^2."""
+        self._least = settings.hung_payload * gravity  # N
+        self._most = settings.hung_payload_most * gravity
+        self._ambiguous = AMBIGUOUS * settings.force_on
+        self._gravity = gravity
+        self._tip = settings.tip
+        self.payload = Payload()
+        self._is_confirmed = False
+        self._taken = 0.0  # N that are taken off
+        self.bias_change: Array = np.zeros(6)
+        self._doubt = ''
+        self._gone = ''
+        self._pushed_up = 0.0
+        self.tare(np.zeros(6))
+
+    def reset(self) -> None:
+        """The clock was set back or forward; the weight stays."""
+        self._changed(0)
+        self._down: Array | None = None
+        self._was_contact = False
+
+    def tare(self, bias: Array) -> None:
+        """A tare gave this bias (6,), in which a weight is hidden as it hangs now."""
+        self._state = np.concatenate(([0.0], bias[:3]))
+        self._covariance = np.diag([ANY_WEIGHT**2, 4.0, 4.0, 4.0])
+        self._misfit = 1.0
+        self._gone = ''
+        self._reference: Array | None = None  # down as the bias was found
+        self._recent: Array | None = None  # the running mean of down
+        self.reset()
+
+    @property
+    def warning(self) -> str:
+        """Asks about a weight that was found or that is gone, and says what might be one; '' if
+        there is none, or it was confirmed.
+        """
+        if self._doubt or self._gone:
+            return self._doubt or self._gone
+        if not self._taken or self._is_confirmed:
+            return ''
+        grams = 1e3 * self.payload.mass
+        return (
+            f'a weight of about {grams:.0f} g hangs on the hand that nobody announced: it is taken '
+            'off; call ~/confirm_weight if it belongs there, or take it away'
+        )
+
+    def confirm(self) -> float:
+        """Asks no more about the weight that is there. Returns kg, 0 if there is none."""
+        self._is_confirmed = bool(self._taken)
+        self._gone = ''
+        return self.payload.mass
+
+    def update(self, block: WrenchBlock, bias: Array) -> bool:
+        """Takes a block and the bias (6,); returns whether `payload` has changed."""
+        if not self._least or block.is_holding:
+            self.reset()
+            return False
+        down = block.down.mean(axis=0)
+        turned = 0.0 if self._down is None else float(np.linalg.norm(down - self._down))
+        self._down = down
+        if self._reference is None or self._recent is None:
+            self._reference = self._recent = down
+        self._recent = self._recent + RECENT * (down - self._recent)
+        if block.is_contact != self._was_contact:
+            self._changed(block.start)
+        self._was_contact = block.is_contact
+        time = (block.end - block.start) / SECOND
+        wander = CABLE**2 * block.speed * time + DRIFT**2 * time
+        self._covariance[range(1, 4), range(1, 4)] += wander
+        # Readings are without what is taken off already.
+        reading = block.readings.mean(axis=0)
+        force = reading[:3] + self._taken * down
+        up = float((bias[:3] - reading[:3]) @ down)
+        self._pushed_up = max(self._pushed_up * exp(-time / PUSHED_KEPT), up)
+        if not self._correct(force, down):
+            self._changed(block.end)
+            return False
+        self._turned += turned
+        return self._judge(block, reading, bias)
+
+    def _changed(self, stamp: int) -> None:
+        """The weight may be another one now."""
+        self._covariance[0, 0] = min(self._covariance[0, 0] + ANY_WEIGHT**2, 4.0)
+        self._since, self._turned = stamp, 0.0
+        self._doubt = ''
+
+    def _correct(self, force: Array, down: Array) -> bool:
+        """Takes a force (3,); returns whether the model explains it."""
+        model = np.column_stack((down, np.eye(3)))
+        spread = model @ self._covariance @ model.T + READING**2 * np.eye(3)
+        innovation = force - model @ self._state
+        gain = np.linalg.solve(spread, model @ self._covariance).T
+        state = self._state + gain @ innovation
+        left = force - model @ state
+        if float(np.linalg.norm(left)) > TOO_FAR:
+            return False
+        unlikely = float(innovation @ np.linalg.solve(spread, innovation)) / 3.0
+        self._misfit += FADE * (unlikely - self._misfit)
+        self._state = state
+        self._covariance = self._covariance - gain @ model @ self._covariance
+        return True
+
+    def _judge(self, block: WrenchBlock, reading: Array, bias: Array) -> bool:
+        weight = float(self._state[0])
+        deviation = sqrt(self._covariance[0, 0] * max(self._misfit, 1.0))
+        is_proved = self._turned >= TURNED and block.end - self._since >= LASTED
+        if not is_proved or SURE * deviation > max(self._least, abs(weight - self._taken)):
+            return False
+        found = weight if weight >= self._least else 0.0
+        if abs(found - self._taken) <= CHANGED * max(self._taken, found):
+            self._doubt = ''
+            return False
+        share, left = self._explained(bias, found - self._taken)
+        self._doubt = self._doubted(found, left)
+        if self._doubt:
+            return False
+        self._take(found, share, reading, bias)
+        return True
+
+    def _explained(self, bias: Array, change: float) -> tuple[Array, float]:
+        """Returns the part (3,) of the bias that a change of the weight, N, explains: as it hung
+        when the bias was found and since, as far as the bias has followed it; and N of the rest.
+        """
+        target = bias[:3] - self._state[1:]
+        downs = (self._reference, self._recent, self._down)
+        best, least = np.zeros(3), float(np.linalg.norm(target))
+        for one in downs:
+            for other in downs:
+                assert one is not None and other is not None
+                for part in np.linspace(0.0, 1.0, 11):
+                    way = change * (part * one + (1.0 - part) * other)
+                    size = max(float(way @ way), 1e-12)
+                    near = way * min(max(float(target @ way) / size, 0.0), 1.0)
+                    left = float(np.linalg.norm(target - near))
+                    if left < least:
+                        best, least = near, left
+        return best, least
+
+    def _doubted(self, found: float, left: float) -> str:
+        """Tells why a weight (N) may be none; '': nothing speaks against it."""
+        grams = 1e3 * found / self._gravity
+        if found > max(self._most, self._taken):
+            return (
+                f'a force of {found:.1f} N that hangs on the hand: a weight of {grams:.0f} g, or '
+                'something it is hooked to; it stays a contact'
+            )
+        if left > self._ambiguous:
+            return (
+                f'what may be a weight of {grams:.0f} g hangs on the hand, but {left:.1f} N more '
+                'push it: what was taken off stays as it was'
+            )
+        if found < self._taken and self._pushed_up > self._taken - found + self._ambiguous:
+            return (
+                f'the weight of {1e3 * self.payload.mass:.0f} g is gone from the hand, or '
+                'something bears it: it is still counted'
+            )
+        return ''
+
+    def _take(self, found: float, share: Array, reading: Array, bias: Array) -> None:
+        """Takes another weight off, N, at the tip, and no more of the bias than is its share."""
+        assert self._down is not None
+        change = (found - self._taken) * self._down
+        left = reading[3:] - np.cross(self._tip, change) - bias[3:] + np.cross(self._tip, share)
+        # It hangs away from the tip: its torque is across its direction.
+        left = left - float(left @ self._down) * self._down
+        most = LEVER * abs(found - self._taken)
+        left = left * min(most / max(float(np.linalg.norm(left)), 1e-12), 1.0)
+        self.bias_change = np.concatenate((-share, left - np.cross(self._tip, share)))
+        self._gone = ''
+        if found < self._taken:
+            self._gone = (
+                f'the weight of {1e3 * self.payload.mass:.0f} g that hung on the hand is gone, or '
+                'something bears it; call ~/confirm_weight or ~/tare in free space'
+            )
+        if not found:
+            self._is_confirmed = False
+        self._taken = found
+        self._reference = self._down
+        self.payload = Payload(found / self._gravity, self._tip) if found else Payload()

@@ -1,0 +1,331 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""All streams of one robot, judged together: the joints witness whether the others should change.
+
+The same code judges them live and in a bag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.health import Level, Status
+from frame_ros.core.time import SECOND
+from frame_ros.robots.robot import Robot
+from frame_ros.sensing.stream_health.image_samples import ImageSample, change_between
+from frame_ros.sensing.stream_health.motion import JointMotion
+from frame_ros.sensing.stream_health.options import StreamHealthOptions
+from frame_ros.sensing.stream_health.sensor_motion import SpecificForce
+from frame_ros.sensing.stream_health.stream_check import HEALTHY, StreamCheck, Verdict
+from frame_ros.sensing.stream_health.time_offset import TimeOffset, TimeOffsetEstimator
+
+Array = NDArray[np.float64]
+WRENCH = 'wrench'  # the raw one, of a tool that the joints move
+AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
+WRENCH_DEVIATION, WRENCH_CORRELATION = 0.003, 0.95  # of offsets that count
+IMAGE_DEVIATION, IMAGE_CORRELATION = 0.005, 0.6
+UNKNOWN_OFFSET = 0.02  # s, that stamps may be apart before any motion has shown it
+SPREAD = 2.0  # deviations of an estimate that its error may be
+DEVIATIONS = 4.0  # by which an offset must lie apart from what is allowed
+WRENCH_BLOCK = SECOND // 200  # ns of wrenches that are averaged
+PARTS = 16  # of joint states, each with its own joints and number of values
+
+
+@dataclass
+class Judged:
+    """One stream.
+
+    Attributes:
+        name: of the topic, or what it is.
+        kind: 'joint states', 'efforts', 'wrench' or 'image'.
+        check: by its own samples.
+        offset: against the joints; None: it is not estimated.
+    """
+
+    name: str
+    kind: str
+    check: StreamCheck
+    offset: TimeOffsetEstimator | None = None
+    tolerance: float = 0.0  # s
+    before: tuple[int, ImageSample] | None = None
+    block: list[tuple[int, Array]] = field(default_factory=list)
+
+    @property
+    def estimate(self) -> TimeOffset:
+        """The last certain estimate of the offset."""
+        return self.offset.newest if self.offset is not None else TimeOffset()
+
+    @property
+    def problem(self) -> str:
+        """Describes the fault of its newest sample; '': it has none."""
+        last = self.check.faults[-1] if self.check.faults else None
+        return last.reason if last is not None and last.end >= self.check.newest else ''
+
+    def facts(self) -> dict[str, str]:
+        """For diagnostics."""
+        check, rate = self.check, self.check.rate
+        found = {
+            'rate [Hz]': f'{rate.newest_rate:.1f}',
+            'jitter [ms]': f'{1e3 * rate.newest_jitter:.2f}',
+            'repeated': str(check.repeats),
+            'a freeze is found': check.judged,
+        }
+        if self.offset is not None:
+            found['stamps later than those of the joints'] = self.offset_in_words
+        return found
+
+    @property
+    def offset_in_words(self) -> str:
+        """The time offset, or why it is not known."""
+        found = self.estimate
+        if found.unavailable:
+            return f'not known: {found.unavailable}'
+        return (
+            f'{1e3 * found.seconds:+.1f} ms, give or take {1e3 * found.deviation:.1f} ms, by the '
+            f'motion until {found.stamp / SECOND:.1f} s'
+        )
+
+    @property
+    def excess(self) -> str:
+        """Describes an offset of its stamps that is too large; '': it is not."""
+        found = self.estimate
+        too_far = abs(found.seconds) - DEVIATIONS * found.deviation > self.tolerance
+        if not (isfinite(found.seconds) and abs(found.seconds) > self.tolerance and too_far):
+            return ''
+        side = 'later' if found.seconds > 0.0 else 'earlier'
+        return (
+            f'its stamps are {1e3 * abs(found.seconds):.0f} ms {side} than those of the joints, as '
+            'the motion shows'
+        )
+
+
+class StreamHealth:
+    """Judges joint states, efforts, wrenches and images. A sample whose stamp is not after the
+    last of its stream is not judged.
+
+    Attributes:
+        streams: by name.
+        motion: of the joints.
+    """
+
+    def __init__(self, settings: StreamHealthOptions | None = None) -> None:
+        self.settings = settings or StreamHealthOptions()
+        self.streams: dict[str, Judged] = {}
+        self._parts: dict[tuple[str, tuple[str, ...], int], str] = {}
+        self.motion = JointMotion()
+        self._tool: SpecificForce | None = None
+
+    def reset(self) -> None:
+        """The clock was set back or forward; what was learnt and found stays."""
+        self.motion.reset()
+        if self._tool is not None:
+            self._tool.reset()
+        for stream in self.streams.values():
+            stream.check.reset()
+            stream.before = None
+            stream.block.clear()
+            if stream.offset is not None:
+                stream.offset.reset()
+
+    def mount_wrench(self, robot: Robot, link: str, rotation: Array, translation: Array) -> None:
+        """Sets where the force-torque sensor sits: rotation (3, 3), translation (3,) m in a link.
+        Without, the offset of its stamps is not estimated.
+        """
+        self._tool = SpecificForce(robot, link, rotation, translation)
+
+    def on_joints(
+        self,
+        stamp: int,
+        names: Sequence[str],
+        positions: Array,
+        velocities: Array,
+        efforts: Array,
+        topic: str = 'joint_states',
+    ) -> tuple[Verdict, Verdict]:
+        """Takes a joint state: (K,) rad or m, per s, and efforts; the last two may be empty.
+
+        Returns what is wrong with it, and what is with its efforts.
+        """
+        values = np.concatenate((positions, velocities, efforts))
+        part = self._part(topic, names, len(values))
+        if not self._is_next(part, stamp):
+            return HEALTHY, HEALTHY
+        is_moving = self.motion.add(part, stamp, names, positions, velocities)
+        state = self._of(part, 'joint states', len(values), names)
+        found = state.check.update(stamp, values, is_moving)
+        if found.unavailable:
+            self.motion.doubt(part)
+        if self._tool is not None and not found.is_repeat:
+            self._predict_tool(stamp)
+        self._predict_speed(part, stamp)
+        if not len(efforts):
+            return found, HEALTHY
+        effort = self._of(f'{part}: efforts', 'efforts', len(efforts), names)
+        return found, effort.check.update(stamp, efforts, self.motion.is_moving(stamp))
+
+    def on_wrench(self, stamp: int, values: Sequence[float], name: str = WRENCH) -> Verdict:
+        """Takes a wrench: 6 values, N and N m."""
+        if not self._is_next(name, stamp):
+            return HEALTHY
+        stream = self._of(name, 'wrench', len(AXES), AXES)
+        array = np.array(values, np.float64)
+        found = stream.check.update(stamp, array, self.motion.is_moving(stamp))
+        if stream.offset is not None and not found.unavailable:
+            self._add_block(stream, stamp, array)
+        return self._with_offset(stream, stamp, found)
+
+    def on_image(self, name: str, stamp: int, image: ImageSample) -> Verdict:
+        """Takes an image of a camera."""
+        if not self._is_next(name, stamp):
+            return HEALTHY
+        stream = self._of(name, 'image', len(image.channels), ())
+        if len(image.channels) != len(stream.check.names):
+            del self.streams[name]  # another size
+            stream = self._of(name, 'image', len(image.channels), ())
+        is_moving = self.motion.is_moving(stamp)
+        found = stream.check.update(stamp, image.channels, is_moving, image.key)
+        before, stream.before = stream.before, (stamp, image)
+        if stream.offset is not None and before is not None and not found.unavailable:
+            interval = (stamp - before[0]) / SECOND
+            change = change_between(before[1], image) / interval
+            if isfinite(change) and interval < 0.5:
+                middle = (stamp + before[0]) // 2
+                stream.offset.add_measured(middle, np.array([change]))
+                half = 0.5 / stream.check.rate.newest_rate
+                stream.tolerance = max(self.settings.largest_offset, half if half > 0 else 0.0)
+        return self._with_offset(stream, stamp, found)
+
+    def corrected(self, name: str, stamp: int) -> int:
+        """Returns the stamp (ns) that a sample would have on the clock of the joints, where that is
+        asked for and known.
+        """
+        stream = self.streams.get(name)
+        if stream is None or not self.settings.is_offset_corrected or not stream.excess:
+            return stamp
+        return stamp - round(stream.estimate.seconds * SECOND)
+
+    def stamp_error(self, name: str) -> float:
+        """Returns s by which the stamps of a stream, as `corrected`, may differ from those of the
+        joints: by an offset that is not known yet or not corrected, and by jitter.
+        """
+        stream = self.streams.get(name)
+        if stream is None or stream.offset is None:
+            return 0.0
+        found, jitter = stream.estimate, stream.check.rate.newest_jitter
+        late = jitter if isfinite(jitter) else 0.0
+        if found.unavailable:
+            return UNKNOWN_OFFSET + late
+        is_corrected = self.settings.is_offset_corrected and bool(stream.excess)
+        return late + SPREAD * found.deviation + (0.0 if is_corrected else abs(found.seconds))
+
+    def correction(self, name: str) -> str:
+        """Describes the offset of a stream whose stamps are corrected; '': none is."""
+        stream = self.streams.get(name)
+        if stream is None or not self.settings.is_offset_corrected or not stream.excess:
+            return ''
+        return f'{stream.excess}, and corrected'
+
+    def statuses(self) -> list[Status]:
+        """One of each stream, for diagnostics."""
+        return [
+            Status(
+                f'stream {each.name}',
+                Level.WARN if each.problem else Level.OK,
+                each.problem or 'healthy',
+                each.facts(),
+            )
+            for each in self.streams.values()
+        ]
+
+    def _with_offset(self, stream: Judged, stamp: int, found: Verdict) -> Verdict:
+        if found.unavailable or self.settings.is_offset_corrected or stream.offset is None:
+            return found
+        why = stream.excess
+        if not why:
+            return found
+        stream.check.note('offset', why, stream.estimate.stamp, stamp)
+        return Verdict(found.is_repeat, why)
+
+    def _is_next(self, name: str, stamp: int) -> bool:
+        """Returns whether a stamp is after the last of its stream; far before it, the clock was
+        reset.
+        """
+        stream = self.streams.get(name)
+        if stream is None or stamp > stream.check.newest:
+            return True
+        if stream.check.newest - stamp > SECOND:
+            self.reset()
+            return True
+        return False
+
+    def _part(self, topic: str, names: Sequence[str], size: int) -> str:
+        """Returns the name of a joint state's stream: messages with other joints, or with more or
+        fewer values of them, are another. Beyond PARTS the one that came longest ago is forgotten.
+        """
+        key = (topic, tuple(names), size)
+        part = self._parts.pop(key, None)
+        if part is None and len(self._parts) >= PARTS:
+            old = self._parts.pop(next(iter(self._parts)))
+            self.streams.pop(old, None)
+            self.streams.pop(f'{old}: efforts', None)
+        taken = set(self._parts.values())
+        choices = (topic, f'{topic} of {names[0] if names else "nothing"}')
+        if part is None:
+            numbered = (f'{choices[1]} ({i})' for i in range(2, PARTS + 2))
+            part = next(name for name in (*choices, *numbered) if name not in taken)
+        self._parts[key] = part  # last: the newest
+        return part
+
+    def _of(self, name: str, kind: str, size: int, names: Sequence[str]) -> Judged:
+        stream = self.streams.get(name)
+        if stream is None or (kind != 'image' and len(stream.check.names) != size):
+            stream = self.streams[name] = self._made(name, kind, size, names)
+        return stream
+
+    def _made(self, name: str, kind: str, size: int, names: Sequence[str]) -> Judged:
+        settings = self.settings
+        channels = tuple(names[i % len(names)] if names else str(i) for i in range(size))
+        ranges: list[float] | None = None
+        if kind == 'wrench':
+            ranges = [settings.force_range] * 3 + [settings.torque_range] * 3
+        elif kind == 'efforts':
+            ranges = [settings.effort_range] * size
+        check = StreamCheck(channels, settings, ranges, has_idle_zero=kind == 'efforts')
+        offset = None
+        if settings.largest_offset and name == WRENCH:
+            offset = TimeOffsetEstimator(WRENCH_DEVIATION, WRENCH_CORRELATION, False)
+        elif settings.largest_offset and kind == 'image' and size:
+            offset = TimeOffsetEstimator(IMAGE_DEVIATION, IMAGE_CORRELATION)
+        return Judged(name, kind, check, offset, settings.largest_offset)
+
+    def _predict_tool(self, stamp: int) -> None:
+        assert self._tool is not None
+        q = self.motion.positions(self._tool.joint_names)
+        found = self._tool.add(stamp, q) if q is not None else None
+        if found is not None:
+            for stream in self.streams.values():
+                if stream.kind == 'wrench' and stream.offset is not None:
+                    stream.offset.add_reference(*found)
+
+    def _predict_speed(self, part: str, stamp: int) -> None:
+        found = self.motion.new_speed(part, stamp)
+        if found is not None:
+            for stream in self.streams.values():
+                if stream.kind == 'image' and stream.offset is not None:
+                    stream.offset.add_reference(*found)
+
+    def _add_block(self, stream: Judged, stamp: int, values: Array) -> None:
+        block = stream.block
+        block.append((stamp, values))
+        if stamp - block[0][0] < WRENCH_BLOCK:
+            return
+        middle = sum(each - stamp for each, _ in block) // len(block) + stamp
+        force = np.mean([each[:3] for _, each in block], axis=0)
+        block.clear()
+        assert stream.offset is not None
+        stream.offset.add_measured(middle, force)

@@ -1,0 +1,214 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The time by which a stream's stamps are later than those of the joints, from a motion that both
+show.
+
+Of two signals on a common grid, one predicted from the joints and one measured, the offset is the
+shift at which they correlate best (Knapp and Carter, The generalized correlation method for
+estimation of time delay, 1976), between the grid by a parabola. Its standard deviation follows from
+what the best fit leaves over and from how fast the signal changes,
+
+    sigma_tau^2 = sigma_residual^2 / (gain^2 sum |d reference / dt|^2),
+
+the bound of Cramer and Rao for a known signal in white noise, of the derivative only what neither
+an offset nor another gain explains. What touches the robot meanwhile is
+left over as well, and makes the offset less certain.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from math import inf, nan, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.time import SECOND
+
+Array = NDArray[np.float64]
+Samples = deque[tuple[int, Array]]
+GAP = SECOND // 4  # ns without a sample, behind which nothing is interpolated
+GRID = 5_000_000  # ns
+LARGEST = 0.15  # s, of offsets that are looked for
+WINDOW = 2.5  # s of motion that are looked at
+PERIOD = SECOND // 10  # ns from one estimate to the next
+LEAST_SECONDS = 0.6  # s of both signals that an estimate needs, apart from the shift
+KERNEL = np.hanning(27)[1:-1]  # of a low-pass, 0.06 s wide at half of its height
+KERNEL /= KERNEL.sum()
+LARGE_SHARE, LARGE_DEVIATION = 0.12, 0.006  # of an offset that its deviation may be; s, at most
+EDGE = 4  # grid points from the largest offsets: what lies there may lie beyond
+NO_MOTION = 'no motion yet that would show it'
+
+
+@dataclass(frozen=True)
+class TimeOffset:
+    """An estimate.
+
+    Attributes:
+        seconds: by which the stream's stamps are later than those of the joints; NaN if unknown.
+        deviation: s, its standard deviation.
+        correlation: of the two signals at the best shift.
+        stamp: ns, of the newest sample that it is of.
+        unavailable: why it is not known.
+    """
+
+    seconds: float = nan
+    deviation: float = inf
+    correlation: float = nan
+    stamp: int = 0
+    unavailable: str = NO_MOTION
+
+
+class TimeOffsetEstimator:
+    """Takes both signals in the order of their stamps; `newest` is the last estimate that is
+    certain enough, `since` the stamp (ns) from which on the motion is that it is of.
+    """
+
+    def __init__(
+        self, most_deviation: float, least_correlation: float, has_known_sign: bool = True
+    ) -> None:
+        """Takes what makes an estimate count.
+
+        Args:
+            most_deviation: s.
+            least_correlation: of both signals.
+            has_known_sign: whether the measured signal grows with the predicted one; a force-torque
+                sensor may read the force on the tool or that of the tool.
+        """
+        self._most_deviation, self._least = most_deviation, least_correlation
+        self._has_known_sign = has_known_sign
+        self.reset()
+
+    def reset(self) -> None:
+        """The clock was set back or forward: an offset to another one may have gone with it."""
+        self.newest = TimeOffset()
+        self._reference: Samples = deque()
+        self._measured: Samples = deque()
+        self._next = 0
+        self._candidate: TimeOffset | None = None
+
+    def add_reference(self, stamp: int, values: Array) -> None:
+        """Takes the signal (K,) that the joints predict, at `stamp`, ns."""
+        self._restart_after_gap(self._reference, stamp)
+        self._reference.append((stamp, values))
+        _forget(self._reference, stamp)
+
+    def add_measured(self, stamp: int, values: Array) -> bool:
+        """Takes the measured signal (K,); returns whether there is a new estimate."""
+        self._restart_after_gap(self._measured, stamp)
+        self._measured.append((stamp, values))
+        _forget(self._measured, stamp)
+        if stamp < self._next or not self._reference:
+            return False
+        self._next = stamp + PERIOD
+        found = self.estimate()
+        # A large offset need not be known as well as a small one.
+        large = min(LARGE_SHARE * abs(found.seconds), LARGE_DEVIATION)
+        most = max(self._most_deviation, large)
+        is_certain = found.deviation <= most and found.correlation >= self._least
+        before, self._candidate = self._candidate, found if is_certain else None
+        if not is_certain or before is None:
+            return False
+        # Two that follow each other agree, or it is chance.
+        if abs(before.seconds - found.seconds) > 3.0 * most:
+            return False
+        self.newest = found
+        return True
+
+    def _restart_after_gap(self, samples: Samples, stamp: int) -> None:
+        if samples and not 0 < stamp - samples[-1][0] <= GAP:
+            self.reset()
+
+    def estimate(self) -> TimeOffset:
+        """Returns the offset by the samples that are kept."""
+        reference, measured = _columns(self._reference), _columns(self._measured)
+        begin = max(reference[0][0], measured[0][0]) if len(measured[0]) else 0
+        end = min(reference[0][-1], measured[0][-1]) if len(measured[0]) else 0
+        lags = round(LARGEST * SECOND / GRID)
+        count = int((end - begin) // GRID) + 1
+        if count - len(KERNEL) - 2 * lags < LEAST_SECONDS * SECOND / GRID:
+            return TimeOffset()
+        grid = begin + GRID * np.arange(count)
+        # The same zero-phase low-pass for both, which moves neither against the other.
+        predicted = _smoothed(_resampled(grid, *reference))
+        seen = _smoothed(_resampled(grid, *measured))
+        count -= len(KERNEL) - 1
+        inner = seen[lags : count - lags]
+        seen = inner - inner.mean(axis=0)
+        return _best_shift(predicted, seen, lags, int(end), self._has_known_sign)
+
+
+def _best_shift(
+    predicted: Array, seen: Array, lags: int, stamp: int, has_known_sign: bool
+) -> TimeOffset:
+    """predicted: (n + 2 lags, K); seen: (n, K), without its mean."""
+    size = len(seen)
+    windows = np.lib.stride_tricks.sliding_window_view(predicted, size, axis=0)  # (2 l + 1, K, n)
+    centred = windows - windows.mean(axis=2, keepdims=True)
+    products = np.einsum('lkn,nk->l', centred, seen)
+    energies = np.einsum('lkn,lkn->l', centred, centred)
+    total = float((seen * seen).sum())
+    if total <= 0.0 or not (energies > 1e-12).all():
+        return TimeOffset()
+    correlations = products / np.sqrt(energies * total)
+    if not has_known_sign:
+        correlations = np.abs(correlations)
+    best = int(np.argmax(correlations))
+    if not EDGE <= best < len(correlations) - EDGE:
+        return TimeOffset()
+    before, peak, after = correlations[best - 1 : best + 2].tolist()
+    curve = before - 2.0 * peak + after
+    part = 0.5 * (before - after) / curve if curve < 0.0 else 0.0
+    # Window l begins l grid points into the prediction, l - lags of them from the measured one.
+    seconds = -(best - lags + part) * GRID / SECOND
+    gain = products[best] / energies[best]
+    residual = seen - gain * centred[best].T
+    change = gain * gain * _shift_energy(centred[best])
+    variance = float((residual * residual).sum()) / residual.size
+    # What is left over is not white: neighbours on the grid are of one error.
+    correlated = _correlation_length(residual)
+    deviation = sqrt(variance * correlated / change) if change > 0.0 else inf
+    return TimeOffset(seconds, deviation, peak, stamp, '')
+
+
+def _shift_energy(signal: Array) -> float:
+    """Returns the energy of d signal / dt, (K, n), that neither a constant nor another gain would
+    explain: a ramp that is shifted is the same ramp.
+    """
+    slope = np.gradient(signal, GRID / SECOND, axis=1)
+    slope -= slope.mean(axis=1, keepdims=True)
+    slope -= signal * (float((slope * signal).sum()) / float((signal * signal).sum()))
+    return float((slope * slope).sum())
+
+
+def _correlation_length(residual: Array) -> float:
+    """Returns how many neighbouring samples are of one error, at least 1."""
+    variance = float((residual * residual).sum())
+    if variance <= 0.0:
+        return 1.0
+    neighbour = float((residual[1:] * residual[:-1]).sum()) / variance
+    share = min(max(neighbour, 0.0), 0.98)
+    return (1.0 + share) / (1.0 - share)
+
+
+def _smoothed(values: Array) -> Array:
+    """Returns (n - len(KERNEL) + 1, K) of (n, K)."""
+    return np.column_stack([np.convolve(column, KERNEL, 'valid') for column in values.T])
+
+
+def _forget(samples: Samples, stamp: int) -> None:
+    while samples and stamp - samples[0][0] > (WINDOW + 2 * LARGEST) * SECOND:
+        samples.popleft()
+
+
+def _columns(samples: Samples) -> tuple[NDArray[np.int64], Array]:
+    stamps = np.array([stamp for stamp, _ in samples], np.int64)
+    return stamps, np.array([values for _, values in samples], np.float64)
+
+
+def _resampled(grid: NDArray[np.int64], stamps: NDArray[np.int64], values: Array) -> Array:
+    """Returns (n, K) on the grid, linearly between the samples."""
+    seconds = (grid - stamps[0]) / SECOND
+    known = (stamps - stamps[0]) / SECOND
+    return np.column_stack([np.interp(seconds, known, column) for column in values.T])

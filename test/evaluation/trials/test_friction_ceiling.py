@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pushes that a motor can feel, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frame_ros.evaluation.trials.arm_run import BEGIN
+from frame_ros.evaluation.trials.friction_ceiling import (
+    FrictionCeiling,
+    exceeds,
+    reading_resolution,
+)
+from frame_ros.scenes.simulation.gear_friction import DRY008, StickSlip
+
+
+def test_a_reading_resolves_three_deviations():
+    # 1.09 N m/A; 10 mA of noise and steps of 6.5 mA, which deviate by 1.876 mA.
+    assert reading_resolution() == pytest.approx(3 * 1.09 * np.hypot(0.01, 0.0018764), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ('push', 'held', 'moves', 'is_over'),
+    [
+        (0.30, 0.0, False, False),  # below what it can hold
+        (0.34, 0.0, False, True),
+        (0.20, 0.1, False, False),  # 0.3 with what it held
+        (0.24, 0.1, False, True),
+        (-0.40, 0.1, False, False),  # the other way it must be turned round first
+        (-0.44, 0.1, False, True),
+        (0.22, 0.1, True, False),  # sliding: less friction, and what it held does not count
+        (0.24, -0.1, True, True),
+    ],
+)
+def test_a_push_must_exceed_friction_by_what_is_resolved(push, held, moves, is_over):
+    found = exceeds(
+        np.array([push]), np.array([held]), np.array([0.2]), np.array([0.3]), np.array([moves])
+    )
+    assert found.tolist() == [is_over]
+
+
+@pytest.mark.parametrize(
+    ('push', 'speed', 'expected'),
+    [(0.2, 0.0, (False, True)), (0.35, 0.0, (True, True)), (0.35, 0.5, (True, False))],
+)
+def test_pushes_are_judged_by_the_truth_of_their_samples(push, speed, expected):
+    gears, ceiling = StickSlip(DRY008, np.ones(1)), FrictionCeiling()
+    for row in range(50):
+        at = BEGIN + row * 20_000_000
+        torque = push if 0.4 < 0.02 * row <= 0.6 else 0.0
+        ceiling.add(at, np.array([speed]), np.zeros(1), np.array([torque]), gears)
+    assert ceiling.judged([(0.4, 0.6, 5.0, 'link')]) == [expected]
+
+
+def test_one_sample_is_not_enough():
+    gears, ceiling = StickSlip(DRY008, np.ones(1)), FrictionCeiling()
+    for row in range(50):
+        torque = 0.9 if row == 25 else 0.0
+        ceiling.add(BEGIN + row * 20_000_000, np.zeros(1), np.zeros(1), np.array([torque]), gears)
+    assert ceiling.judged([(0.4, 0.6, 5.0, 'link')]) == [(False, True)]

@@ -1,0 +1,246 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The Franka arm and its hand over TCP and UDP on loopback, against franky-sim."""
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+
+import numpy as np
+import pytest
+from fci_server import FciServer
+from patience import PATIENCE
+
+pytest.importorskip('franky')
+pytest.importorskip('franky_sim')
+
+from frame_ros.core.errors import SetupError
+from frame_ros.core.options import evolved
+from frame_ros.hardware.device_error import DeviceError
+from frame_ros.hardware.franky.arm import FrankyArm
+from frame_ros.hardware.franky.hand import FrankyHand
+from frame_ros.hardware.franky.library import MotionAborted
+from frame_ros.hardware.franky.options import FciOptions
+from frame_ros.robots import load_robot
+
+OPTIONS = evolved(FciOptions(), realtime='ignore', answer_timeout=2.0, connect_timeout=1.0)
+FR3 = load_robot('fr3')
+ACCELERATIONS = np.full(7, 10.0)
+
+
+@pytest.fixture(scope='module')
+def server():
+    server = FciServer()
+    yield server
+    server.kill()
+
+
+def arm_at(host, options=OPTIONS):
+    return FrankyArm(host, options, FR3.velocity_limits, ACCELERATIONS)
+
+
+@pytest.fixture()
+def arm(server):
+    arm = arm_at(server.host)
+    arm.connect()
+    yield arm
+    arm.close()
+
+
+def read_until(arm, condition):
+    """The readings up to where the condition holds of all so far; the motion's end is looked
+    after.
+    """
+    end, readings = time.monotonic() + PATIENCE, []
+    while not readings or not condition(readings):
+        assert time.monotonic() < end, 'it did not happen'
+        readings.append(arm.read())
+        arm.check_motion()
+    return readings
+
+
+def rests(readings):
+    """By the positions: in franky-sim the velocities chatter by 0.1 rad/s in an arm at rest."""
+    last = [reading.positions for reading in readings[-100:]]
+    return len(last) == 100 and np.ptp(last, axis=0).max() < 5e-4
+
+
+def rests_at(goal):
+    return lambda found: rests(found) and np.abs(found[-1].positions - goal).max() < 2e-3
+
+
+def test_no_state_is_read_twice(arm):
+    counts = [arm.read().count for _ in range(100)]
+    assert (np.diff(counts) > 0).all()
+
+
+def test_the_pose_is_that_of_our_kinematics(arm):
+    reading = arm.read()
+    position, quaternion = load_robot('fr3', 'tcp').forward(reading.positions)
+    assert np.linalg.norm(reading.pose[:3] - position) < 1e-3
+    assert abs(reading.pose[3:] @ quaternion) > 0.999999
+
+
+def test_it_goes_to_joint_positions_and_stays(arm):
+    goal = arm.read().positions + (0.15, 0.0, 0.0, 0.1, 0.0, 0.0, -0.2)
+    arm.follow_positions(goal)
+    read_until(arm, rests_at(goal))
+    assert arm.is_moving  # it holds
+    arm.begin_stop()
+    arm.wait_for_rest()
+    assert not arm.is_moving
+
+
+def test_a_goal_replaces_the_one_before_while_it_moves(arm):
+    start = arm.read().positions
+    step = np.eye(7)[0]
+    arm.follow_positions(start + 0.3 * step)
+    read_until(arm, lambda found: found[-1].positions[0] > start[0] + 0.1)
+    arm.follow_positions(start)
+    readings = read_until(arm, rests_at(start))
+    assert max(r.positions[0] for r in readings) < start[0] + 0.28
+
+
+def test_velocities_end_by_themselves(arm):
+    start = arm.read().positions[6]
+    arm.follow_velocities(0.2 * np.eye(7)[6], 0.2)
+    readings = read_until(arm, lambda found: not arm.is_moving)
+    moved = readings[-1].positions[6] - start
+    assert 0.03 < moved < 0.1
+    assert rests(read_until(arm, rests))
+
+
+def test_it_goes_to_a_pose(arm):
+    before = arm.read().pose
+    goal = before[:3] + (0.0, 0.03, 0.02)
+    arm.follow_pose(goal, before[3:])
+    read_until(arm, lambda found: rests(found) and np.linalg.norm(found[-1].pose[:3] - goal) < 3e-3)
+
+
+def test_a_motion_of_another_kind_waits_for_the_end_of_the_one_before(arm):
+    arm.follow_positions(arm.read().positions)
+    with pytest.raises(DeviceError, match='type of motion'):
+        arm.follow_velocities(np.zeros(7), 0.1)
+
+
+def test_a_reflex_ends_the_motion_with_its_reason(arm, server):
+    arm.follow_positions(arm.read().positions + 0.1)
+    server.order('reflex')
+    with pytest.raises(MotionAborted, match='[Rr]eflex'):
+        read_until(arm, lambda found: False)
+    arm.recover()
+    arm.follow_positions(arm.read().positions)
+
+
+def test_nobody_at_the_address(server):
+    arm = arm_at('127.68.0.9')
+    with pytest.raises(DeviceError, match='no connection to the arm at 127.68.0.9'):
+        arm.connect()
+    assert not arm.is_connected
+
+
+def test_the_hand_follows_its_newest_goal(server):
+    hand = FrankyHand(server.host, OPTIONS)
+    hand.start()
+    try:
+        for width in (0.03, 0.07):
+            hand.set_goal(width)
+            end = time.monotonic() + PATIENCE
+            while hand.reading is None or abs(hand.reading.width - width) > 0.004:
+                assert time.monotonic() < end, (hand.reading, hand.problem)
+                time.sleep(0.02)
+    finally:
+        hand.stop()
+    assert hand.commands == 2
+
+
+def test_the_simulator_calls_the_whole_torque_external(arm, server):
+    """Its estimate is no evidence of contact: it holds the weight of the arm, which we pass on."""
+    found = arm.read().estimates
+    steady = slice(6)  # the last joint's torque chatters between its limits in an arm that stands
+    assert np.abs((found.torques - server.report()['torques'])[steady]).max() < 0.5
+    assert np.abs(found.torques).max() > 15.0
+    assert not found.wrench.any() and not found.is_contact
+
+
+def test_motions_keep_to_what_both_the_arm_and_the_library_allow(server):
+    """franky's limits are a Panda's; an FR3 may go faster in joint 6, and accelerates less."""
+    arm = arm_at(server.host, evolved(OPTIONS, dynamics=1.0))
+    arm.connect()
+    try:
+        assert (FR3.velocity_limits > arm.largest_rates).any()
+        limits = arm._robot.joint_acceleration_limit
+        assert (limits.max > 10.0).any() and (limits.get() <= 10.0).all()
+        arm.follow_velocities(-arm.largest_rates * np.eye(7)[5], 0.02)
+        read_until(arm, lambda found: not arm.is_moving)
+    finally:
+        arm.close()
+
+
+def test_a_motion_that_the_library_refuses_is_no_lost_arm(arm):
+    arm.follow_velocities(9.0 * np.eye(7)[6], 0.1)
+    with pytest.raises(MotionAborted, match='exceeds maximum velocity'):
+        read_until(arm, lambda found: False)
+    arm.read()
+
+
+def test_a_second_client_is_told_that_the_arm_is_taken_and_has_it_later(server):
+    first, second = arm_at(server.host), arm_at(server.host)
+    first.connect()
+    with pytest.raises(DeviceError, match='is another client connected'):
+        second.connect()
+    assert first.read().count > 0  # it has not been disturbed
+    first.close()
+    end = time.monotonic() + PATIENCE
+    while not second.is_connected:
+        assert time.monotonic() < end
+        with contextlib.suppress(DeviceError):
+            second.connect()
+    assert second.read().count > 0
+    second.close()
+
+
+def test_an_attempt_that_was_given_up_leaves_the_arm_to_others(server):
+    first, second = arm_at(server.host), arm_at(server.host)
+    first.connect()
+    with pytest.raises(DeviceError, match='is another client connected'):
+        second.connect()
+    second.close()
+    first.close()
+    end = time.monotonic() + PATIENCE
+    while not first.is_connected:
+        assert time.monotonic() < end
+        with contextlib.suppress(DeviceError):
+            first.connect()
+    assert first.read().count > 0
+    first.close()
+
+
+def test_a_server_of_another_version_is_named_with_both_versions():
+    with socket.create_server(('127.67.251.9', 1337)) as server:
+
+        def refuse():
+            client, _ = server.accept()
+            command, number, _ = struct.unpack('<III', client.recv(100)[:12])
+            # kIncompatibleLibraryVersion, of a server of version 7.
+            client.sendall(struct.pack('<IIIHHI', command, number, 20, 1, 7, 0))
+            client.close()
+
+        threading.Thread(target=refuse, daemon=True).start()
+        with pytest.raises(SetupError, match='Incompatible library version.*real-arms.md'):
+            arm_at('127.67.251.9').connect()
+
+
+def test_the_hand_is_absent():
+    """Nobody answers for it: that is said, and the thread ends when it is to."""
+    hand = FrankyHand('127.68.0.9', OPTIONS)
+    hand.start()
+    end = time.monotonic() + PATIENCE
+    while 'no connection to the hand' not in hand.problem:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    assert hand.reading is None
+    hand.stop()
+    assert not hand.is_alive()

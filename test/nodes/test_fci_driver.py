@@ -1,0 +1,278 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The robot driver with a Franka arm over real rclpy, against franky-sim over TCP and UDP."""
+
+import time
+
+import numpy as np
+import pytest
+from fci_server import FciServer
+from patience import PATIENCE
+
+pytest.importorskip('rclpy')
+pytest.importorskip('franky')
+pytest.importorskip('franky_sim')
+
+import rclpy
+from geometry_msgs.msg import PoseStamped, WrenchStamped
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from frame_ros.hardware.driver_state import Activity
+from frame_ros.msg import ContactState
+from frame_ros.nodes.robot_driver.node import RobotDriverNode
+
+NAMES = [*(f'fr3_joint{i}' for i in range(1, 8)), 'fr3_finger_joint1']
+BROADCASTER = 'franka_robot_state_broadcaster'
+
+
+@pytest.fixture(scope='module')
+def server():
+    server = FciServer()
+    yield server
+    server.kill()
+
+
+class Bench:
+    """The driver on a simulated arm, and a node that watches."""
+
+    def __init__(self, server, **parameters):
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context)
+        values = {
+            'robot': 'fr3', 'host': server.host, 'fci.realtime': 'ignore',
+            'fci.answer_timeout': 2.0, 'reconnect_period': 0.2, 'fci.rate': 100.0,
+            'fci.estimates_rate': 50.0, **parameters,
+        }  # fmt: skip
+        overrides = [Parameter(name, value=value) for name, value in values.items()]
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.node = Node('probe', context=self.context)
+        self.executor.add_node(self.node)
+        self.states, self.wrenches, self.contacts = [], [], []
+        listen = self.node.create_subscription
+        listen(JointState, 'joint_states', self.states.append, 50)
+        wrench = f'{BROADCASTER}/external_wrench_in_base_frame'
+        listen(WrenchStamped, wrench, self.wrenches.append, qos_profile_sensor_data)
+        listen(ContactState, f'{BROADCASTER}/contact', self.contacts.append, 50)
+        self.commands = self.node.create_publisher(JointState, 'joint_commands', 10)
+        self.poses = self.node.create_publisher(PoseStamped, 'pose_commands', 10)
+        self.recovery = self.node.create_client(Trigger, 'robot_driver/recover_errors')
+        self.driver = RobotDriverNode(context=self.context, parameter_overrides=overrides)
+        self.executor.add_node(self.driver)
+
+    def until(self, condition, action=None):
+        """Spins until the condition holds, repeating the action now and then."""
+        end, again = time.monotonic() + PATIENCE, 0.0
+        while not condition():
+            assert time.monotonic() < end, 'it did not happen'
+            if action and time.monotonic() > again:
+                action()
+                again = time.monotonic() + 0.03
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def command(self, positions=(), velocities=(), names=NAMES):
+        message = JointState(name=list(names)[: max(len(positions), len(velocities))])
+        message.position = [float(p) for p in positions]
+        message.velocity = [float(v) for v in velocities]
+        message.header.stamp = self.node.get_clock().now().to_msg()
+        self.commands.publish(message)
+
+    @property
+    def positions(self):
+        return np.array(self.states[-1].position)
+
+    @property
+    def state(self):
+        return self.driver._fci._loop.state
+
+    def close(self):
+        self.executor.remove_node(self.driver)
+        self.driver.destroy_node()
+        self.executor.shutdown()
+        self.node.destroy_node()
+        rclpy.try_shutdown(context=self.context)
+
+
+@pytest.fixture()
+def bench(ros_domain, server):
+    benches = []
+
+    def start(**parameters):
+        benches.append(Bench(server, **parameters))
+        benches[-1].until(lambda: benches[-1].states and benches[-1].positions[7] > 0.0)
+        return benches[-1]
+
+    yield start
+    for each in benches:
+        each.close()
+
+
+def test_states_and_estimates_under_franka_ros2_s_names(bench):
+    found = bench()
+    found.until(lambda: found.wrenches and found.contacts and found.positions[7] > 0.0)
+    state = found.states[-1]
+    assert list(state.name) == NAMES
+    assert np.isfinite(state.effort[:7]).all() and np.isnan(state.effort[7])
+    assert found.wrenches[-1].header.frame_id == 'fr3_link0'
+    contact = found.contacts[-1]
+    assert contact.source == ContactState.SOURCE_ROBOT and not contact.in_contact
+    assert len(contact.joint_residuals) == len(contact.joint_thresholds) == 7
+
+
+@pytest.mark.parametrize('control', ['joint_velocity', 'joint_position'])
+def test_a_stream_of_goals_is_followed_and_its_end_is_a_stop(bench, control):
+    found = bench(**{'fci.control': control, 'command_timeout': 1.0})
+    goal = found.positions
+    goal[6] += -0.1 if goal[6] > 0.7 else 0.1
+    goal[7] = 0.03 if goal[7] < 0.025 else 0.015
+    found.until(lambda: np.abs(found.positions - goal).max() < 4e-3, lambda: found.command(goal))
+    assert found.state.activity is Activity.FOLLOWING
+    found.until(lambda: found.state.activity is Activity.HOLDING)
+    found.until(lambda: not found.driver._fci._arm.is_moving)
+    assert found.state.counts.holds == 1
+    assert np.abs(found.positions[:7] - goal[:7]).max() < 4e-3
+
+
+def test_velocities_are_followed(bench):
+    found = bench()
+    start = found.positions[5]
+    sign = 1.0 if start < 1.6 else -1.0
+    velocities = sign * 0.1 * np.eye(7)[5]
+    found.until(
+        lambda: abs(found.positions[5] - start) > 0.05,
+        lambda: found.command(velocities=velocities),
+    )
+
+
+def test_poses_are_followed_and_joints_are_not(bench):
+    found = bench(**{'fci.control': 'cartesian_pose'})
+    before = found.state.reading.pose
+    goal = before[:3] + (0.0, 0.0, 0.02 if before[2] < 0.5 else -0.02)
+    message = PoseStamped()
+    message.header.frame_id = 'base'
+    at, turned = message.pose.position, message.pose.orientation
+    at.x, at.y, at.z = goal.tolist()
+    turned.x, turned.y, turned.z, turned.w = before[3:].tolist()
+    elsewhere = found.positions + 0.3
+
+    def act():
+        found.poses.publish(message)
+        found.command(elsewhere[:7])
+
+    found.until(lambda: np.linalg.norm(found.state.reading.pose[:3] - goal) < 3e-3, act)
+
+
+def test_commands_that_cannot_be_followed_are_refused(bench):
+    found = bench()
+    goal = found.positions[:7]
+    take = found.driver._fci._loop.commands.joints
+    none = np.array(())
+    assert 'its limits are' in take(0, NAMES[:7], goal + 9.0, none)
+    assert 'unknown joint' in take(0, ['elbow'], goal[:1], none)
+    assert 'not finite' in take(0, NAMES[:7], none, np.full(7, np.nan))
+    assert 'velocities are wanted of' in take(0, NAMES[:2], none, np.zeros(2))
+    assert 'old' in take(1, NAMES[:7], goal, none)
+    assert found.state.counts.refused == 4 and found.state.counts.stale == 1
+
+
+def test_after_a_reflex_it_waits_for_the_recovery(bench, server):
+    found = bench()
+    goal = found.positions[:7]
+    found.until(lambda: found.state.activity is Activity.FOLLOWING, lambda: found.command(goal))
+    server.order('reflex')
+    found.until(lambda: found.state.activity is Activity.ABORTED, lambda: found.command(goal))
+    assert 'eflex' in found.state.problem
+    refused = found.state.counts.refused
+    found.until(lambda: found.state.counts.refused > refused + 3, lambda: found.command(goal))
+    answer = found.recovery.call_async(Trigger.Request())
+    found.until(answer.done)
+    assert answer.result().success, answer.result().message
+    found.until(lambda: found.state.activity is Activity.FOLLOWING, lambda: found.command(goal))
+
+
+def test_recovery_leaves_an_arm_without_an_error_alone(bench):
+    found = bench()
+    goal = found.positions[:7]
+    found.until(lambda: found.state.activity is Activity.FOLLOWING, lambda: found.command(goal))
+    answer = found.recovery.call_async(Trigger.Request())
+    found.until(answer.done, lambda: found.command(goal))
+    assert answer.result().success and 'no error' in answer.result().message
+    assert found.state.activity is Activity.FOLLOWING and found.state.counts.aborts == 0
+
+
+def test_commands_at_full_dynamics_lose_no_arm(bench):
+    """The limits of an FR3 are above those that the library allows: the goals run ahead."""
+    found = bench(**{'fci.dynamics': 1.0, 'max_relative_target': 0.0})
+    start = found.positions[:7]
+    sign = 1.0 if start[5] < 1.8 else -1.0
+    goal = start + sign * 1.5 * np.eye(7)[5]
+    found.until(lambda: np.abs(found.positions[:7] - goal).max() < 0.01,
+                lambda: found.command(goal))  # fmt: skip
+    counts = found.state.counts
+    assert counts.losses == counts.aborts == 0
+
+
+def test_without_a_hand_there_is_no_finger_and_no_status_of_it(ros_domain, server):
+    found = Bench(server, **{'fci.gripper': False})
+    try:
+        found.until(lambda: found.states)
+        assert list(found.states[-1].name) == NAMES[:7]
+        assert [status.name for status in found.driver.health()] == ['robot']
+    finally:
+        found.close()
+
+
+def test_a_lost_arm_is_found_again(ros_domain):
+    server = FciServer()
+    found = Bench(server, **{'fci.answer_timeout': 0.5})
+    try:
+        found.until(lambda: found.states)
+        server.kill()
+        found.until(lambda: found.state.activity is Activity.LOST)
+        assert found.driver.health()[0].level == 2
+        server.start()
+        found.until(lambda: found.state.activity is Activity.HOLDING)
+        found.states.clear()
+        found.until(lambda: found.states)
+    finally:
+        found.close()
+        server.kill()
+
+
+def test_a_mistake_of_ours_loses_the_arm_and_not_the_watch_over_it(bench, monkeypatch):
+    found = bench()
+    goal = found.positions[:7] + 0.05 * np.eye(7)[6]
+    found.until(lambda: found.state.activity is Activity.FOLLOWING,
+                lambda: found.command(goal))  # fmt: skip
+    loop = found.driver._fci._loop
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, '_watch', lambda: {}['nothing'])
+        found.until(lambda: found.state.activity is Activity.LOST)
+        assert 'KeyError' in found.state.problem
+    found.until(lambda: found.state.activity is Activity.HOLDING)
+    assert loop.counts.losses >= 1
+
+
+def test_an_arm_that_falls_silent_is_lost_and_found_again(ros_domain):
+    """Without a word, as when its cable is pulled; also while it moves."""
+    server = FciServer()
+    found = Bench(server, **{'fci.answer_timeout': 0.5, 'fci.connect_timeout': 1.0})
+    try:
+        found.until(lambda: found.states)
+        goal = found.positions[:7] + 0.3 * np.eye(7)[6]
+        found.until(lambda: found.state.activity is Activity.FOLLOWING,
+                    lambda: found.command(goal))  # fmt: skip
+        server.silence(True)
+        found.until(lambda: found.state.activity is Activity.LOST)
+        server.silence(False)
+        found.until(lambda: found.state.activity is Activity.HOLDING)
+        found.until(lambda: found.state.activity is Activity.FOLLOWING,
+                    lambda: found.command(found.positions[:7]))  # fmt: skip
+    finally:
+        server.silence(False)
+        found.close()
+        server.kill()

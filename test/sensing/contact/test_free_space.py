@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Readings of a force-torque sensor in free space: thresholds, drift, cables, and hung weights."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from frame_ros.core.time import SECOND
+from frame_ros.sensing.contact.wrench.block import BLOCK, WrenchBlock
+from frame_ros.sensing.contact.wrench.drift import BiasDrift
+from frame_ros.sensing.contact.wrench.free_space import FreeSpace, RunningDeviation
+from frame_ros.sensing.contact.wrench.hung_weight import HungWeight
+from frame_ros.sensing.contact.wrench.options import WrenchOptions
+
+GRAVITY = 9.80665
+DOWN = np.array([0.0, 0.0, -1.0])
+ZERO = np.zeros(6)
+
+
+def block(tick, external=ZERO, speed=0.0, down=DOWN, bias=ZERO, **given):
+    """50 samples of block number `tick`; external: (6,) or (50, 6) beyond the bias."""
+    rows = np.broadcast_to(external, (50, 6))
+    values = {
+        'start': tick * BLOCK, 'end': (tick + 1) * BLOCK, 'readings': rows + bias,
+        'down': np.tile(down, (50, 1)), 'external': rows, 'speed': speed, 'worst': 0.0,
+        'is_contact': False, 'is_moving': speed > 0.0, 'is_holding': None,
+    }  # fmt: skip
+    return WrenchBlock(**values | given)
+
+
+def force(*values):
+    return np.array([*values, 0.0, 0.0, 0.0])
+
+
+def shaken(rng, size):
+    """(50, 6): 20 Hz along x, one whole wave."""
+    found = np.zeros((50, 6))
+    found[:, 0] = size * np.sin(2 * np.pi * np.arange(50) / 50)
+    return found + 0.01 * rng.standard_normal((50, 6))
+
+
+def test_a_running_deviation_finds_that_of_its_samples():
+    rng, found = np.random.default_rng(0), RunningDeviation(0.02, 1e-6)
+    for _ in range(400):
+        found.learn(0.1 * rng.standard_normal(12))
+    assert found.value == pytest.approx(0.1, rel=0.3)
+
+
+def test_thresholds_of_rest_are_lower_where_it_is_quiet():
+    free, rng = FreeSpace(WrenchOptions()), np.random.default_rng(1)
+    assert free.limits(True) == (1.0, 0.2)
+    for tick in range(100):
+        free.update(block(tick, 0.01 * rng.standard_normal((50, 6)) * [1, 1, 1, 0.1, 0.1, 0.1]))
+    assert free.limits(True) == pytest.approx((0.4, 0.08))
+    assert free.limits(False) == (1.0, 0.2)
+    free.update(block(100, speed=0.1))
+    assert free.limits(True) == (1.0, 0.2)  # it has moved
+
+
+def test_thresholds_of_rest_keep_off_a_drift_as_it_was_measured():
+    free, rng = FreeSpace(WrenchOptions()), np.random.default_rng(2)
+    walk = np.cumsum(0.1 * np.sqrt(0.05) * rng.standard_normal((800, 6)), axis=0)
+    for tick, bias in enumerate(walk):
+        free.update(block(tick, bias=bias))
+    assert free.intensity[0] == pytest.approx(0.1, rel=0.5)
+    assert 0.6 < free.limits(True)[0] <= 1.0
+
+
+def test_vibration_widens_the_thresholds_and_a_push_does_not():
+    rng = np.random.default_rng(3)
+    for size, is_wider in ((1.2, True), (0.0, False)):
+        free = FreeSpace(WrenchOptions())
+        for tick in range(20):
+            free.update(block(tick, shaken(rng, size), 0.3))
+        assert (free.limits(False)[0] > 1.0 + 1.4) is is_wider
+    free = FreeSpace(WrenchOptions())
+    for tick in range(20):
+        free.update(block(tick, shaken(rng, 0.0), 0.3))
+    for tick in range(20, 26):
+        free.update(block(tick, force(4.0, 0.0, 0.0), 0.3, is_contact=True))
+    assert free.limits(False)[0] < 1.1
+
+
+def test_vibration_is_learnt_without_contact_only_up_to_a_cap_and_said():
+    rng = np.random.default_rng(4)
+    free = FreeSpace(WrenchOptions())
+    for tick in range(20):
+        free.update(block(tick, shaken(rng, 1.5), 0.3, is_contact=True))
+    assert free.limits(False)[0] == 1.0 and not free.warning
+    for tick in range(20, 40):
+        free.update(block(tick, shaken(rng, 0.5), 0.3))
+    assert not free.warning
+    for tick in range(40, 60):
+        free.update(block(tick, shaken(rng, 9.0), 0.3))
+    assert free.limits(False)[0] == pytest.approx(3.0)
+    assert 'vibration hides pushes below 3.0 N' in free.warning
+
+
+def test_a_cable_is_followed_in_motion_as_far_as_it_may_pull():
+    drift, bias = BiasDrift(WrenchOptions()), ZERO
+    for tick in range(100):  # 0.2 m/s for 5 s: 1 m, over which 0.9 N come
+        pull = force(0.009 * (tick + 1), 0.0, 0.0)
+        bias = drift.update(block(tick, bias=pull, speed=0.2), bias)
+        assert abs(bias[0] - pull[0]) < 0.15
+    for tick in range(100, 900):  # no cable pulls that strongly
+        bias = drift.update(block(tick, bias=force(8.0, 0.0, 0.0), speed=0.2), bias)
+    assert bias[0] < 3.2
+
+
+def test_at_rest_a_slow_push_is_not_absorbed_and_said():
+    drift, bias = BiasDrift(WrenchOptions()), ZERO
+    for tick in range(400):  # 0.9 N over 20 s
+        reading = force(0.9 * tick / 400, 0.0, 0.0)
+        bias = drift.update(block(tick, bias=reading), bias, (1e-4, 1e-5))
+    assert bias[0] < 0.05
+    assert 'drift or a slow push' in drift.warning and '0.8' in drift.warning
+    drift.update(block(400, speed=0.2, bias=reading), bias)
+    assert not drift.warning
+
+
+def test_what_cables_may_have_changed_during_a_contact_counts_once_its_force_has_gone():
+    drift = BiasDrift(WrenchOptions())
+    for tick in range(4):  # 0.2 s at 0.5 m/s: 0.1 m, 5 N/m
+        drift.update(block(tick, force(3.0, 0.0, 0.0), 0.5, is_contact=True), ZERO)
+    assert drift.unknown[0] == pytest.approx(0.5)
+    drift.update(block(4, speed=0.5), ZERO)
+    assert drift.unknown == (0.0, 0.0)
+    for left, is_followed in ((0.2, True), (0.55, False)):
+        drift, bias = BiasDrift(WrenchOptions(drift_guard=0.0)), ZERO
+        for tick in range(4):
+            drift.update(block(tick, force(3.0, 0.0, 0.0), 0.5, is_contact=True), ZERO)
+        for tick in range(4, 8):
+            bias = drift.update(block(tick, force(left, 0.0, 0.0)), bias)
+        assert bool(bias[0] > 0.5 * left) is is_followed
+
+
+def turning(tick, rate=0.5):
+    return Rotation.from_rotvec([rate * tick * 0.05, 0.0, 0.0]).inv().apply(DOWN)
+
+
+def test_a_weight_that_turns_with_the_hand_is_found_and_gone():
+    hung, rng = HungWeight(WrenchOptions(tip=(0.0, 0.0, 0.2)), GRAVITY), np.random.default_rng(4)
+    offset = force(1.0, -2.0, 0.5)
+    bias = offset + force(*(0.1 * GRAVITY * DOWN))
+    hung.tare(bias)  # it hung there already
+    changes = []
+    for tick in range(400):
+        down = turning(tick)
+        mass = 0.1 if tick < 200 else 0.0
+        taken = hung.payload.mass
+        reading = offset + force(*((mass - taken) * GRAVITY * down))
+        reading = reading + 0.05 * rng.standard_normal((50, 6))
+        lifts = 200 <= tick < 230
+        each = block(tick, bias=reading, speed=0.1, down=down, is_contact=lifts)
+        if hung.update(each, bias):
+            changes.append(tick)
+            bias = bias + hung.bias_change
+            assert np.abs(bias - offset)[:3].max() < 0.1
+            if len(changes) == 1:
+                assert hung.payload.mass == pytest.approx(0.1, abs=0.015)
+                assert hung.payload.position == (0.0, 0.0, 0.2)
+                assert 'nobody announced' in hung.warning
+                assert hung.confirm() == hung.payload.mass and not hung.warning
+    assert changes[0] < 200 < changes[-1]
+    assert hung.payload.mass == 0.0 and 'is gone, or something bears it' in hung.warning
+    assert not hung.confirm() and not hung.warning
+
+
+@pytest.mark.parametrize('is_turning', [True, False])
+def test_no_weight_is_found_in_a_constant_offset_or_in_a_steady_push_at_rest(is_turning):
+    hung = HungWeight(WrenchOptions(), GRAVITY)
+    for tick in range(300):
+        down = turning(tick) if is_turning else DOWN
+        push = ZERO if is_turning or tick < 100 else force(0.0, 0.0, -1.0)
+        each = block(tick, bias=force(3.0, 1.0, -1.0) + push, speed=0.1, down=down)
+        hung.update(each, force(3.0, 1.0, -1.0))
+    assert hung.payload.mass == 0.0 and not hung.warning
+
+
+def test_options_switch_it_off():
+    options = WrenchOptions(hung_payload=0.0, cable_rate=0.0, still_share=1.0)
+    hung, drift, free = HungWeight(options, GRAVITY), BiasDrift(options), FreeSpace(options)
+    for tick in range(100):
+        down = turning(tick)
+        each = block(tick, bias=force(*(0.2 * GRAVITY * down)), speed=0.1, down=down)
+        assert not hung.update(each, ZERO)
+        assert np.abs(drift.update(each, ZERO)).max() <= 0.002 * 0.05 + 1e-12
+        free.update(block(tick))
+    assert free.limits(True) == (1.0, 0.2)
+    assert SECOND == 20 * BLOCK

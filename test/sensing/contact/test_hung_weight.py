@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pulls that look like a weight on the hand, and a push along with one, stay contacts."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from frame_ros.core.time import MILLISECOND
+from frame_ros.sensing.contact.wrench.detector import WrenchContact
+from frame_ros.sensing.contact.wrench.options import WrenchOptions
+from frame_ros.sensing.contact.wrench.tool_model import GRAVITY, Tool, ToolLoad
+from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion
+
+TOOL, TIP, STEP = Tool(0.5, (0.0, 0.0, 0.05)), (0.0, 0.0, 0.1), 5
+DOWN = np.array([0.0, 0.0, -1.0])
+WEIGHT = 0.1 * 9.80665
+
+
+def swing(pull, seconds=14.0, aside=lambda t: 0.0):
+    """A wrist swings about its x axis from 1 s on, at 200 Hz.
+
+    pull(t): N downwards in the world; aside(t): N along the sensor's x axis, both at the tip.
+    """
+    assert np.isclose(np.linalg.norm(GRAVITY), 9.80665, atol=0.02)
+    contact = WrenchContact(WrenchOptions(tip=TIP), TOOL, np.zeros(6))
+    rng, load, found = np.random.default_rng(0), ToolLoad(TOOL), []
+    for tick in range(int(seconds * 1000 / STEP)):
+        t = tick * STEP / 1000
+        angle = 0.6 * np.sin(1.2 * max(t - 1.0, 0.0))
+        turned = Rotation.from_rotvec([angle, 0.0, 0.0]).as_matrix()
+        speed = 0.72 * abs(np.cos(1.2 * (t - 1.0))) * 0.3 if t > 1.0 else 0.0
+        motion = ToolMotion(turned, np.zeros(3), np.zeros(3), np.zeros(3), t > 1.0, speed=speed)
+        force = turned.T @ (DOWN * pull(t)) + [aside(t), 0.0, 0.0]
+        wrench = np.array(load.weight(load.gravity(turned.ravel().tolist())))
+        wrench += np.concatenate((force, np.cross(TIP, force)))
+        wrench += rng.normal(size=6) * [0.05, 0.05, 0.05, 0.002, 0.002, 0.002]
+        detection = contact.update((tick + 1) * STEP * MILLISECOND, wrench, motion)
+        found.append((t, bool(detection.is_contact), detection.force, contact.warnings))
+    return contact, found
+
+
+def test_a_light_weight_is_taken_off_with_a_warning():
+    contact, found = swing(lambda t: WEIGHT if t > 3.0 else 0.0)
+    assert contact.hung.payload.mass == pytest.approx(0.1, abs=0.03)
+    assert any('nobody announced' in why for why in found[-1][3])
+    assert not any(each[1] for each in found if each[0] > 10.0)
+
+
+def test_a_strong_pull_downwards_is_no_weight():
+    contact, found = swing(lambda t: 8.0 if t > 3.0 else 0.0)
+    assert contact.hung.payload.mass == 0.0
+    assert all(each[1] for each in found if each[0] > 3.1)
+    said = [why for each in found for why in each[3]]
+    assert any('or something it is hooked to' in why for why in said)
+
+
+def test_a_push_beside_a_weight_is_not_taken_off_with_it():
+    contact, found = swing(lambda t: WEIGHT * (t > 3.0), aside=lambda t: 3.0 * (t > 3.0))
+    assert all(each[1] for each in found if each[0] > 3.1)
+    assert abs(contact.bias[0]) < 0.3
+    said = [why for each in found for why in each[3]]
+    assert any('N more push it' in why for why in said)
+
+
+def test_a_weight_that_a_table_bears_is_not_gone():
+    def pull(t):
+        if t < 3.0:
+            return 0.0
+        return WEIGHT if t < 11.0 else (-3.0 if t < 11.5 else -0.02)
+
+    contact, found = swing(pull, 18.0)
+    assert contact.hung.payload.mass == pytest.approx(0.1, abs=0.03)
+    said = [why for each in found if each[0] > 11.0 for why in each[3]]
+    assert any('it is still counted' in why for why in said)

@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A push while the hand slides is a contact for as long as it lasts, or is warned about."""
+
+import numpy as np
+
+from frame_ros.core.time import MILLISECOND
+from frame_ros.sensing.contact.wrench.detector import WrenchContact
+from frame_ros.sensing.contact.wrench.options import WrenchOptions
+from frame_ros.sensing.contact.wrench.tool_model import Tool, ToolLoad
+from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion
+
+TOOL, STEP, SECONDS = Tool(0.5, (0.0, 0.0, 0.05)), 5, 13
+
+
+def slide(push):
+    """The hand slides at 0.1 m/s from 1 s on, at 200 Hz, under push(t) N along x; returns rows of
+    s, is_contact and warnings.
+    """
+    contact, load = WrenchContact(WrenchOptions(), TOOL, np.zeros(6)), ToolLoad(TOOL)
+    rng, zero, found = np.random.default_rng(0), np.zeros(3), []
+    weight = np.array(load.weight(load.gravity(np.eye(3).ravel().tolist())))
+    for tick in range(SECONDS * 1000 // STEP):
+        t = tick * STEP / 1000
+        is_moving = t > 1.0
+        motion = ToolMotion(np.eye(3), zero, zero, zero, is_moving, speed=0.1 * is_moving)
+        wrench = weight + rng.normal(size=6) * [0.05, 0.05, 0.05, 0.002, 0.002, 0.002]
+        wrench[0] += push(t)
+        detection = contact.update((tick + 1) * STEP * MILLISECOND, wrench, motion)
+        found.append((t, bool(detection.is_contact), contact.warnings))
+    return contact, found
+
+
+def test_a_push_that_lasts_is_a_contact_until_it_ends():
+    contact, found = slide(lambda t: 1.5 * (3.0 <= t < 10.0))
+    assert all(is_contact for t, is_contact, _ in found if 3.1 < t < 10.0)
+    assert not any(is_contact for t, is_contact, _ in found if t < 3.0 or t > 10.2)
+    assert abs(contact.bias[0]) < 0.1
+
+
+def test_a_push_that_grows_as_a_cable_would_pull_is_said():
+    _, found = slide(lambda t: min(0.4 * max(t - 3.0, 0.0), 2.6))
+    said = [any('a cable or a slow push' in why for why in whys) for _, _, whys in found]
+    assert not any(now for (t, _, _), now in zip(found, said, strict=True) if t < 3.0)
+    known = [now or row[1] for row, now in zip(found, said, strict=True) if row[0] > 4.5]
+    assert all(known)

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Friction of joints that stick and slide, and an arm that stands by its commands, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frame_ros.sensing.contact.joints.motor_model import MotorModel
+from frame_ros.sensing.contact.joints.standing import StandingArm
+from frame_ros.sensing.contact.joints.sticking import StickingFriction, StickWatch
+
+MOTORS = MotorModel(
+    'arm', ('joint',), effort_scale=np.ones(1), coulomb=np.full(1, 0.1),
+    stribeck=np.full(1, 0.1), load_friction=np.full(1, 0.2), load_stribeck=np.full(1, 0.1),
+    presliding=0.004, stribeck_velocity=0.1,
+)  # fmt: skip
+DT = 0.02
+
+
+def one(value):
+    return np.array([float(value)])
+
+
+def test_a_joint_sticks_within_a_step_of_its_encoder_for_a_time():
+    watch = StickWatch(1)
+    states = []
+    for q in [0.0, 0.0015, 0.003, 0.0045, 0.0045, 0.0045, 0.0045, 0.0045, 0.0045]:
+        watch.update(one(q), DT)
+        states.append(bool(watch.is_stuck[0]))
+    # It leaves 0 at 0.003, of which all has then been moved, and stands 70 ms later.
+    assert states == [True, True, False, False, False, False, True, True, True]
+
+
+def test_dry_friction_at_rest_and_in_motion():
+    rest = MOTORS.dry_friction(one(0.0), one(1.0))[0]
+    assert rest == pytest.approx(0.1 + 0.1 + 0.2 + 0.1)
+    assert MOTORS.dry_friction(one(5.0), one(1.0))[0] == pytest.approx(0.3)
+    assert MOTORS.has_friction
+    assert not MotorModel('arm', ('joint',), effort_scale=np.ones(1)).has_friction
+
+
+def stuck_with(motor, weight, external=0.0):
+    friction = StickingFriction(MOTORS, 15.0)
+    friction.update(one(0), one(0), one(motor), one(weight), one(external), np.nan)
+    return friction, friction.update(one(0), one(0), one(motor), one(weight), one(external), DT)[0]
+
+
+def test_a_stuck_joint_balances_motor_and_weight_up_to_its_limit():
+    friction, found = stuck_with(0.5, 0.3)
+    assert found == pytest.approx(0.2)
+    # 1.25 of 0.1 + 0.1 + 0.3 of 0.5 N m.
+    assert friction.limit[0] == pytest.approx(1.25 * 0.35)
+    _, found = stuck_with(0.5, -0.5)
+    assert found == pytest.approx(1.25 * 0.35)
+
+
+def test_what_was_unexplained_before_a_joint_stuck_fades_as_the_observer_follows():
+    _, found = stuck_with(0.5, 0.4, 0.1)
+    kept = np.exp(-15.0 * DT)
+    # Then the observer's next residual is the last one times exp(-dt / 0.25 s).
+    held = found - 0.1
+    assert kept * 0.1 + (1.0 - kept) * held == pytest.approx(0.1 * np.exp(-DT / 0.25))
+
+
+def test_friction_turns_round_with_the_motion():
+    friction = StickingFriction(MOTORS, 15.0)
+    friction.update(one(0), one(0), one(0), one(0), one(0), np.nan)
+    for row in range(1, 6):
+        up = friction.update(one(0.01 * row), one(0.5), one(0.0), one(0), one(0), DT)[0]
+    assert up == pytest.approx(0.1)
+    down = friction.update(one(0.045), one(-0.5), one(0.0), one(0), one(0), DT)[0]
+    # 5 mm rad back are more than the presliding, from +1 to -0.25.
+    assert down == pytest.approx(-0.025)
+
+
+def test_an_arm_stands_while_its_command_stays_the_same():
+    arm, at = StandingArm(), 10**9
+    quiet = [arm.update(at + row * 20_000_000, one(0.5), True) for row in range(20)]
+    assert not any(quiet[:15]) and all(quiet[15:])
+    # A push moves it: it still stands by its command.
+    assert arm.update(at + 400_000_000, one(0.5), False)
+    assert not arm.update(at + 420_000_000, one(0.51), True)
+    assert not arm.update(at + 440_000_000, one(0.51), True)
+    assert not arm.update(at + 2_000_000_000, None, True)
+    assert not arm.update(at + 2_020_000_000, one(0.51), True)

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Streams of one robot: the joints witness that images and wrenches should change."""
+
+import numpy as np
+
+from frame_ros.core.time import SECOND
+from frame_ros.evaluation.trials.campaign import Trial
+from frame_ros.evaluation.trials.lying_streams import run
+from frame_ros.sensing.stream_health.image_samples import image_sample
+from frame_ros.sensing.stream_health.streams import StreamHealth
+
+NOTHING = np.zeros(0)
+
+
+def watch(frozen_from, noise=0, seconds=10.0, moves=(3.0, 8.0)):
+    """A camera at 30 Hz, joints at 100 Hz that move in between; returns s of the first alarm."""
+    rng, health, image_at = np.random.default_rng(0), StreamHealth(), 0.0
+    scene = rng.integers(500, 900, (64, 400), dtype=np.uint16)
+    sent = None
+    for i in range(int(100 * seconds)):
+        t = i / 100
+        angle = 0.3 * (min(max(t, moves[0]), moves[1]) - moves[0])
+        stamp = SECOND + round(t * SECOND)
+        health.on_joints(stamp, ('a',), np.array([angle]), NOTHING, NOTHING)
+        if t < image_at:
+            continue
+        image_at += 1 / 30
+        if sent is None or t < frozen_from:
+            sent = scene[:, round(100 * angle) :][:, :64]
+            sent = np.ascontiguousarray(
+                sent + rng.integers(0, noise + 1, sent.shape, dtype=np.uint16)
+            )
+        sample = image_sample(sent.tobytes(), 64, 64, 128, '16UC1')
+        if health.on_image('front', stamp, sample).unavailable.startswith('frozen'):
+            return t
+    return None
+
+
+def test_a_frozen_image_is_found_by_its_noise_or_by_motion_and_one_at_rest_is_not():
+    assert watch(frozen_from=99.0) is None
+    assert watch(frozen_from=99.0, noise=5) is None
+    moving = watch(frozen_from=6.0)
+    assert moving is not None and moving - 6.0 < 1.0
+    standing = watch(frozen_from=9.0, noise=5)
+    assert standing is not None and standing - 9.0 < 1.0
+
+
+def test_lying_streams_of_a_simulated_arm_are_found_and_healthy_ones_are_not():
+    for fault in ('none', 'frozen efforts'):
+        trial = Trial('streams', 'so101', 3, {'seconds': 10.0, 'fault': fault, 'begin': 8.0})
+        result = run(trial)
+        assert result['false'] == []
+        assert (result['found'] is None) == (fault == 'none')
+        assert fault == 'none' or result['found'] < 1.0

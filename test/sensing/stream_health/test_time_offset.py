@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The offset between two streams' stamps, from a motion that both show."""
+
+import math
+
+import numpy as np
+import pytest
+
+from frame_ros.core.time import SECOND
+from frame_ros.sensing.stream_health.time_offset import TimeOffsetEstimator
+
+
+def signal(t):
+    """(3,) of a motion that begins at 1 s, with different frequencies."""
+    t = max(t - 1.0, 0.0)
+    return np.array([math.sin(5.0 * t), math.sin(3.0 * t * t), 0.3 * t])
+
+
+def run(offset, noise=0.02, seconds=5.0, gain=1.0, has_known_sign=True, disturbance=0.0):
+    rng = np.random.default_rng(3)
+    estimator = TimeOffsetEstimator(0.003, 0.8, has_known_sign)
+    times = [(0.01 * i, 0) for i in range(int(seconds / 0.01))]
+    times += [(0.005 * i + 0.0013, 1) for i in range(int(seconds / 0.005))]
+    for t, kind in sorted(times):
+        if kind == 0:
+            estimator.add_reference(SECOND + round(t * SECOND), signal(t))
+        else:
+            values = gain * signal(t - offset) + rng.normal(0.0, noise, 3) + 7.0
+            values += disturbance * rng.normal(size=3).cumsum()
+            estimator.add_measured(SECOND + round(t * SECOND), values)
+    return estimator.newest
+
+
+@pytest.mark.parametrize('offset', [-0.05, -0.02, 0.0, 0.004, 0.02, 0.05, 0.1])
+def test_the_offset_is_found(offset):
+    found = run(offset)
+    assert abs(found.seconds - offset) < max(4.0 * found.deviation, 0.001)
+    assert found.deviation < 0.003
+
+
+def test_a_sensor_that_reads_the_other_way_round_has_the_same_offset():
+    found = run(0.03, gain=-2.0, has_known_sign=False)
+    assert found.seconds == pytest.approx(0.03, abs=0.002)
+
+
+def test_without_motion_it_is_not_known():
+    found = run(0.02, seconds=0.9)
+    assert math.isnan(found.seconds) and 'no motion' in found.unavailable
+
+
+def test_noise_alone_is_no_offset():
+    assert math.isnan(run(0.02, noise=0.3, gain=0.0).seconds)
+
+
+def test_a_ramp_does_not_determine_it():
+    estimator = TimeOffsetEstimator(0.003, 0.8)
+    rng = np.random.default_rng(0)
+    for i in range(800):
+        stamp = SECOND + i * SECOND // 200
+        estimator.add_reference(stamp, np.array([0.01 * i]))
+        estimator.add_measured(stamp, np.array([0.01 * i + 0.01 * rng.normal()]))
+    assert math.isnan(estimator.newest.seconds)
