@@ -39,6 +39,7 @@ from frame_ros.policies.protocol import Inference
 
 JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
 SIZE = (480, 640)
+PATIENCE = 120.0  # s for the first inferences
 WORKS = ('torch', 'numpy', 'python')
 PARTS = ('latency', 'preprocess', 'forward', 'postprocess', 'cpu_time')
 
@@ -156,18 +157,20 @@ def run(
         prepare(node)
         thread = threading.Thread(target=spin_until_stopped, args=(node, stop))
         thread.start()
-        while node.counters.get('calls', 0) < 2:
-            time.sleep(0.05)
-        ticks, clock = node._control.ticks, node.get_clock()
-        begun, missed, first = clock.now().nanoseconds, ticks.missed, len(ticks.lateness)
-        time.sleep(seconds)
-        ended, missed, late = clock.now().nanoseconds, ticks.missed - missed, list(ticks.lateness)
-        feeder.terminate()
-        feeder.wait()
-        stop.set()
-        thread.join()
-        node.destroy_node()
-        rclpy.shutdown()
+        try:
+            wait_for_calls(node, 2)
+            ticks, clock = node._control.ticks, node.get_clock()
+            begun, missed, first = clock.now().nanoseconds, ticks.missed, len(ticks.lateness)
+            time.sleep(seconds)
+            ended, missed = clock.now().nanoseconds, ticks.missed - missed
+            late = list(ticks.lateness)
+        finally:
+            feeder.terminate()
+            feeder.wait()
+            stop.set()
+            thread.join()
+            node.destroy_node()
+            rclpy.shutdown()
         loaded = dict(np.load(path))
     inside = (loaded['stamps'] >= begun) & (loaded['stamps'] <= ended)
     received: dict[str, Any] = {
@@ -176,6 +179,19 @@ def run(
     received['late'] = np.array(late[first:]) / 1e6
     received['parts'] = {name: loaded[name][2:] for name in PARTS}
     return received, missed
+
+
+def wait_for_calls(node: PolicyNode, count: int) -> None:
+    """Waits until the node has inferred so often.
+
+    Raises:
+        TimeoutError: it has not.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while node.counters.get('calls', 0) < count:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f'the policy was not called {count} times in {PATIENCE:g} s')
+        time.sleep(0.05)
 
 
 def report(work: str, rate: float, received: dict[str, np.ndarray], missed: int) -> float:
@@ -204,7 +220,7 @@ def main() -> int:
     parser.add_argument('--execution', default='asynchronous')
     parser.add_argument('--priority', type=int, default=40, help='real-time, of the control loop')
     parser.add_argument('--feed', help=argparse.SUPPRESS)
-    options = parse(parser, seconds=3.0)
+    options = parse(parser, seconds=3.0, work='torch,python')
     if options.feed:
         sys.exit(feed(options.feed))
     cores = sorted(os.sched_getaffinity(0))[: options.cores]

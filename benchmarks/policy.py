@@ -35,7 +35,6 @@ from frame_ros.policies.options import PolicyRunOptions
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.robots import load_robot
 
-DIRECT_CALLS = 60
 BAR_MS = 5.0  # median of what the node adds to an inference
 
 
@@ -79,7 +78,7 @@ class TimedPublisher:
         self.durations.append(time.perf_counter() - begun)
 
 
-def measure(policy: Any, seconds: float, rate: float) -> dict[str, np.ndarray]:
+def measure(policy: Any, options: argparse.Namespace) -> dict[str, np.ndarray]:
     """ms of each part of each inference in the node, and of calling the policy directly."""
     timed, publishers = Timed(policy), []
 
@@ -87,10 +86,12 @@ def measure(policy: Any, seconds: float, rate: float) -> dict[str, np.ndarray]:
         publishers.append(TimedPublisher(node._inference._publisher))
         node._inference._publisher = publishers[0]
 
-    received, _ = run(seconds, timed, watch, control_rate=rate, execution='ensembling')
+    received, _ = run(
+        options.seconds, timed, watch, control_rate=options.rate, execution='ensembling'
+    )
     assert timed.observation is not None
     direct = []
-    for _ in range(DIRECT_CALLS):
+    for _ in range(options.calls):
         begun = time.perf_counter()
         policy.infer(timed.observation)
         direct.append(time.perf_counter() - begun)
@@ -123,14 +124,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seconds', type=float, default=20.0)
     parser.add_argument('--rate', type=float, default=30.0, help='Hz of the control loop')
+    parser.add_argument('--calls', type=int, default=60, help='of the policy directly')
     parser.add_argument('--policies', default='still,work,act', help='which, with commas')
-    options = parse(parser, seconds=3.0)
+    options = parse(parser, seconds=3.0, calls=3, policies='work,act')
     wanted, bars = options.policies.split(','), Bars(options)
     for label, duration in (('still', 0.0), ('work', 0.02)):
         if label not in wanted:
             continue
         policy = BusyPolicy('numpy', duration, options.rate)
-        report(label, measure(policy, options.seconds, options.rate), bars)
+        report(label, measure(policy, options), bars)
     if 'act' not in wanted:
         return bars.exit_status()
     import_lerobot()
@@ -138,7 +140,7 @@ def main() -> int:
         make_act_checkpoint(folder, image_size=SIZE, chunk_size=100)
         settings = PolicyRunOptions(policy='lerobot', checkpoint=folder, units='rad')
         policy = make_policy_of(settings, load_robot('so101'))
-        report('act', measure(policy, options.seconds, options.rate), bars)
+        report('act', measure(policy, options), bars)
     return bars.exit_status()
 
 

@@ -18,7 +18,7 @@ Each trial is kept in the directory with the version that it ran on (of the pack
 the code that is judged), so an interrupted run goes on where it was, and a whole one takes what a
 part has done; results of another version are not taken. --write puts the rows that were measured
 into docs/sensing-evaluation.md, and leaves the others as they are. Bars are judged in every run but
-a short one.
+a short one, where a trial that failed is an error all the same.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def main() -> int:
         old, after = rest.split(END)
         rows = renewed(old.splitlines(), [line for line in lines if NO_RESULTS not in line])
         PAGE.write_text(before + BEGIN + '\n'.join(rows) + '\n' + END + after, encoding='utf-8')
-    return bars.exit_status()
+    return bars.exit_status() or int(any(outcome.problem for outcome in outcomes))
 
 
 def short_trials() -> Iterator[Trial]:

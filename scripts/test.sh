@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-# All tests, or those that the arguments, which go to pytest, select. All of them run in two parts: what needs no
-# ROS graph on every core, then nodes and demo one after the other, since they are processes with deadlines.
+# All tests, or those that the arguments, which go to pytest, select. All of them run in three parts: what needs no
+# ROS graph on every core, then the nodes, files of tests side by side, each in ROS domains of its own, and the demos,
+# one after the other, since they are a whole arm's processes with deadlines.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck disable=SC1091
@@ -11,10 +12,13 @@ source env.bash
 if [ $# -gt 0 ]; then
   exec python -m pytest "$@"
 fi
-alone=(test/nodes test/launch test/test_demo*.py)
-python -m pytest -q --numprocesses "$(nproc)" --dist loadfile "${alone[@]/#/--ignore=}" test || failed=yes
-python -m pytest "${alone[@]}" || failed=yes
+nodes=(test/nodes test/launch) demos=(test/test_demo*.py)
+in_parallel=(-q --numprocesses "$(nproc)" --dist loadfile)
+ignored=("${nodes[@]}" "${demos[@]}")
+python -m pytest "${in_parallel[@]}" "${ignored[@]/#/--ignore=}" test || failed=yes
+python -m pytest "${in_parallel[@]}" "${nodes[@]}" || failed=yes
+python -m pytest "${demos[@]}" || failed=yes
 if [ -n "${failed:-}" ]; then
-  echo 'tests failed; see above, both parts have a summary' >&2
+  echo 'tests failed; see above, all three parts have a summary' >&2
   exit 1
 fi

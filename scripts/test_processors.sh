@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
 # The tests that compute with torch and BLAS, with the instructions of older x86-64 processors. Arguments go to pytest;
-# without any: what uses torch in the rooms of metrics, policies and robots.
+# without any: what compares numbers with torch in the room of metrics, and the policies that infer.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck disable=SC1091
@@ -27,6 +27,10 @@ PYTHON
 }
 
 rooms=("$@")
-[ $# -gt 0 ] || mapfile -t rooms < <(grep -lrE 'torch|lerobot' test/metrics test/policies test/robots --include='test_*.py')
+checkpoints=test/policies/lerobot_checkpoints
+[ $# -gt 0 ] || mapfile -t rooms < <(
+  grep -lr torch test/metrics --include='test_*.py' | xargs grep -lE 'approx|allclose|array_equal'
+  ls $checkpoints/test_lerobot.py $checkpoints/test_lerobot_families.py test/policies/test_features.py test/policies/token_vla/test_token_vla.py
+)
 run_as avx2 Haswell "$(features AVX512)" "${rooms[@]}" &&
   run_as default Nehalem "$(features AVX512 AVX2 FMA3 AVX F16C)" "${rooms[@]}"

@@ -21,19 +21,36 @@ class Activity(Enum):
 
 
 @dataclass
-class BusCounts:
-    """Since it was activated. limited: goals that max_relative_target or a limit changed."""
+class DriverCounts:
+    """Since a driver was activated, of any arm.
 
-    cycles: int = 0
+    Attributes:
+        commands: received.
+        sent: commands that the arm got: goals of a bus, motions begun or replaced of a Franka.
+        refused: commands that were not followed.
+        stale: commands that were too old.
+        limited: goals that a limit or max_relative_target changed.
+        holds: stops because no command came.
+        losses: of the connection.
+        reconnections: after that.
+    """
+
     commands: int = 0
     sent: int = 0
     refused: int = 0
     stale: int = 0
     limited: int = 0
     holds: int = 0
-    retries: int = 0
     losses: int = 0
     reconnections: int = 0
+
+
+@dataclass
+class BusCounts(DriverCounts):
+    """Of a bus of servos: also its cycles, and reads and writes that were tried again."""
+
+    cycles: int = 0
+    retries: int = 0
 
 
 @dataclass(frozen=True)

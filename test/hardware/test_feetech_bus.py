@@ -173,6 +173,14 @@ def test_the_current_is_that_of_the_load():
     assert currents[2] == pytest.approx(-0.8 / 0.764, abs=0.1)
 
 
+@pytest.mark.parametrize('sign', [1, -1])
+def test_a_hand_that_is_faster_than_the_register_can_say_reads_as_its_end(sign):
+    servo = SimulatedServo(1)
+    servo.set_motion(sign * 1.0, sign * 200.0, 0.0)
+    servo.read(0, 1)
+    assert get(servo.memory, 'Present_Velocity') == sign * 32767
+
+
 def test_an_obstacle_stalls_it_until_the_protection_takes_the_torque_back():
     servo = SimulatedServo(1, Mechanics(upper=100 * STEP))
     servo.write(*ON)

@@ -3,10 +3,9 @@
 """A node that listens to the simulator, and the simulator in this process."""
 
 import threading
-import time
 
 import rclpy
-from patience import PATIENCE
+from patience import spin_until
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -39,13 +38,7 @@ class Probe:
 
     def until(self, condition, action=None):
         """Spins until the condition holds, repeating the action now and then."""
-        end, again = time.monotonic() + PATIENCE, 0.0
-        while not condition():
-            assert time.monotonic() < end, 'it did not happen'
-            if action and time.monotonic() > again:
-                action()
-                again = time.monotonic() + 0.1
-            self.executor.spin_once(timeout_sec=0.05)
+        spin_until(self.executor, condition, action, 0.1)
 
     def newest(self, topic):
         return self.received[topic][-1]

@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot driver with a Franka arm over real rclpy, against franky-sim over TCP and UDP."""
 
-import time
-
 import numpy as np
 import pytest
 from fci_server import FciServer
-from patience import PATIENCE
+from patience import spin_until
 
 pytest.importorskip('rclpy')
 pytest.importorskip('franky')
@@ -66,13 +64,7 @@ class Bench:
 
     def until(self, condition, action=None):
         """Spins until the condition holds, repeating the action now and then."""
-        end, again = time.monotonic() + PATIENCE, 0.0
-        while not condition():
-            assert time.monotonic() < end, 'it did not happen'
-            if action and time.monotonic() > again:
-                action()
-                again = time.monotonic() + 0.03
-            self.executor.spin_once(timeout_sec=0.02)
+        spin_until(self.executor, condition, action, 0.03)
 
     def command(self, positions=(), velocities=(), names=NAMES):
         message = JointState(name=list(names)[: max(len(positions), len(velocities))])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from patience import PATIENCE
+from patience import spin_until
 
 pytest.importorskip('rclpy')
 pytest.importorskip('lerobot')
@@ -86,13 +86,7 @@ class Bench:
 
     def until(self, condition, action=None):
         """Spins until the condition holds, repeating the action now and then."""
-        end, again = time.monotonic() + PATIENCE, 0.0
-        while not condition():
-            assert time.monotonic() < end, 'it did not happen'
-            if action and time.monotonic() > again:
-                action()
-                again = time.monotonic() + 0.05
-            self.executor.spin_once(timeout_sec=0.02)
+        spin_until(self.executor, condition, action)
 
     def spin(self, seconds):
         end = time.monotonic() + seconds

@@ -3,11 +3,10 @@
 """The teleoperator node over real rclpy, with LeRobot's SO-101 leader on a simulated bus."""
 
 import threading
-import time
 
 import numpy as np
 import pytest
-from patience import PATIENCE
+from patience import spin_until
 
 pytest.importorskip('rclpy')
 pytest.importorskip('lerobot')
@@ -71,13 +70,7 @@ class Bench:
 
     def until(self, condition, action=None):
         """Spins until the condition holds, repeating the action now and then."""
-        end, again = time.monotonic() + PATIENCE, 0.0
-        while not condition():
-            assert time.monotonic() < end, 'it did not happen'
-            if action and time.monotonic() > again:
-                action()
-                again = time.monotonic() + 0.05
-            self.executor.spin_once(timeout_sec=0.02)
+        spin_until(self.executor, condition, action)
 
     def robot_at(self, positions):
         """The robot says where it is."""

@@ -97,6 +97,13 @@ def run(trial: Trial) -> dict[str, Any]:
     for block in arm.blocks(seconds):
         sensing.take(block, begins)
     sensing.finish(begins)
+    return wrench_result(arm, begins, seconds, sensing.detector.delay, sensing.tool)
+
+
+def wrench_result(
+    arm: ArmRun, begins: Begins, seconds: float, delay: float | None, tool: Tool
+) -> dict[str, Any]:
+    """The result of a trial: what was true and what was found. delay: of the filter, s."""
     return {
         'truth': arm.truth,
         'begins': begins.begins,
@@ -104,9 +111,9 @@ def run(trial: Trial) -> dict[str, Any]:
         'unavailable': begins.unavailable,
         'touches': arm.touches,
         'in_contact': begins.in_contact,
-        'delay': sensing.detector.delay,
+        'delay': delay,
         'period': arm.period,
-        'tool_mass': sensing.tool.mass,
+        'tool_mass': tool.mass,
     }
 
 

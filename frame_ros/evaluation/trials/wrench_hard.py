@@ -19,7 +19,7 @@ from frame_ros.evaluation.trials.arm_run import BEGIN, ArmRun, Begins, Block, se
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.pushes import Push
 from frame_ros.evaluation.trials.worlds import wrench_faults as worlds
-from frame_ros.evaluation.trials.wrench import QUIET, hand_pushes, identified_tool
+from frame_ros.evaluation.trials.wrench import QUIET, hand_pushes, identified_tool, wrench_result
 from frame_ros.robots import load_robot
 from frame_ros.robots.joint_state_merge import FullJointState
 from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, WrenchNoise
@@ -133,16 +133,9 @@ def _result(
 ) -> dict[str, Any]:
     begins, detector = sensing.begins, sensing.sensor.detector
     known = np.array(thresholds)[np.isfinite(thresholds)]
+    delay = detector.delay if detector is not None else None
     return {
-        'truth': arm.truth,
-        'begins': begins.begins,
-        'seconds': seconds,
-        'unavailable': begins.unavailable,
-        'touches': arm.touches,
-        'in_contact': begins.in_contact,
-        'delay': detector.delay if detector is not None else None,
-        'period': arm.period,
-        'tool_mass': sensing.tool.mass,
+        **wrench_result(arm, begins, seconds, delay, sensing.tool),
         'warnings': [[since, text] for text, since in sensing.warnings.items()],
         'threshold': float(known.mean()) if len(known) else None,
         'threshold_95': float(np.quantile(known, 0.95)) if len(known) else None,

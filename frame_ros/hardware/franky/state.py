@@ -7,41 +7,25 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from frame_ros.core.health import Level, Status
-from frame_ros.hardware.driver_state import Activity
+from frame_ros.hardware.driver_state import Activity, DriverCounts
 from frame_ros.hardware.franky.reading import FrankaReading
 
 FEWEST_IN_TIME = 0.95  # share of commands that reach the arm in time below which it is a warning
 
 
 @dataclass
-class FciCounts:
-    """Since it was activated.
+class FciCounts(DriverCounts):
+    """Of a Franka arm.
 
     Attributes:
         states: read from the arm.
         states_missed: that the arm sent and this driver would have read, had it been in time.
-        commands: received.
-        sent: motions begun or replaced.
-        refused: commands that were not followed.
-        stale: commands that were too old.
-        limited: goals that a limit or max_relative_target changed.
-        holds: stops because no command came.
         aborts: motions that the arm ended itself.
-        losses: of the connection.
-        reconnections: after that.
     """
 
     states: int = 0
     states_missed: int = 0
-    commands: int = 0
-    sent: int = 0
-    refused: int = 0
-    stale: int = 0
-    limited: int = 0
-    holds: int = 0
     aborts: int = 0
-    losses: int = 0
-    reconnections: int = 0
 
 
 @dataclass(frozen=True)

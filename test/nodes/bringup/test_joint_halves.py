@@ -38,9 +38,9 @@ ROBOT = 'so101'
 def act(node, joints):
     """Commands that the arm be where it is: each is a step, at which the pose is judged."""
     publisher = node.create_publisher(JointState, 'joint_commands', 100)
-    # Metrics and recorder; the one that comes later would miss the first commands.
+    # Metrics and recorder; the one that comes later would miss the first commands, or the poses.
     end = time.monotonic() + PATIENCE
-    while publisher.get_subscription_count() < 2:
+    while publisher.get_subscription_count() < 2 or node.count_subscribers('ee_pose') < 2:
         assert time.monotonic() < end
         time.sleep(0.02)
     end = time.monotonic() + SECONDS

@@ -29,6 +29,7 @@ UNPOWERED_DAMPING = 0.25  # N m s/rad
 P_UNIT, D_UNIT = 0.0005, 1.0e-5
 DEAD_SPEED = 15.0  # steps/s below which it counts as standing
 AMBIENT, HEATING, COOLING_TIME = 25.0, 6.0, 300.0  # degrees Celsius, per W, s
+MOST_SPEED = 2**15 - 1  # steps/s that Present_Velocity can hold
 VELOCITY_UNIT = 50.0  # steps/s of Maximum_Velocity_Limit
 POSITION_MODE = 0
 
@@ -173,9 +174,10 @@ class SimulatedServo:
             self._status &= ~Status.OVERLOAD
 
     def publish(self) -> None:
-        """Writes the measurements into the memory."""
+        """Writes the measurements into the memory; what a register cannot hold is at its end."""
         put(self.memory, 'Present_Position', self.present_position)
-        put(self.memory, 'Present_Velocity', round(self.velocity / STEP))
+        speed = max(-MOST_SPEED, min(MOST_SPEED, self.velocity / STEP))
+        put(self.memory, 'Present_Velocity', round(speed))
         put(self.memory, 'Present_Load', round(max(-1.0, min(1.0, self._duty)) * 1000))
         voltage = SUPPLY - 0.05 * abs(self.current)
         put(self.memory, 'Present_Voltage', round(voltage / registers.VOLTAGE_UNIT))
