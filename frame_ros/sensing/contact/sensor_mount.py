@@ -102,7 +102,8 @@ def ancestors(robot: Robot, link: str) -> list[str]:
 def pose_at_zero(robot: Robot, chain: Sequence[str]) -> tuple[Array, Array]:
     """Returns translation (3,) and rotation (3, 3) of the first link, all joints at 0."""
     poses = robot.link_poses({})
-    translation, rotation = np.zeros(3), np.eye(3)
+    translation: Array = np.zeros(3)
+    rotation: Array = np.eye(3)
     for link in chain:
         shift, quaternion = poses[link]
         turn = rotation_of(quaternion)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the contact node loads: it runs all the time, next to a policy, on small computers."""
+"""Modules that the contact node loads: it runs all the time, next to a policy."""
 
 import subprocess
 import sys
