@@ -31,6 +31,8 @@ RECALL, PER_HOUR, FOUND = 0.99, 2.0, 1.0  # bars; s
 STREAM_SECONDS, STREAM_BEGIN, STREAM_SEEDS = 30.0, 15.0, 5
 STREAM_ROBOTS = {'fr3': lying_streams.FAULTS, 'so101': lying_streams.FAULTS_WITHOUT_WRENCH}
 REPEAT_SECONDS, REPEAT_SEEDS = 300.0, 6
+# Whether streams are checked, and whether the motors are the shipped ones, of another arm.
+REPEAT_ROWS = ((True, False), (False, False), (True, True), (False, True))
 WEIGHT = 'a weight of about'
 
 
@@ -46,9 +48,9 @@ def trials(share: float) -> Iterator[Trial]:
         for fault in faults:
             for seed in range(math.ceil(share * STREAM_SEEDS)):
                 yield _stream(robot, fault, seed, STREAM_SECONDS, STREAM_BEGIN)
-    for is_checked in (True, False):
+    for is_checked, has_shipped in REPEAT_ROWS:
         for seed in range(math.ceil(share * REPEAT_SEEDS)):
-            yield _repeat(is_checked, seed, REPEAT_SECONDS)
+            yield _repeat(is_checked, has_shipped, seed, REPEAT_SECONDS)
 
 
 def short_trials() -> Iterator[Trial]:
@@ -56,7 +58,8 @@ def short_trials() -> Iterator[Trial]:
     yield _hard('vibration', 0, 6.0, True)
     yield _hard('vibration', FREE_SEEDS, 6.0, False)
     yield _stream('so101', 'frozen efforts', 0, 8.0, 6.0)
-    yield _repeat(True, 0, 6.0)
+    for has_shipped in (False, True):
+        yield _repeat(True, has_shipped, 0, 6.0)
 
 
 SLOW, SLOW_SECONDS = 'slow push', wrench_hard.SLOW_BEGIN + wrench_hard.SLOW_SECONDS + 10.0
@@ -72,8 +75,9 @@ def _stream(robot: str, fault: str, seed: int, seconds: float, begin: float) -> 
     return Trial(STREAM_KIND, robot, seed, settings)
 
 
-def _repeat(is_checked: bool, seed: int, seconds: float) -> Trial:
-    return Trial(REPEAT_KIND, ROBOT, seed, {'is_checked': is_checked, 'seconds': seconds})
+def _repeat(is_checked: bool, has_shipped: bool, seed: int, seconds: float) -> Trial:
+    settings = {'is_checked': is_checked, 'has_shipped_motors': has_shipped, 'seconds': seconds}
+    return Trial(REPEAT_KIND, ROBOT, seed, settings)
 
 
 def lines(kind: str, outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
@@ -179,15 +183,18 @@ def _stream_line(robot: str, fault: str, results: Sequence[dict], bars: Bars) ->
 
 def _repeat_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
     found = [
-        '| robot | joint torque, states repeated up to 30 ms under fresh stamps | free motion | '
-        'repeats left out | false contacts per hour |',
-        '| --- | --- | --- | --- | --- |',
+        '| robot | joint torque, states repeated up to 30 ms under fresh stamps | motors | free '
+        'motion | repeats left out | false contacts per hour |',
+        '| --- | --- | --- | --- | --- | --- |',
     ]
-    for is_checked in (True, False):
-        own = [o.result for o in outcomes if o.trial.settings['is_checked'] == is_checked]
+    for row in REPEAT_ROWS:
+        is_checked, has_shipped = row
+        keys = 'is_checked', 'has_shipped_motors'
+        own = [o.result for o in outcomes if tuple(o.trial.settings[k] for k in keys) == row]
         name = 'streams checked' if is_checked else 'not checked'
+        motors = 'shipped ones, of another arm' if has_shipped else 'its own'
         if is_checked:
-            bars.at_least(f'{REPEAT_KIND}, trials', len(own), 1)
+            bars.at_least(f'{REPEAT_KIND}, motors: {motors}, trials', len(own), 1)
         if not own:
             continue
         hours = sum(r['seconds'] - r['unavailable'] for r in own) / 3600.0
@@ -195,9 +202,11 @@ def _repeat_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
         low, high = poisson_rate_interval(false, hours)
         rate = false / hours if hours > 0 else math.nan
         if is_checked:
-            bars.at_most(f'{REPEAT_KIND}, false contacts per hour', rate, PER_HOUR)
+            bars.at_most(
+                f'{REPEAT_KIND}, motors: {motors}, false contacts per hour', rate, PER_HOUR
+            )
         found.append(
-            f'| {ROBOT} | {name} | {hours:.2f} h | {sum(r["repeats"] for r in own)} of '
+            f'| {ROBOT} | {name} | {motors} | {hours:.2f} h | {sum(r["repeats"] for r in own)} of '
             f'{sum(r["sent"] for r in own)} | {false}: {rate:.2f} ({low:.2f} to {high:.2f}) |'
         )
     return found

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rotation matrix of a quaternion, and the twist between two poses."""
+"""Rotation matrices of quaternions and rotation vectors, and the twist between two poses."""
 
 import math
 
@@ -56,5 +56,24 @@ def rotation_of(quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
             (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
             (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
             (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+        )
+    )
+
+
+def rotation_about(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rotation matrix (3, 3) of a rotation vector (3,), rad, by Rodrigues' formula."""
+    x, y, z = vector.tolist()
+    angle = math.sqrt(x * x + y * y + z * z)
+    if angle > 1e-4:
+        # 2 sin^2(angle / 2) is 1 - cos(angle) without the loss of digits.
+        a, b = math.sin(angle) / angle, 2.0 * (math.sin(0.5 * angle) / angle) ** 2
+    else:  # the same by their series, which lose no digits
+        square = angle * angle
+        a, b = 1.0 - square / 6.0, 0.5 - square / 24.0
+    return np.array(
+        (
+            (1 - b * (y * y + z * z), b * x * y - a * z, b * x * z + a * y),
+            (b * x * y + a * z, 1 - b * (x * x + z * z), b * y * z - a * x),
+            (b * x * z - a * y, b * y * z + a * x, 1 - b * (x * x + y * y)),
         )
     )

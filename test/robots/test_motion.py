@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The twist between two poses."""
+"""The twist between two poses, and rotation matrices."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.robots.motion import twist_between
+from frame_ros.robots.motion import rotation_about, rotation_of, twist_between
 
 vectors = st.tuples(*[st.floats(-1.5, 1.5)] * 3).map(np.array)
 
@@ -46,3 +46,10 @@ def test_a_hand_worked_turn():
 def test_time_must_pass(dt):
     with pytest.raises(ValueRangeError, match='above 0'):
         twist_between(np.zeros(3), [0, 0, 0, 1], np.zeros(3), [0, 0, 0, 1], dt)
+
+
+@given(vector=vectors, scale=st.sampled_from([0.0, 1e-9, 1e-5, 6e-5, 1.5e-4, 1.0, 4.0]))
+def test_rotation_matrices_are_scipys_at_every_angle(vector, scale):
+    turn = Rotation.from_rotvec(scale * vector)
+    np.testing.assert_allclose(rotation_about(scale * vector), turn.as_matrix(), atol=1e-14)
+    np.testing.assert_allclose(rotation_of(turn.as_quat()), turn.as_matrix(), atol=1e-14)

@@ -24,6 +24,8 @@ from frame_ros.bags.recording.session import (
 )
 from frame_ros.bags.writer import BagWriter
 
+LOOK_PERIOD = 0.02  # s between two looks at streams that are late
+
 
 class EpisodeNames:
     """Names of episodes that no folder has yet: parts, date, time and a number that counts on."""
@@ -131,6 +133,15 @@ class EpisodeRecording:
             for message in recent:
                 session.put(message)
             self._session = session
+
+    def wait_for_late(self, patience: float) -> list[str]:
+        """Blocks until the streams that are computed of others have come up to the end of the
+        episode, for `patience` s at most; returns the names of those that have not.
+        """
+        give_up = time.monotonic() + patience
+        while (late := self.streams.behind()) and time.monotonic() < give_up:
+            time.sleep(LOOK_PERIOD)
+        return late
 
     def close(self) -> BagSession | None:
         """Ends to write; returns the bag, which `finish` completes, if there is one."""

@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import struct
+import time
 from collections.abc import Callable, Iterable
 
 from frame_ros.bags.images.decoding import COMPRESSED_TYPE, IMAGE_TYPE
 from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
 from frame_ros.bags.streams.contacts import CONTACT, PROXIMITY
 from frame_ros.bags.streams.joints import JOINT_STATES
-from frame_ros.core.time import SECOND
+from frame_ros.bags.streams.poses import POSE
+from frame_ros.core.time import SECOND, stamp_of_serialised
 
 # Streams that sensors send all the time: one that has sent once is expected from then on.
 STREAM_TYPES = (
@@ -21,6 +25,10 @@ STREAM_TYPES = (
     PROXIMITY.message_type,
 )
 OCCASIONAL = 'external_wrench'  # sent only while it is known
+# Streams that nodes compute of others, sample by sample: a busy computer sends them late.
+COMPUTED = (POSE, CONTACT, PROXIMITY)
+ALIVE = 2.0  # s; one that was not heard for longer has stopped
+MOST_BEHIND = 10 * SECOND  # ns; one that is further behind has another clock
 SHORTEST = SECOND  # ns; a shorter episode may well lack a message of a slow stream
 
 
@@ -35,6 +43,9 @@ class EpisodeStreams:
         self._expected = dict.fromkeys(expected)
         self._seen: dict[RecordedTopic, bool] = {}  # every topic that has sent -> is it a stream
         self._heard: set[str] = set()
+        self._computed: set[str] = set()
+        # Of those: the newest message, and time.monotonic() then.
+        self._newest: dict[str, tuple[bytes, float]] = {}
         self._begin = self._end = 0
 
     def begin(self, stamp: int) -> None:
@@ -51,8 +62,19 @@ class EpisodeStreams:
         topic = message.topic
         if topic not in self._seen:
             self._seen[topic] = is_stream(topic)
+            if is_computed(topic):
+                self._computed.add(topic.name)
+        if topic.name in self._computed:
+            self._newest[topic.name] = message.data, time.monotonic()
         if message.received >= self._begin and not 0 < self._end < message.received:
             self._heard.add(topic.name)
+
+    def behind(self) -> list[str]:
+        """Returns the computed streams that are still sent and have not come up to the end yet."""
+        now = time.monotonic()
+        newest = tuple(self._newest.items())
+        alive = [(name, data) for name, (data, heard) in newest if now - heard <= ALIVE]
+        return [name for name, data in alive if 0 < self._end - _stamp_of(data) < MOST_BEHIND]
 
     def silent(self, why: Callable[[str], str]) -> dict[str, str]:
         """Returns the streams that sent nothing in the last episode, with `why` of their name; none
@@ -71,3 +93,15 @@ def is_stream(topic: RecordedTopic) -> bool:
     if kind == JOINT_STATES.message_type:
         return topic.name.endswith(JOINT_STATES.topics)  # others are commands
     return kind in STREAM_TYPES and not topic.name.endswith(OCCASIONAL)
+
+
+def is_computed(topic: RecordedTopic) -> bool:
+    """Returns whether a topic has a stream that a node computes of others."""
+    kind = topic.definition.message_type
+    return any(kind == row.message_type and topic.name.endswith(row.topics) for row in COMPUTED)
+
+
+def _stamp_of(data: bytes) -> int:
+    with contextlib.suppress(ValueError, struct.error, IndexError):  # a damaged one has none
+        return stamp_of_serialised(data)
+    return 0

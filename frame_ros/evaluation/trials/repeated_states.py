@@ -19,6 +19,7 @@ from frame_ros.robots import load_robot
 from frame_ros.robots.joint_state_merge import FullJointState
 from frame_ros.scenes.simulation.simulation import JointReadings, PickPlaceSimulation
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
+from frame_ros.sensing.contact.joints.motor_model import simulated_motors
 from frame_ros.sensing.contact.trusted_inputs import TrustedInputs
 from frame_ros.sensing.stream_health.options import StreamHealthOptions
 
@@ -27,15 +28,19 @@ FAULT = 'repeated joint states'
 
 
 def run(trial: Trial) -> dict[str, Any]:
-    """settings: seconds; is_checked: whether the streams are.
+    """settings: seconds; is_checked: whether the streams are; has_shipped_motors: the motors are
+    those of config/motors, identified on another arm. Otherwise this arm's are identified first.
 
-    The motors are identified first. Result: begins: s of detections; seconds; unavailable: s;
+    Result: begins: s of detections; seconds; unavailable: s;
     in_contact: s; repeats: samples that were left out; sent: samples that were repeats; touches.
     """
     simulation = PickPlaceSimulation(trial.seed, robot=trial.robot)
     sensors = JointSensors(simulation, trial.seed)
     robot = load_robot(trial.robot)
-    motors = identified_motors(simulation, sensors)
+    if trial.settings['has_shipped_motors']:
+        motors = simulated_motors(trial.robot)
+    else:
+        motors = identified_motors(simulation, sensors)
     detector = JointContact(dynamics_for(robot, motors), motors=motors)
     is_checked = bool(trial.settings['is_checked'])
     trusted = TrustedInputs(robot, StreamHealthOptions(is_checked=is_checked))

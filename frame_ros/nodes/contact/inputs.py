@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from rclpy.node import Node
@@ -16,6 +16,7 @@ from frame_ros.core.topics import Topic
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 
 MOST_AT_ONCE = 1000
+IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
 
 
 class Sample(NamedTuple):
@@ -168,6 +169,33 @@ class Waiting:
         """All that still waits, in the same order; nothing does after."""
         samples, self._samples = self._samples, []
         return [sample for sample, _ in samples]
+
+
+class Pause:
+    """The time between two looks at the streams. Kilohertz streams are polled, which costs less
+    than to be woken by each message; a leader that all else waits for is waited for.
+    """
+
+    def __init__(
+        self, streams: Mapping[str, SensorStream], leader: str, period: float, is_led: bool
+    ) -> None:
+        """leader: name of the stream that is waited for while none sends. period: s between two
+        looks, at least. is_led: nothing is judged without a message of the leader.
+        """
+        self._streams, self._leader = streams.values(), streams[leader]
+        self._period, self._is_led = period, is_led
+        self._woken = 0.0  # time.monotonic()
+
+    def wait(self, longest: float) -> None:
+        """Blocks until the next look is due; waiting for the leader, for `longest` s at most."""
+        now = time.monotonic()
+        if not self._is_led and any(stream.age(now) <= IDLE_AFTER for stream in self._streams):
+            time.sleep(self._period)
+            return
+        if (rest := self._woken + self._period - now) > 0.0:
+            time.sleep(rest)
+        self._leader.subscription.wait(longest)
+        self._woken = time.monotonic()
 
 
 def silence_of(streams: list[SensorStream], age: float) -> str:

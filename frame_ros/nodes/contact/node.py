@@ -47,7 +47,6 @@ from frame_ros.sensing.contact.wrench_sensor import WrenchSensor
 
 LOOK_PERIOD = 1.0  # s between two looks for warnings, while a service waits
 REASON_PERIOD = 1.0  # s between two looks at why a source is silent
-IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
 BACKWARD = SECOND // 10  # ns by which a sample may be late and still get a stamp of its own
 JOINTS, COMMANDS, WRENCH = (
     topic.name for topic in (topics.JOINT_STATES, topics.JOINT_COMMANDS, topics.WRENCH)
@@ -98,6 +97,9 @@ class ContactNode(Node):
             self, self._wrench, settings.tare.timeout, self._silence_of_wrench, self._go_on
         )
         self._waiting = inputs.Waiting(self._streams, JOINTS, settings.joint_wait)
+        self._pause = inputs.Pause(
+            self._streams, JOINTS, self.poll_period, self._sensors == [self._efforts]
+        )
         self._newest: dict[int, Detection] = {}
         self._heard: dict[int, float] = {}  # source -> time.monotonic() of its newest detection
         self._silent: dict[str, str] = {}
@@ -420,13 +422,8 @@ class ContactNode(Node):
 
     def wait(self) -> None:
         """Until the next look at the inputs."""
-        now = time.monotonic()
-        joints = self._streams[JOINTS]
-        if all(stream.age(now) > IDLE_AFTER for stream in self._streams.values()):
-            period = 1.0 / min(self._settings.publish_rate, 50.0)
-            joints.subscription.wait(min(period, SERVICE_PERIOD))
-        else:
-            time.sleep(self.poll_period)
+        period = 1.0 / min(self._settings.publish_rate, 50.0)
+        self._pause.wait(min(period, SERVICE_PERIOD))
 
     def destroy_node(self) -> None:
         """Judges what still waits, ends the contacts that last, logs the counts, then closes."""

@@ -364,6 +364,8 @@ class EpisodeRecorderNode(LifecycleNode):
         self._publish(event)
         # A simulation that is stopped with the recorder is not waited for long.
         self._time.wait_until(end + int(post_roll * SECOND), 2.0 if post_roll else 0.5)
+        if post_roll:
+            self._recording.wait_for_late(self.options.late_wait)
         session = self._recording.close()
         episode_id, self._episode_id = self._episode_id, ''
         self.get_logger().info(f'episode {episode_id} ends: {Outcome(outcome).name}')

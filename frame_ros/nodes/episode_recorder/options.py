@@ -85,6 +85,14 @@ class EpisodeRecorderOptions(RecordingOptions, ManagedOptions):
         at_least=0.0,
         live=True,
     )
+    late_wait: float = option(
+        3.0,
+        'time after that for which ee_pose, contact and proximity are recorded while their stamps '
+        'have not come up to END, as on a busy computer',
+        unit='s',
+        at_least=0.0,
+        live=True,
+    )
     poll_period: float = option(
         0.004, 'time between two looks for new messages', unit='s', above=0.0, at_most=0.1
     )

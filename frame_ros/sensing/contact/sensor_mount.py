@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from frame_ros.robots import Robot
+from frame_ros.robots.description import rotation_from_rpy
 from frame_ros.robots.frame_names import FrameNames
+from frame_ros.robots.motion import rotation_of
 from frame_ros.robots.transforms import TransformTree
 
 Array = NDArray[np.float64]
@@ -63,7 +64,7 @@ class SensorFrames:
         for link in self._robot.links:
             pose = self._tree.pose_of(name, self._names.of(link).lstrip('/'))
             if pose is not None:
-                rotation = Rotation.from_quat(pose.rotation).as_matrix()
+                rotation = rotation_of(np.array(pose.rotation))
                 return SensorMount(link, rotation, np.array(pose.translation))
         return None
 
@@ -81,7 +82,7 @@ def given_mount(link: str, xyz: Sequence[float], rpy: Sequence[float]) -> Sensor
     """Returns the mount given by parameters: xyz in m, rpy in rad; None without a link."""
     if not link:
         return None
-    return SensorMount(link, Rotation.from_euler('xyz', rpy).as_matrix(), np.array(xyz, float))
+    return SensorMount(link, rotation_from_rpy(*rpy), np.array(xyz, float))
 
 
 def ancestors(robot: Robot, link: str) -> list[str]:
@@ -101,9 +102,10 @@ def ancestors(robot: Robot, link: str) -> list[str]:
 def pose_at_zero(robot: Robot, chain: Sequence[str]) -> tuple[Array, Array]:
     """Returns translation (3,) and rotation (3, 3) of the first link, all joints at 0."""
     poses = robot.link_poses({})
-    translation, rotation = np.zeros(3), np.eye(3)
+    translation: Array = np.zeros(3)
+    rotation: Array = np.eye(3)
     for link in chain:
         shift, quaternion = poses[link]
-        turn = Rotation.from_quat(quaternion).as_matrix()
+        turn = rotation_of(quaternion)
         translation, rotation = shift + turn @ translation, turn @ rotation
     return translation, rotation

@@ -17,12 +17,14 @@ steps, as one does that happens to lie between them, has q = 0 and proves nothin
 from __future__ import annotations
 
 from collections import deque
+from math import erf
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf, ndtri
 
 Array = NDArray[np.float64]
+_NORMAL = NormalDist()
 BIN_SAMPLES, BIN_SECONDS = 20, 1.0  # of which a share is taken, at least
 BINS = 30  # that are remembered
 WEAKEST = 3  # of them, in which noise was least, that count; before there are so many, none does
@@ -66,11 +68,17 @@ class NoiseWhileStanding:
             share = np.sort(self._bins, axis=0)[:WEAKEST].mean(axis=0)
             # Two deviations less than was counted.
             share -= 2.0 * np.sqrt(share / (WEAKEST * self._count))
-            same = erf(0.5 * ndtri(1.0 - 0.5 * np.clip(share, 0.0, 1.0)))
+            same = np.array([_probability_to_stay(value) for value in share.tolist()])
             with np.errstate(divide='ignore'):
                 self.log_same = np.maximum(np.log(same), LEAST_LOG)
         self._jumps = np.zeros(len(self._jumps))
         self._count, self._seconds = 0, 0.0
+
+
+def _probability_to_stay(share: float) -> float:
+    """Returns erf(z / 2) of the share q, see above."""
+    middle = 1.0 - 0.5 * min(max(share, 0.0), 1.0)
+    return erf(0.5 * _NORMAL.inv_cdf(middle)) if middle < 1.0 else 1.0
 
 
 class ChangeWhileMoving:

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs of the contact node: wrenches and Franka's flags from bytes, mounts, joint arrays."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,7 +21,7 @@ from frame_ros.core.errors import RobotError, SetupError
 from frame_ros.core.options import from_values
 from frame_ros.msg import ContactState
 from frame_ros.nodes.contact.franka import IndicatorReader, StateFlagReader
-from frame_ros.nodes.contact.inputs import Sample, Waiting
+from frame_ros.nodes.contact.inputs import Pause, Sample, Waiting
 from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.runtime.fitting_subscription import DAMAGED
 from frame_ros.robots import load_robot
@@ -34,6 +36,30 @@ STREAMS = ('commands', 'joints', 'wrench')
 
 def stamps(samples):
     return [(sample.stamp, sample.stream) for sample in samples]
+
+
+@pytest.mark.parametrize(
+    ('is_led', 'ages', 'is_waited_for'),
+    [
+        (True, (0.0, 0.0), True),  # joint efforts only
+        (False, (0.01, 9.0), False),  # a wrench may come at any moment
+        (False, (9.0, 0.01), False),
+        (False, (9.0, 9.0), True),  # idle
+    ],
+)
+def test_a_node_waits_for_joint_states_where_nothing_else_is_judged(is_led, ages, is_waited_for):
+    waits = []
+    streams = {
+        name: SimpleNamespace(
+            age=lambda now, age=age: age,
+            subscription=SimpleNamespace(wait=lambda longest, n=name: waits.append((n, longest))),
+        )
+        for name, age in zip(('joints', 'wrench'), ages, strict=True)
+    }
+    pause = Pause(streams, 'joints', 1e-4, is_led)
+    for _ in range(2):
+        pause.wait(0.02)
+    assert waits == 2 * is_waited_for * [('joints', 0.02)]
 
 
 def test_samples_wait_for_the_joint_states_of_their_time():

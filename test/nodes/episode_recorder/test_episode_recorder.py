@@ -89,15 +89,15 @@ class Bench:
     def end(self, **fields):
         return self.call(EndEpisode, 'end_episode', **fields)
 
-    def send(self, message_type, topic, period=0.01, qos=10):
-        """Publishes messages with stamps from now on; returns the list of stamps sent."""
+    def send(self, message_type, topic, period=0.01, qos=10, lag=0.0):
+        """Publishes messages with stamps from now on, `lag` s old; returns the list of stamps."""
         publisher = self.node.create_publisher(message_type, topic, qos)
         stamps = []
 
         def run():
             while self._sending.is_set():
                 message = message_type()
-                now = time.time_ns()
+                now = time.time_ns() - round(lag * 1e9)
                 message.header.stamp.sec, message.header.stamp.nanosec = divmod(now, 10**9)
                 publisher.publish(message)
                 stamps.append(now)
@@ -198,6 +198,15 @@ def test_an_episode_with_all_its_topics(make_bench):
     with AnyReader([Path(ended.bag)]) as reader:
         for connection, _, data in reader.messages():
             reader.deserialize(data, connection.msgtype)
+
+
+def test_a_bag_reaches_its_end_though_the_stream_is_computed_late(make_bench):
+    bench = make_bench('slow')  # records 0.1 s behind END
+    bench.send(PoseStamped, 'ee_pose', lag=1.0)
+    bench.inputs.wait_until_received('ee_pose')
+    assert bench.start().success
+    bag = Bag(bench.end(outcome=1).bag)
+    assert stamps_of(bag, '/slow/ee_pose')[-1] >= int(bag.metadata['end'])
 
 
 def test_every_bag_holds_what_was_latched_and_nothing_of_another_namespace(make_bench, ros_context):

@@ -3,6 +3,7 @@
 """Faults during a recording: nothing is lost without being counted."""
 
 import shutil
+import struct
 import time
 
 import pytest
@@ -180,6 +181,36 @@ def test_streams_that_were_silent_between_start_and_end():
     hear(images, 10**10)
     streams.end(2 * 10**10)
     assert streams.silent(lambda name: name.upper()) == {'/wrench': '/WRENCH'}
+
+
+@pytest.mark.parametrize(
+    ('name', 'kind', 'lag', 'is_late'),
+    [
+        ('/arm/contact', 'frame_ros/msg/ContactState', 1, True),
+        ('/arm/ee_pose', 'geometry_msgs/msg/PoseStamped', 1, True),
+        ('/arm/contact', 'frame_ros/msg/ContactState', 0, False),
+        ('/arm/contact', 'frame_ros/msg/ContactState', 1000, False),  # of another clock
+        ('/arm/goal', 'geometry_msgs/msg/PoseStamped', 1, False),  # sent now and then
+    ],
+)
+def test_streams_that_are_computed_late_are_behind_until_they_come_up_to_the_end(
+    name, kind, lag, is_late
+):
+    topic, streams, end = RecordedTopic(name, find_definition(kind)), EpisodeStreams([]), 5000
+
+    def hear(seconds):
+        data = struct.pack('<BBBBiI', 0, 1, 0, 0, seconds, 0)
+        streams.hear(ReceivedMessage(topic, 0, 0, data))
+
+    streams.begin(10**9)
+    hear(end - lag)
+    assert streams.behind() == []  # the episode goes on
+    streams.end(end * 10**9)
+    assert streams.behind() == is_late * [name]
+    hear(end)
+    assert streams.behind() == []
+    streams.hear(ReceivedMessage(topic, 0, 0, b'\0'))  # damaged
+    assert streams.behind() == []
 
 
 class Listening:

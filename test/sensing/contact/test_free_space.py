@@ -124,15 +124,35 @@ def test_what_cables_may_have_changed_during_a_contact_counts_once_its_force_has
     for tick in range(4):  # 0.2 s at 0.5 m/s: 0.1 m, 5 N/m
         drift.update(block(tick, force(3.0, 0.0, 0.0), 0.5, is_contact=True), ZERO)
     assert drift.unknown[0] == pytest.approx(0.5)
-    drift.update(block(4, speed=0.5), ZERO)
+    for tick in (4, 5):
+        drift.update(block(tick, speed=0.5), ZERO)
     assert drift.unknown == (0.0, 0.0)
-    for left, is_followed in ((0.2, True), (0.55, False)):
-        drift, bias = BiasDrift(WrenchOptions(drift_guard=0.0)), ZERO
-        for tick in range(4):
-            drift.update(block(tick, force(3.0, 0.0, 0.0), 0.5, is_contact=True), ZERO)
-        for tick in range(4, 8):
-            bias = drift.update(block(tick, force(left, 0.0, 0.0)), bias)
-        assert bool(bias[0] > 0.5 * left) is is_followed
+
+
+@pytest.mark.parametrize(
+    ('pushed', 'left', 'is_contact', 'is_taken'),
+    [
+        ([3.0] * 4, 0.2, False, True),
+        ([3.0] * 4, 0.55, False, True),  # the push ended at once: 0.5 N may be a cable's
+        ([3.0] * 4, 0.7, True, True),  # although it is above what ends a contact
+        ([3.0] * 4, 1.2, True, False),  # more than a cable does on this way
+        ([3.0] * 4, 1.8, True, False),
+        ([*np.linspace(1.5, 0.55, 20)], 0.55, False, False),  # weakened slowly
+    ],
+)
+def test_what_is_left_of_a_push_in_motion_is_taken_as_a_cable_may_pull(
+    pushed, left, is_contact, is_taken
+):
+    drift, bias = BiasDrift(WrenchOptions(drift_guard=0.0)), ZERO
+    for tick, size in enumerate(pushed):
+        speed = 0.5 * 4 / len(pushed)  # over 0.1 m
+        drift.update(block(tick, force(size, 0.0, 0.0), speed, is_contact=True), bias)
+    given = {'is_contact': is_contact, 'is_moving': True}
+    for tick in range(len(pushed), len(pushed) + 2):
+        rest = force(left, 0.0, 0.0) - bias
+        bias = drift.update(block(tick, rest, bias=bias, **given), bias)
+    assert bool(bias[0] > 0.5 * left) is is_taken
+    assert bool('counts as bias' in drift.warning) is (is_taken and left > 0.3)
 
 
 def turning(tick, rate=0.5):

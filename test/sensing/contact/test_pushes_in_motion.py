@@ -44,3 +44,33 @@ def test_a_push_that_grows_as_a_cable_would_pull_is_said():
     assert not any(now for (t, _, _), now in zip(found, said, strict=True) if t < 3.0)
     known = [now or row[1] for row, now in zip(found, said, strict=True) if row[0] > 4.5]
     assert all(known)
+
+
+def pulled(t):
+    """N of a cable, which the hand pulls tight as it goes, by as much per metre as one may."""
+    return min(0.4 * max(t - 3.0, 0.0), 1.2)
+
+
+def test_a_push_ends_and_the_next_begins_though_a_cable_pulls_otherwise_since():
+    """Without that the cable's pull would be the contact's: 1.2 N are above the threshold."""
+    contact, found = slide(lambda t: 3.0 * (3.0 <= t < 6.0 or 7.0 <= t < 7.1) + pulled(t))
+    assert all(is_contact for t, is_contact, _ in found if 3.1 < t < 6.0 or 7.02 < t < 7.09)
+    assert not any(is_contact for t, is_contact, _ in found if 6.2 < t < 7.0 or t > 7.3)
+    assert abs(contact.bias[0] - 1.2) < 0.2
+    said = [any('counts as bias' in why for why in whys) for t, _, whys in found if t > 6.2]
+    assert all(said)  # it may be a push that has weakened
+
+
+def test_a_push_that_weakens_at_once_to_more_than_a_cable_does_stays_a_contact():
+    _, found = slide(lambda t: 5.0 * (3.0 <= t < 3.2) + 1.2 * (3.2 <= t < 9.0))
+    assert all(is_contact for t, is_contact, _ in found if 3.1 < t < 9.0)
+    assert not any(is_contact for t, is_contact, _ in found if t > 9.2)
+
+
+def test_a_push_that_comes_and_goes_slowly_ends_with_its_force():
+    """A hand that weakens over a second: nothing of it is taken for a cable's meanwhile."""
+    sizes = ([0.0, 3.0, 4.0, 8.0, 9.0], [0.0, 0.0, 3.0, 3.0, 0.0])
+    contact, found = slide(lambda t: float(np.interp(t, *sizes)))
+    assert all(is_contact for t, is_contact, _ in found if 3.5 < t < 8.6)
+    assert not any(is_contact for t, is_contact, _ in found if t > 9.2)
+    assert abs(contact.bias[0]) < 0.3

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
-from frame_ros.sensing.contact.wrench.free_space import FOLLOW_AT_REST, SETTLE, Pair
+from frame_ros.sensing.contact.wrench.free_space import FOLLOW_AT_REST, PARTS, SETTLE, Pair
 from frame_ros.sensing.contact.wrench.options import WrenchOptions
+from frame_ros.sensing.contact.wrench.push_end import PushEnd
 
 Array = NDArray[np.float64]
 IN_MOTION, SETTLING = 0.25, 0.1  # s, time constants with which a cable's pull is followed
@@ -33,7 +34,11 @@ class BiasDrift:
     Nothing moves in contact, near it at rest, while something is held, and for a guard time after
     these. Hence what is absorbed of a real contact: at rest one that grows more slowly than the
     drift; in motion one that grows more slowly than a cable would pull, up to `cable_force`, with a
-    warning from AMBIGUOUS of a threshold on. A contact ends by its force alone.
+    warning from AMBIGUOUS of a threshold on.
+
+    A contact ends by its force alone: below the threshold, or as most of it goes at once
+    (`PushEnd`) and what is left is no more than a cable may pull otherwise after the way since it
+    began. The bias then takes what is left, with the same warning.
 
     Attributes:
         unknown: N and N m by which cables may have changed the reading since a contact began: it is
@@ -51,6 +56,8 @@ class BiasDrift:
         self._cable = (settings.cable_rate, LEVER * settings.cable_rate)
         self._most = (settings.cable_force, LEVER * settings.cable_force)
         self._on = (settings.force_on, settings.torque_on)
+        self._push = PushEnd(*self._on, settings.cable_rate)
+        self._is_watched = False
         self._free_from: int | None
         self._last_end: int | None
         self._anchor: Array | None = None  # the bias without cables
@@ -61,6 +68,8 @@ class BiasDrift:
         self._free_from = self._last_end = None
         self._credit: Array = np.zeros(2)  # N and N m that motion explains still
         self.unknown = (0.0, 0.0)
+        self._push.reset()
+        self._is_watched = False
         self._still_since: int | None = None
         self._reference: Array | None = None  # the reading as the arm came to rest
         self.warning = ''
@@ -90,7 +99,7 @@ class BiasDrift:
         lag = DRIFTS * intensity[0] * sqrt(FOLLOW_AT_REST / 2.0)
         near = block.worst > self._below and (is_still or not self._cable[0])
         near = near and lag < self._below * self._on[0]
-        self._wait(block, bias)
+        bias = bias + self._released(block, bias)
         if block.is_contact or near or block.is_holding:
             self.hold(block.end)
             self._say(block, bias, intensity)
@@ -115,21 +124,36 @@ class BiasDrift:
         elif self._still_since is None:
             self._still_since = block.start
 
-    def _wait(self, block: WrenchBlock, bias: Array) -> None:
-        """Adds up what motion explains while a contact lasts; behind it, all of that counts where
-        the force has gone.
+    def _released(self, block: WrenchBlock, bias: Array) -> Array:
+        """Adds up what motion explains while a contact lasts, with what it did before and was not
+        followed yet. Returns by how much the bias moves (6,) as a push ends: by all that is left
+        of it, where motion explains that; otherwise by nothing.
         """
+        nothing = np.zeros(6)
+        if not block.is_contact and not self._is_watched:
+            return nothing
         if block.is_contact:
-            way = block.speed * (block.end - block.start) / SECOND
-            most = [min(u + way * c, m) for u, c, m in zip(self.unknown, self._cable, self._most)]
-            self.unknown = (most[0], most[1])
+            known = np.array(self.unknown) + self._credit
+            force, torque = np.minimum(known, self._most).tolist()
+            self.unknown = (force, torque)
             self._credit = np.zeros(2)
-        elif any(self.unknown):
-            rest = block.readings.mean(axis=0) - bias
-            left = float(np.linalg.norm(rest[:3])), float(np.linalg.norm(rest[3:]))
-            is_gone = all(size < AMBIGUOUS * on for size, on in zip(left, self._on, strict=True))
-            self._credit = self._credit + is_gone * np.array(self.unknown)
-            self.unknown = (0.0, 0.0)
+            self._is_watched = True
+        has_ended = self._push.update(block)
+        rest = block.readings[len(block.readings) // 2 :].mean(axis=0) - bias
+        left = float(np.linalg.norm(rest[:3])), float(np.linalg.norm(rest[3:]))
+        pairs = zip(left, self.unknown, self._on, strict=True)
+        is_explained = all(size <= most + AMBIGUOUS * on for size, most, on in pairs)
+        is_taken = has_ended and is_explained
+        if not is_taken and (block.is_contact or self._push.may_end(block.end)):
+            return nothing
+        unknown, self.unknown = self.unknown, (0.0, 0.0)
+        self._push.reset()
+        self._is_watched = False
+        if is_taken:
+            return self._up_to(rest, unknown, bias)
+        is_gone = all(size < AMBIGUOUS * on for size, on in zip(left, self._on, strict=True))
+        self._credit = self._credit + is_gone * np.array(unknown)
+        return nothing
 
     def _drifted(self, block: WrenchBlock, bias: Array, time: float, intensity: Pair) -> Array:
         """Returns by how much the drift moves it. A random walk that is followed with the time
@@ -146,22 +170,31 @@ class BiasDrift:
 
     def _pulled(self, block: WrenchBlock, bias: Array, time: float) -> Array:
         """Returns by how much cables move it, and takes that off the credit."""
-        found = np.zeros(6)
         if not self._credit.any() or self._anchor is None:
-            return found
+            return np.zeros(6)
         constant = SETTLING if block.is_moving is False else IN_MOTION
         rest = (block.readings.mean(axis=0) - bias) * min(time / constant, 1.0)
-        for i, part in enumerate((slice(0, 3), slice(3, 6))):
+        found = self._up_to(rest, self._credit, bias)
+        for i, part in enumerate(PARTS):
+            self._credit[i] -= min(float(np.linalg.norm(found[part])), float(self._credit[i]))
+        return found
+
+    def _up_to(self, rest: Array, most: Array | Pair, bias: Array) -> Array:
+        """Returns (6,) as much of a change of the bias as `most` N and N m allow, and as cables
+        may pull in all.
+        """
+        assert self._anchor is not None
+        found = np.zeros(6)
+        for i, part in enumerate(PARTS):
             size = float(np.linalg.norm(rest[part]))
             if not size > 0.0:
                 continue
-            step = rest[part] * min(float(self._credit[i]) / size, 1.0)
+            step = rest[part] * min(float(most[i]) / size, 1.0)
             away = bias[part] + step - self._anchor[part]
             far = float(np.linalg.norm(away))
             if far > self._most[i] > 0.0:
                 step = self._anchor[part] + away * (self._most[i] / far) - bias[part]
             found[part] = step
-            self._credit[i] -= min(float(np.linalg.norm(step)), float(self._credit[i]))
         return found
 
     def _weigh_anchor(self, bias: Array, time: float, intensity: Pair) -> None:
@@ -171,21 +204,24 @@ class BiasDrift:
         self._anchor = self._anchor + np.clip(bias - self._anchor, -most, most)
 
     def _say(self, block: WrenchBlock, bias: Array, intensity: Pair) -> None:
-        """Warns of what may be a slow push."""
+        """Warns of what may be a slow push, or the rest of one."""
         if block.is_moving is False:
             self._warn(block, bias, intensity)
-            return
+        else:
+            self.warning = self._absorbed(bias)
+
+    def _absorbed(self, bias: Array) -> str:
+        """Returns what counts as bias since motion changed it, in words; '' if that is little."""
         assert self._anchor is not None
         away = bias - self._anchor
         sizes = float(np.linalg.norm(away[:3])), float(np.linalg.norm(away[3:]))
-        self.warning = ''
         for size, on, unit in zip(sizes, self._on, ('N', 'N m'), strict=True):
             if size > AMBIGUOUS * on:
-                self.warning = (
+                return (
                     f'drift, a cable or a slow push: in motion the reading changed by {size:.1g} '
                     f'{unit}, which counts as bias'
                 )
-                return
+        return ''
 
     def _warn(self, block: WrenchBlock, bias: Array, intensity: Pair) -> None:
         """Warns of a change at rest that is larger than a drift, and slower than a contact."""
@@ -209,4 +245,4 @@ class BiasDrift:
                 )
                 return
         if not block.is_contact:
-            self.warning = ''
+            self.warning = self._absorbed(bias)

@@ -9,7 +9,6 @@ from math import isfinite, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.core.time import SECOND
@@ -95,6 +94,8 @@ class CausalLowPass:
         if len(values) < 8 or (steps[1:] != steps[1]).any():
             pairs = zip(steps.tolist(), values, strict=True)
             return np.array([self.update(step, row) for step, row in pairs])
+        from scipy.signal import lfilter
+
         first = self.update(int(steps[0]), values[0])
         assert self._rows is not None
         decay, before, now = self._complex(int(steps[1]) / SECOND)

@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.core.time import SECOND
-from frame_ros.robots.motion import rotation_of
+from frame_ros.robots.motion import rotation_about, rotation_of
 from frame_ros.robots.robot import Robot
 from frame_ros.sensing.contact.wrench.filter import CausalLowPass
 
@@ -263,7 +262,7 @@ class ToolMotionEstimator:
         seconds = age / SECOND
         rotation, omega = motion.rotation, motion.angular_velocity
         if omega is not None:
-            rotation = _turned_on(omega * seconds) @ rotation
+            rotation = rotation_about(omega * seconds) @ rotation
         return motion._replace(rotation=rotation, delay=motion.delay + max(seconds, 0.0))
 
     def _before(self, stamp: int) -> tuple[int, ToolMotion]:
@@ -355,8 +354,3 @@ def _cross(a: Array, b: Array) -> Array:
     ax, ay, az = a.tolist()
     bx, by, bz = b.tolist()
     return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
-
-
-def _turned_on(angles: Array) -> Array:
-    """The rotation by a rotation vector (3,), rad."""
-    return Rotation.from_rotvec(angles).as_matrix()
