@@ -12,6 +12,7 @@ from frame_ros.sensing.contact.wrench.drift import BiasDrift
 from frame_ros.sensing.contact.wrench.free_space import FreeSpace, RunningDeviation
 from frame_ros.sensing.contact.wrench.hung_weight import HungWeight
 from frame_ros.sensing.contact.wrench.options import WrenchOptions
+from frame_ros.sensing.contact.wrench.push_end import PushEnd
 
 GRAVITY = 9.80665
 DOWN = np.array([0.0, 0.0, -1.0])
@@ -153,6 +154,17 @@ def test_what_is_left_of_a_push_in_motion_is_taken_as_a_cable_may_pull(
         bias = drift.update(block(tick, rest, bias=bias, **given), bias)
     assert bool(bias[0] > 0.5 * left) is is_taken
     assert bool('counts as bias' in drift.warning) is (is_taken and left > 0.3)
+
+
+def test_the_end_of_a_push_is_seen_though_the_hand_turns_meanwhile():
+    push = PushEnd(1.0, 0.2, 5.0)
+    for tick in range(40):  # a quarter turn a second
+        angle = 0.5 * np.pi * tick / 20
+        size = 7.0 if tick < 10 else 6.0
+        held = block(tick, force(size * np.cos(angle), size * np.sin(angle), 0.0), 0.5)
+        assert not push.update(held)
+    assert not push.update(block(40, force(0.0, -1.0, 0.0), 0.5))  # it may fall still
+    assert push.update(block(41, force(0.0, -1.0, 0.0), 0.5))
 
 
 def turning(tick, rate=0.5):

@@ -99,7 +99,8 @@ class BiasDrift:
         lag = DRIFTS * intensity[0] * sqrt(FOLLOW_AT_REST / 2.0)
         near = block.worst > self._below and (is_still or not self._cable[0])
         near = near and lag < self._below * self._on[0]
-        bias = bias + self._released(block, bias)
+        left = self._released(block, bias)
+        bias = bias + left if left.any() else bias
         if block.is_contact or near or block.is_holding:
             self.hold(block.end)
             self._say(block, bias, intensity)

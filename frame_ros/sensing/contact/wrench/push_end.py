@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,7 @@ from frame_ros.sensing.contact.wrench.block import WrenchBlock
 
 Array = NDArray[np.float64]
 HIGH, LOW = 0.75, 0.5  # shares of a contact's largest wrench, along it
+LATELY = 10  # blocks, of which the largest is meant: a hand that turns turns the force's direction
 FALL = round(0.25 * SECOND)  # ns, from above HIGH to what is left: slower is no end
 # Share of the largest by which what is left may change from block to block, in addition to what a
 # cable may: less than that of a force that takes FALL from HIGH to LOW.
@@ -19,9 +22,9 @@ CALM = 0.04
 
 
 class PushEnd:
-    """Watches a contact: `update` is true once its wrench has fallen, within FALL, from HIGH of the
-    largest since the contact began to less than LOW of it, and changes no more. A cable, which
-    pulls by more or less along the way, is slower than that.
+    """Watches a contact: `update` is true once its wrench has fallen, within FALL, from HIGH of its
+    largest of LATELY to less than LOW of it, and changes no more. A cable, which pulls by more or
+    less along the way, is slower than that.
     """
 
     def __init__(self, force_on: float, torque_on: float, cable_rate: float) -> None:
@@ -32,7 +35,7 @@ class PushEnd:
 
     def reset(self) -> None:
         """Forgets the contact."""
-        self._largest: Array = np.zeros(6)  # in thresholds
+        self._largest: deque[Array] = deque(maxlen=LATELY)  # of each block, in thresholds
         self._high_until: int | None = None
         self._before: Array | None = None  # what was left in the last block
 
@@ -46,11 +49,10 @@ class PushEnd:
         if not np.isfinite(samples).all():
             return False
         sizes = np.linalg.norm(samples, axis=1)
-        row = int(sizes.argmax())
-        if sizes[row] > np.linalg.norm(self._largest):
-            self._largest = samples[row]
-        most = float(self._largest @ self._largest)
-        along = samples @ self._largest
+        self._largest.append(samples[int(sizes.argmax())])
+        largest = max(self._largest, key=lambda each: float(each @ each))
+        most = float(largest @ largest)
+        along = samples @ largest
         high = np.flatnonzero(along >= HIGH * most)
         if len(high):
             share = (int(high[-1]) + 1) / len(samples)
@@ -60,5 +62,5 @@ class PushEnd:
         before, self._before = self._before, left
         change = np.inf if before is None else float(np.linalg.norm(left - before))
         is_calm = change <= CALM * np.sqrt(most) + self._rate * way
-        is_low = float(left @ self._largest) <= LOW * most
+        is_low = float(left @ largest) <= LOW * most
         return is_calm and is_low and self.may_end(block.end)
