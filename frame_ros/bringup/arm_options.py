@@ -18,6 +18,7 @@ from frame_ros.core.options import check_names, flat, option, options, rule
 from frame_ros.hardware.controller_presets import controller_presets
 from frame_ros.robots.profile import RobotProfile, Topics
 from frame_ros.robots.profiles import ROBOT_NAMES, find_profile
+from frame_ros.sensing.contact.joints.motor_model import GENERIC
 
 OUTPUTS = tuple(controller_presets())
 NONE = 'none'
@@ -76,7 +77,9 @@ class ArmOptions(RunOptions):
         'joint_effort if there is a motors_file, else none',
     )
     motors_file: str = option(
-        '', f'what `frame-ros identify joints` wrote, for joint_effort; {OF_PROFILE}'
+        '',
+        f'what `frame-ros identify joints` wrote, for joint_effort; {GENERIC}: numbers of the '
+        f'simulated arm with wide thresholds, until this one is identified; {OF_PROFILE}',
     )
     tool_file: str = passed(
         'tool.file',
@@ -161,7 +164,8 @@ class ArmOptions(RunOptions):
     @rule(
         'motors_file',
         'a file of `frame-ros identify joints` for this arm, as joint_effort is a contact source; '
-        'those that come with the package are of the simulated arms',
+        f'those that come with the package are of the simulated arms: {GENERIC!r} takes them with '
+        'wide thresholds until then',
     )
     def _has_motors(self) -> bool:
         return 'joint_effort' not in self.sources_of_contact or bool(self.motors)
@@ -234,7 +238,7 @@ class ArmOptions(RunOptions):
 
     @property
     def motors(self) -> str:
-        """File of the arm's motors; empty: there is none."""
+        """File of the arm's motors, or GENERIC; empty: there is none."""
         of_profile = self.profile.motors
         if self.motors_file == NONE:
             return ''

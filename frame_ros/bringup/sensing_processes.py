@@ -12,6 +12,7 @@ from frame_ros.bringup.demo_robots import Value
 from frame_ros.bringup.node_process import Process, absolute
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.core.errors import SetupError
+from frame_ros.sensing.contact.joints.motor_model import GENERIC
 
 
 def demo_sensing(options: DemoOptions) -> list[Process]:
@@ -45,7 +46,8 @@ def arm_sensing(options: ArmOptions) -> list[Process]:
     if sources := options.sources_of_contact:
         contact: dict[str, Value] = {'sources': list(sources)}
         if options.motors:
-            contact['joints.motors_file'] = absolute(options.motors)
+            is_generic = options.motors == GENERIC
+            contact['joints.motors_file'] = GENERIC if is_generic else absolute(options.motors)
         processes.append(_contact_process(options, contact))
     if options.depth_cameras or options.obstacles_file:
         processes.append(_proximity_process(options, _of_proximity(options)))

@@ -9,11 +9,16 @@ import yaml
 
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.process_table import arm_processes, demo_processes
+from frame_ros.bringup.run_checks import check_run
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.core.errors import SetupError
-from frame_ros.core.options import evolved, flat
-from frame_ros.robots import find_urdf
+from frame_ros.core.option_texts import from_texts
+from frame_ros.core.options import evolved, flat, from_values
+from frame_ros.robots import find_urdf, load_robot
 from frame_ros.robots.profiles import find_profile, simulated_robots
+from frame_ros.sensing.contact.joint_arrays import JointArrays
+from frame_ros.sensing.contact.joint_effort_sensor import EffortSensor
+from frame_ros.sensing.contact.options import SensingOptions
 
 FRANKA_WRENCH = find_profile('fr3').topics.wrench
 
@@ -88,6 +93,28 @@ def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
             yaml.safe_load(processes[name].config.read_text())['/**']['ros__parameters']
         )
         assert set(processes[name].parameters) <= set(declared)
+
+
+@pytest.mark.parametrize('robot', simulated_robots())
+def test_generic_motors_go_all_the_way_to_the_contact_node(robot):
+    # As the launch files give it, and as the node takes it.
+    processes = arm_processes(from_texts(ArmOptions, {'robot': robot, 'motors_file': 'generic'}))
+    check_run(processes)
+    parameters = by_name(processes)['contact'].parameters
+    assert parameters['sources'] == ['joint_effort']
+    assert parameters['joints.motors_file'] == 'generic'
+    settings = from_values(SensingOptions, {**parameters, 'sources': ('joint_effort',)})
+    model = load_robot(robot)
+    arrays = JointArrays(tuple(model.joint_limits))
+    sensor = EffortSensor(settings, model, arrays, arrays)
+    assert sensor.motors.is_generic
+    assert 'are not identified' in ' '.join(sensor.warnings)
+
+
+def test_motors_of_a_simulation_are_no_file_of_an_arm():
+    processes = arm_processes(from_texts(ArmOptions, {'motors_file': 'simulated'}))
+    with pytest.raises(SetupError, match="no motor model '.*simulated'"):
+        check_run(processes)
 
 
 def test_an_empty_list_that_is_given_switches_off_what_the_profile_senses_with(tmp_path):

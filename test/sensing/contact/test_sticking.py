@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from frame_ros.sensing.contact.joints.giving_way import GivingWay
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
 from frame_ros.sensing.contact.joints.standing import StandingArm
 from frame_ros.sensing.contact.joints.sticking import StickingFriction, StickWatch
@@ -75,13 +76,61 @@ def test_friction_turns_round_with_the_motion():
     assert down == pytest.approx(-0.025)
 
 
+def test_a_joint_that_pauses_has_what_opposes_its_last_motion():
+    friction = StickingFriction(MOTORS, 15.0)
+    friction.update(one(0), one(0), one(0), one(0), one(0), np.nan)
+    friction.update(one(0.01), one(0.5), one(0), one(0), one(0), DT)
+    creeps = friction.update(one(0.0105), one(0.0), one(0.15), one(0), one(0), DT)[0]
+    # In its direction, up to 1.25 (0.1 + 0.1 + 0.3 of 0.15 N m); what pulls it back is no friction.
+    assert creeps == pytest.approx(0.15)
+    assert friction.update(one(0.0105), one(0.0), one(-0.1), one(0), one(0), DT)[0] == 0.0
+    assert not friction.is_stuck[0]
+
+
+def test_what_a_gear_held_with_nobody_pushing_it_can_hold_until_it_moves():
+    friction, found = stuck_with(0.5, -0.5)
+    assert found == pytest.approx(1.25 * 0.35)
+    friction.settle()
+    assert friction.update(one(0), one(0), one(0.5), one(-0.5), one(0), DT)[0] == pytest.approx(1.0)
+    friction.update(one(0.01), one(0.5), one(0.5), one(-0.5), one(0), DT)
+    assert friction.limit[0] == pytest.approx(1.25 * 0.35)
+
+
+def stand(arm, stamp, command, residual=0.0, is_stuck=True):
+    return arm.update(stamp, command, one(residual), one(0.1), is_stuck)
+
+
 def test_an_arm_stands_while_its_command_stays_the_same():
     arm, at = StandingArm(), 10**9
-    quiet = [arm.update(at + row * 20_000_000, one(0.5), True) for row in range(20)]
+    quiet = [stand(arm, at + row * 20_000_000, one(0.5)) for row in range(20)]
     assert not any(quiet[:15]) and all(quiet[15:])
     # A push moves it: it still stands by its command.
-    assert arm.update(at + 400_000_000, one(0.5), False)
-    assert not arm.update(at + 420_000_000, one(0.51), True)
-    assert not arm.update(at + 440_000_000, one(0.51), True)
-    assert not arm.update(at + 2_000_000_000, None, True)
-    assert not arm.update(at + 2_020_000_000, one(0.51), True)
+    assert stand(arm, at + 400_000_000, one(0.5), is_stuck=False)
+    assert not stand(arm, at + 420_000_000, one(0.51))
+    assert not stand(arm, at + 440_000_000, one(0.51))
+    assert not stand(arm, at + 2_000_000_000, None)
+    assert not stand(arm, at + 2_020_000_000, one(0.51))
+
+
+def test_an_error_that_stays_the_same_is_steady_and_a_push_is_not():
+    arm, at = StandingArm(), 10**9
+    for row in range(20):
+        assert not stand(arm, at + row * 20_000_000, one(0.5), residual=0.3)
+    assert arm.is_steady
+    arm = StandingArm()
+    for row in range(20):
+        stand(arm, at + row * 20_000_000, one(0.5), residual=0.06 * row)
+    assert not arm.is_steady
+
+
+def test_a_standing_joint_that_gives_way_is_a_witness_until_it_goes_back():
+    giving, stuck, free = GivingWay(1), np.array([True]), np.array([False])
+    assert giving.update(one(0.3), stuck)[0] == 0.0
+    # A step of the encoder is none.
+    assert giving.update(one(0.3015), stuck)[0] == 0.0
+    assert giving.update(one(0.3055), free)[0] == pytest.approx(1.0)
+    assert giving.update(one(0.3095), free)[0] == pytest.approx(2.0)
+    # It has come to rest: what was felt may end.
+    assert giving.update(one(0.3095), stuck)[0] == 0.0
+    assert giving.update(one(0.303), free)[0] == 0.0
+    assert giving.update(one(0.3155), free)[0] == pytest.approx(1.5)

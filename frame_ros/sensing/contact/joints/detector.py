@@ -18,6 +18,7 @@ from frame_ros.robots.robot import Robot
 from frame_ros.sensing.contact.detection import Detection, unknown
 from frame_ros.sensing.contact.joints.external_torque import ExternalTorque
 from frame_ros.sensing.contact.joints.force_estimate import ForceEstimate, ForceEstimator
+from frame_ros.sensing.contact.joints.giving_way import GivingWay
 from frame_ros.sensing.contact.joints.least_force import LeastForces
 from frame_ros.sensing.contact.joints.link_evidence import LinkEvidence
 from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
@@ -143,7 +144,7 @@ class JointContact:
         self._middle = limits.mean(axis=1)
         self._half = 0.5 * (limits[:, 1] - limits[:, 0]) - self.settings.limit_margin
         self._stall = StallDetector(count, self.settings.stall)
-        self._standing = StandingArm()
+        self._standing, self._giving = StandingArm(), GivingWay(count)
         self._at_rest: Array = np.zeros((3, count))
         self._over = Threshold(
             1.0, self.settings.release, self.settings.on_time, self.settings.off_time
@@ -168,6 +169,8 @@ class JointContact:
         """Forgets everything but the settings and the payload."""
         self._external.reset()
         self._standing.reset()
+        self._giving.reset()
+        self._given, self._was_holding = 0.0, False
         self._stall.reset()
         self._over.reset()
         self._evidence.reset()
@@ -240,7 +243,8 @@ class JointContact:
             q: (N,) rad.
             dq: (N,) rad/s; None: differences of q.
             effort: (N,) in the unit of the motor model.
-            command: (N,) rad, the commanded positions; None: unknown, then no stall is detected.
+            command: (N,) rad, the commanded positions; None: unknown, then no stall is detected,
+                and a standing arm feels less.
             is_holding: whether the gripper holds an object.
         """
         if problem := self._problem(stamp, q, effort):
@@ -252,12 +256,12 @@ class JointContact:
             self._over.reset()
             self._stall.interrupt()
             self._standing.reset()
+            self._giving.reset()
             return self._unknown(stamp, 'the first samples after a beginning or a gap')
         self.residual = observer.residual
         if self.motors.has_friction:
-            least = QUIET_SHARE * self.settings.margin * self.motors.threshold_base
-            is_quiet = self._external.friction.is_stuck & (np.abs(self.residual) < least)
-            self._standing.update(stamp, command, bool(is_quiet.all()))
+            self._stand(stamp, command)
+            self._given = self._way_given(q, is_holding)
         self.threshold = self._threshold(q, is_holding)
         motor = self.motors.effort_scale * effort
         stalled = self._stall.update(stamp, motor, q, observer.velocity, command)
@@ -295,10 +299,26 @@ class JointContact:
             threshold[~is_inside] = math.inf
         return threshold
 
+    def _stand(self, stamp: int, command: Array | None) -> None:
+        least = QUIET_SHARE * self.settings.margin * self.motors.threshold_base
+        friction, standing = self._external.friction, self._standing
+        is_stuck = bool(friction.is_stuck.all()) and not self._over.is_over
+        standing.update(stamp, command, self.residual, least, is_stuck)
+        if standing.is_steady and not standing.stands:
+            friction.settle()
+
+    def _way_given(self, q: Array, is_holding: bool) -> float:
+        """Returns the share of the largest way that a joint of a standing arm has given."""
+        if not self._standing.stands or is_holding != self._was_holding:
+            self._was_holding = is_holding
+            self._giving.reset()
+            return 0.0
+        return float(self._giving.update(q, self._external.friction.is_stuck).max())
+
     def _judge(self, stamp: int, q: Array, stalled: tuple[bool, ...]) -> Detection:
         shares = np.abs(self.residual) / self.threshold
         together = math.sqrt(shares @ shares) / self.settings.combined_threshold
-        largest = max(float(np.maximum.reduce(shares)), together)
+        largest = max(float(np.maximum.reduce(shares)), together, self._given)
         is_contact = self._over.update(stamp, largest)
         body = len(shares) - 1
         if is_contact:

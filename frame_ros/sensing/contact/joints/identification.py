@@ -27,6 +27,7 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
+from frame_ros.sensing.contact.joints.breakaway import friction_at_rest
 from frame_ros.sensing.contact.joints.free_thresholds import free_thresholds
 from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
@@ -49,6 +50,8 @@ OPTIONAL = ('stribeck', 'offset', *LOAD)  # small ones, whose value may well be 
 OUTLIER = 5.0  # standard deviations beyond which a sample is left out: a bump, a limit
 # The drive's term, and why it is left out where torque is measured behind it.
 DRIVE = ('coulomb', 'stribeck', 'viscous', 'armature', *LOAD)
+LITTLE_LOAD = 'too little load on this joint; left out'
+OTHERS_LOAD = 'too little load on this joint: the value of the others is used'
 BEHIND = 'the sensors are behind the gears'
 ROUNDS = 3
 SURE_SCALE = 0.05  # relative standard error up to which a motor constant counts as identified
@@ -118,6 +121,9 @@ def identify_joints(
     fitting = _Fitting(dynamics.joint_names, terms, settings, recording.rate)
     fits = fitting.fits()
     motors = _motors(dynamics, recording, settings, fits, shape, source)
+    if motors.has_friction:
+        shows_load = [_shows_load(fit) for fit in fits]
+        motors = replace(motors, **friction_at_rest(motors, dynamics, recording, shows_load))
     thresholds = free_thresholds(motors, dynamics, recording, settings)
     duration = (
         float(np.diff(recording.stamps).clip(max=int(settings.max_gap * SECOND)).sum()) / SECOND
@@ -196,7 +202,10 @@ class _Fitting:
         scale = self._settings.known_scale
         first = [self._fit(j, scale) for j in range(len(self._names))]
         if scale is not None:
-            return first
+            return [
+                f if _shows_load(f) else self._with_shared_load(j, f, first)
+                for j, f in enumerate(first)
+            ]
         sure = [f for f in first if 'effort_scale' not in f.not_identifiable]
         if not sure:
             raise SetupError(
@@ -205,12 +214,29 @@ class _Fitting:
             )
         # Motors of one arm are assumed to be of one kind where gravity does not show.
         shared = float(np.median([f.values['effort_scale'] for f in sure]))
-        return [f if f in sure else self._with_shared(j, shared) for j, f in enumerate(first)]
+        fits = [f if f in sure else self._with_shared(j, shared) for j, f in enumerate(first)]
+        return [
+            f if _shows_load(f) else self._with_shared_load(j, f, fits) for j, f in enumerate(fits)
+        ]
 
     def _with_shared(self, joint: int, shared: float) -> JointFit:
         fit = self._fit(joint, shared)
         why = {'effort_scale': 'too little weight on this joint: the value of the others is used'}
         return replace(fit, not_identifiable={**why, **fit.not_identifiable})
+
+    def _with_shared_load(self, joint: int, fit: JointFit, fits: list[JointFit]) -> JointFit:
+        """Returns the fit of a joint that bears too little to show what its gear loses of its load,
+        with what the gears of the others lose: they are of one kind.
+        """
+        shown = [f for f in fits if _shows_load(f)]
+        if not shown or self._settings.has_torque_sensors:
+            return fit
+        loads = {name: float(np.median([f.values[name] for f in shown])) for name in LOAD}
+        found = self._fit(joint, fit.values['effort_scale'], loads)
+        why = dict.fromkeys(LOAD, OTHERS_LOAD)
+        return replace(
+            found, not_identifiable={**fit.not_identifiable, **found.not_identifiable, **why}
+        )
 
     def _equations(self, joint: int, scale: float | None) -> tuple[Array, Array]:
         """Returns matrix and left-hand side, which includes the masses if the scale is known."""
@@ -226,14 +252,20 @@ class _Fitting:
         columns[-2:] = [abs(scale) * column for column in columns[-2:]]
         return np.column_stack(columns), scale * effort - rigid
 
-    def _fit(self, joint: int, scale: float | None) -> JointFit:
+    def _fit(
+        self, joint: int, scale: float | None, loads: Mapping[str, float] | None = None
+    ) -> JointFit:
         matrix, target = self._equations(joint, scale)
+        if loads is not None:
+            target = target - matrix[:, -len(LOAD) :] @ [loads[name] for name in LOAD]
         names = list(COLUMNS if scale is None else COLUMNS[1:])
         why: dict[str, str] = {}
         if self._settings.has_torque_sensors:
             why = dict.fromkeys(DRIVE, BEHIND)
+        elif loads is not None:
+            why = dict.fromkeys(LOAD, '')
         elif self._load_share(joint, scale) < LEAST_LOAD:
-            why = dict.fromkeys(LOAD, 'too little load on this joint; left out')
+            why = dict.fromkeys(LOAD, LITTLE_LOAD)
         while True:
             kept = [names.index(n) for n in names if n not in why]
             solution, errors, rows = self._solve(joint, matrix[:, kept], target)
@@ -250,7 +282,7 @@ class _Fitting:
         spread = dict(zip([names[k] for k in kept], errors, strict=True))
         norms = np.linalg.norm(matrix[rows][:, kept], axis=0)
         condition = float(np.linalg.cond(matrix[rows][:, kept] / norms))
-        values, deviations = _in_units(found, spread, scale)
+        values, deviations = _in_units({**found, **(loads or {})}, spread, scale)
         for name, value in values.items():
             limit = SURE_SCALE if name == 'effort_scale' else SURE
             error = deviations[name]
@@ -306,6 +338,10 @@ class _Fitting:
             float(np.sqrt((plain**2).mean())), float(np.sqrt((left**2).mean())),
             float(np.abs(left).max()), why,
         )  # fmt: skip
+
+
+def _shows_load(fit: JointFit) -> bool:
+    return not {LITTLE_LOAD, OTHERS_LOAD} & set(fit.not_identifiable.values())
 
 
 def _in_units(

@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 SIMULATED = 'simulated'  # motors_file: those that the package has of the simulated robot
 GENERIC = 'generic'  # motors_file: the same for a real arm, with wide thresholds
 WIDER = 4.0  # times the thresholds of motors that are not those of the arm
+REST_SPEED = 0.05  # rad/s at which 0.37 is left of the friction that a joint breaks away from
 OTHER_FRICTION = 0.35  # N m by which the friction of one servo's gear differs from another's
 # Column -> (unit, whether it may be negative). rad and N m are m and N of a joint that slides.
 COLUMNS = {
@@ -35,6 +36,8 @@ COLUMNS = {
     'viscous': ('N m s/rad, friction per speed, including losses between samples', True),
     'load_friction': ('N m per N m of the motor, friction of loaded gears', False),
     'load_stribeck': ('N m per N m of the motor, how much more of it there is near rest', False),
+    'rest': ('N m, friction that the joint breaks away from', False),
+    'load_rest': ('N m per N m of the motor, how much more of it there is with load', False),
     'offset': ('N m, at zero speed', True),
     'armature': ('kg m^2 of rotor and gears at the joint', True),
     'threshold_base': ('N m, largest residual of free motion, with margin', False),
@@ -55,7 +58,8 @@ class MotorModel:
               + exp(-(dq / stribeck_velocity)^2) (stribeck + load_stribeck |m|))
 
     with m = effort_scale effort - offset and s, from -1 to 1, the direction of dry friction, see
-    `StickingFriction`, which also says what holds a joint that sticks.
+    `StickingFriction`, which also says what holds a joint that sticks. At rest the bracket is at
+    least rest + load_rest |m|, from which a joint breaks away, fading over REST_SPEED.
 
     The armature is rigid-body dynamics: give it to `RobotDynamics`. Each array is (N,), in the
     order of `joint_names`; the units are those of COLUMNS.
@@ -82,6 +86,8 @@ class MotorModel:
     viscous: Array = field(default_factory=lambda: np.zeros(0))
     load_friction: Array = field(default_factory=lambda: np.zeros(0))
     load_stribeck: Array = field(default_factory=lambda: np.zeros(0))
+    rest: Array = field(default_factory=lambda: np.zeros(0))
+    load_rest: Array = field(default_factory=lambda: np.zeros(0))
     offset: Array = field(default_factory=lambda: np.zeros(0))
     armature: Array = field(default_factory=lambda: np.zeros(0))
     threshold_base: Array = field(default_factory=lambda: np.zeros(0))
@@ -134,7 +140,12 @@ class MotorModel:
         result *= np.exp(-near_rest)
         result += self.load_friction * load
         result += self.coulomb
-        return result
+        near_rest = velocity / REST_SPEED
+        near_rest *= near_rest
+        at_rest: Array = self.load_rest * load
+        at_rest += self.rest
+        at_rest *= np.exp(-near_rest)
+        return np.maximum(result, at_rest, out=result)
 
     @property
     def has_friction(self) -> bool:

@@ -14,6 +14,7 @@ from frame_ros.core.time import SECOND
 Array = NDArray[np.float64]
 SAME = 1e-3  # rad within which a command is the same
 SETTLED = round(0.3 * SECOND)  # ns after the last change of a command
+STEADY = round(0.2 * SECOND)  # ns of one residual, three time constants of the observer
 
 
 class StandingArm:
@@ -21,7 +22,12 @@ class StandingArm:
 
     From then on nothing moves a joint but a force from outside, until the command changes: what is
     unexplained needs no allowance for breaking away, reversals or speed. Without commands that is
-    not known.
+    not known. An error of the friction model that stays as it is, is none of that: once it has been
+    the same for STEADY, without contact, it is what the gears hold (`is_steady`).
+
+    Attributes:
+        stands: whether it does.
+        is_steady: whether what is unexplained has not changed since it came to stick.
     """
 
     def __init__(self) -> None:
@@ -29,23 +35,33 @@ class StandingArm:
 
     def reset(self) -> None:
         """Forgets everything."""
-        self.stands = False
+        self.stands = self.is_steady = False
         self._command: Array | None = None
-        self._since = 0
+        self._residual: Array | None = None
+        self._since = self._steady_since = 0
 
-    def update(self, stamp: int, command: Array | None, is_quiet: bool) -> bool:
+    def update(
+        self, stamp: int, command: Array | None, residual: Array, least: Array, is_stuck: bool
+    ) -> bool:
         """Takes a sample; returns `stands`.
 
         Args:
             stamp: ns.
             command: (N,) rad; None, or NaN of a joint: unknown.
-            is_quiet: whether all joints stick, and nothing is left unexplained.
+            residual: (N,) N m that are unexplained.
+            least: (N,) N m of it, and of its changes, that are nothing.
+            is_stuck: whether all joints stick, and there is no contact.
         """
         if command is None or not math.isfinite(np.add.reduce(command)):
             self.reset()
             return False
         if self._command is None or np.abs(command - self._command).max() > SAME:
             self._command, self._since, self.stands = command, stamp, False
-        elif is_quiet and stamp - self._since >= SETTLED:
+        changes = self._residual is None or bool((np.abs(residual - self._residual) > least).any())
+        if changes or not is_stuck:
+            self._residual, self._steady_since = residual, stamp
+        waited = stamp - self._since >= SETTLED
+        self.is_steady = waited and stamp - self._steady_since >= STEADY
+        if waited and is_stuck and bool((np.abs(residual) < least).all()):
             self.stands = True
         return self.stands

@@ -24,10 +24,10 @@ class StickWatch:
 
     Attributes:
         is_stuck: (N,).
-        moved: (N,) rad since the sample before; of a joint that breaks away, since it stuck.
+        moved: (N,) rad since it was last seen to move; 0 while it stays within STILL of that.
     """
 
-    __slots__ = ('is_stuck', 'moved', '_anchor', '_last', '_still')
+    __slots__ = ('is_stuck', 'moved', '_anchor', '_still')
 
     def __init__(self, count: int) -> None:
         """Takes the number of joints."""
@@ -40,32 +40,31 @@ class StickWatch:
         self.is_stuck: BOOLS = np.ones(len(self._still), np.bool_)
         self.moved: Array = np.zeros(len(self._still))
         self._anchor: Array | None = None
-        self._last: Array = np.zeros(len(self._still))
 
     def update(self, q: Array, seconds: float) -> None:
         """Takes the positions (N,) rad, `seconds` after the last ones (NaN: at the beginning)."""
         if self._anchor is None:
             self._anchor = np.array(q)
-            self._last = q
             return
         away = q - self._anchor
         leaves = np.abs(away) > STILL
-        self.moved = np.where(self.is_stuck, away * leaves, q - self._last)
+        self.moved = away * leaves
         np.copyto(self._anchor, q, where=leaves)
         self._still += seconds if seconds == seconds else 0.0
         self._still[leaves] = 0.0
         self.is_stuck = self._still >= STICK_TIME
-        self._last = q
 
 
 class StickingFriction:
     """The friction of each joint, N m, as it opposes the motor.
 
     A joint that slides has the friction of the motor model, in the direction of its motion, reached
-    over the presliding when that changes. One that sticks has what balances motor and weight,
-    whatever that is up to its limit: nothing that it holds shows in motor or position, neither a
-    command that has not broken it away yet nor a push. So what is unexplained stays as it was, and
-    fades, because the end of a push may not show either.
+    over the presliding when that changes. One that pauses, as an encoder sees it, may creep on or
+    be about to stick: it has what balances motor and weight, as far as that opposes its last motion
+    and up to its limit. One that sticks has what balances motor and weight, whatever that is up to
+    its limit: nothing that it holds shows in motor or position, neither a command that has not
+    broken it away yet nor a push. So what is unexplained stays as it was, and fades, because the
+    end of a push may not show either.
 
     Attributes:
         friction: (N,) N m.
@@ -73,7 +72,10 @@ class StickingFriction:
         is_stuck: (N,).
     """
 
-    __slots__ = ('friction', 'limit', 'direction', '_motors', '_gain', '_watch', '_per_way')
+    __slots__ = (
+        'friction', 'limit', 'direction', '_motors', '_gain', '_watch', '_per_way',
+        '_held', '_balance',
+    )  # fmt: skip
 
     def __init__(self, motors: MotorModel, gain: float) -> None:
         """Takes the gain, 1/s, of the observer that follows the external torque."""
@@ -90,6 +92,14 @@ class StickingFriction:
         self.direction: Array = np.zeros(count)
         self.friction: Array = np.zeros(count)
         self.limit: Array = np.zeros(count)
+        self._held: Array = np.zeros(count)
+        self._balance: Array = np.zeros(count)
+
+    def settle(self) -> None:
+        """Takes what balances motor and weight now for what each joint can hold, until it moves:
+        nothing pushes the arm.
+        """
+        self._held = np.abs(self._balance)
 
     @property
     def is_stuck(self) -> BOOLS:
@@ -114,12 +124,18 @@ class StickingFriction:
         load = np.abs(motor)
         sliding = self._motors.dry_friction(velocity, load)
         self.limit = BAND * self._motors.dry_friction(np.zeros_like(velocity), load)
+        self._held = np.where(watch.is_stuck, self._held, 0.0)
+        np.maximum(self.limit, self._held, out=self.limit)
         self.direction += self._per_way * watch.moved
         np.clip(self.direction, -1.0, 1.0, out=self.direction)
         friction = self.direction * sliding
-        if watch.is_stuck.any():
+        pauses = watch.moved == 0.0
+        if pauses.any():
             held = np.nan_to_num(external) * self._held_share(seconds)
-            balance = np.clip(motor - weight + held, -self.limit, self.limit)
+            self._balance = motor - weight
+            balance = np.clip(self._balance + held, -self.limit, self.limit)
+            along = np.where(self.direction * balance > 0.0, balance, 0.0)
+            np.copyto(friction, along, where=pauses)
             np.copyto(friction, balance, where=watch.is_stuck)
             share = np.clip(balance / np.maximum(sliding, 1e-9), -1.0, 1.0)
             np.copyto(self.direction, share, where=watch.is_stuck)

@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Friction at rest of each joint, from the moments at which it breaks away in free motion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from frame_ros.core.time import SECOND
+from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.sensing.contact.joints.motor_model import MotorModel
+from frame_ros.sensing.contact.joints.recording import JointRecording
+from frame_ros.sensing.contact.joints.sticking import StickWatch
+
+Array = NDArray[np.float64]
+FEWEST = 8  # moments that show it
+
+
+def friction_at_rest(
+    motors: MotorModel,
+    dynamics: RobotDynamics,
+    recording: JointRecording,
+    shows_load: Sequence[bool],
+) -> dict[str, Any]:
+    """Returns the columns rest and load_rest of a motor model: what balances motor and weight in
+    the last sample before a joint breaks away is what its gear can just hold.
+
+    A joint that sticks is left out of the fit of friction that slides, which says little of this.
+
+    Args:
+        motors: identified so far.
+        shows_load: of each joint, whether it bears enough to show what its gear holds of its load;
+            the others are taken to hold the same share, as gears of one kind.
+    """
+    loads, held = _breakaways(motors, dynamics, recording)
+    columns = np.zeros((2, len(motors.joint_names)))
+    has_enough = [len(each) >= FEWEST for each in loads]
+    own = [j for j, shows in enumerate(shows_load) if shows and has_enough[j]]
+    for joint in own:
+        matrix = np.column_stack((np.ones(len(loads[joint])), loads[joint]))
+        columns[:, joint] = nnls(matrix, held[joint])[0]
+    if own:
+        shared = float(np.median(columns[1, own]))
+        for joint in set(range(len(loads))) - set(own):
+            if has_enough[joint]:
+                without = np.array(held[joint]) - shared * np.array(loads[joint])
+                columns[:, joint] = max(float(np.median(without)), 0.0), shared
+    return {'rest': columns[0], 'load_rest': columns[1]}
+
+
+def _breakaways(
+    motors: MotorModel, dynamics: RobotDynamics, recording: JointRecording
+) -> tuple[list[list[float]], list[list[float]]]:
+    """Returns per joint the sizes of the motor's torque, and of what the gear holds, N m."""
+    names = range(len(motors.joint_names))
+    loads: list[list[float]] = [[] for _ in names]
+    held: list[list[float]] = [[] for _ in names]
+    watch = StickWatch(len(names))
+    seconds = np.diff(recording.stamps, prepend=recording.stamps[:1]) / SECOND
+    motor: Array = motors.effort_scale * recording.efforts - motors.offset
+    before = np.zeros(len(names))
+    for row, q in enumerate(recording.positions):
+        was_stuck = watch.is_stuck
+        watch.update(q, float(seconds[row]) if row else math.nan)
+        if row:
+            breaks = was_stuck & ~watch.is_stuck & (watch.moved * before > 0.0)
+            for joint in np.flatnonzero(breaks).tolist():
+                loads[joint].append(abs(float(motor[row - 1, joint])))
+                held[joint].append(abs(float(before[joint])))
+        before = motor[row] - dynamics.gravity(q)
+    return loads, held
