@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.activity import JointActivity
+from frame_ros.sensing.contact.joints.link_load import LinkLoad
 from frame_ros.sensing.contact.joints.momentum_observer import MomentumObserver, ObserverOptions
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
 from frame_ros.sensing.contact.joints.scatter import ResidualScatter
@@ -36,10 +37,11 @@ class ExternalTorque:
     ) -> None:
         """Takes dynamics with the armature of the motors, whose joints are theirs."""
         count = len(dynamics.joint_names)
-        self._motors, self._dynamics = motors, dynamics
+        self._motors = motors
         self.observer = MomentumObserver(dynamics, settings)
         self.friction = StickingFriction(motors, float(np.max(settings.gain)))
         self._has_friction = motors.has_friction
+        self._load = LinkLoad(dynamics)
         self._activity = JointActivity(count, motors.stribeck_velocity, ACTIVITY_TIME)
         self._scatter = ResidualScatter(count)
         self.reset()
@@ -48,6 +50,7 @@ class ExternalTorque:
         """Forgets everything."""
         self.observer.reset()
         self.friction.reset()
+        self._load.reset()
         self._activity.reset()
         self._scatter.reset()
         self.activity = self._activity.values
@@ -86,7 +89,7 @@ class ExternalTorque:
         motor: Array = motors.effort_scale * effort - motors.offset
         if self._has_friction:
             gap = math.nan if self._stamp is None else 1e-9 * (stamp - self._stamp)
-            weight = self._dynamics.gravity(q)
-            residual = self.observer.residual
-            motor = motor - self.friction.update(q, velocity, motor, weight, residual, gap)
+            observer, friction = self.observer, self.friction
+            load = self._load.update(q, velocity, observer.velocity, gap, friction.is_stuck)
+            motor = motor - friction.update(q, velocity, motor, load, observer.residual, gap)
         return motor - motors.viscous * velocity

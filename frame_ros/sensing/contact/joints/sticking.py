@@ -61,10 +61,10 @@ class StickingFriction:
     A joint that slides has the friction of the motor model, in the direction of its motion, reached
     over the presliding when that changes. One that pauses, as an encoder sees it, may creep on or
     be about to stick: it has what balances motor and weight, as far as that opposes its last motion
-    and up to its limit. One that sticks has what balances motor and weight, whatever that is up to
-    its limit: nothing that it holds shows in motor or position, neither a command that has not
-    broken it away yet nor a push. So what is unexplained stays as it was, and fades, because the
-    end of a push may not show either.
+    and up to its limit. One that sticks has what balances motor and the load of its links, which
+    other joints accelerate (`LinkLoad`), whatever that is up to its limit: nothing that it holds
+    shows in motor or position, neither a command that has not broken it away yet nor a push. So
+    what is unexplained stays as it was, and fades, because the end of a push may not show either.
 
     Attributes:
         friction: (N,) N m.
@@ -96,7 +96,7 @@ class StickingFriction:
         self._balance: Array = np.zeros(count)
 
     def settle(self) -> None:
-        """Takes what balances motor and weight now for what each joint can hold, until it moves:
+        """Takes what balances motor and links now for what each joint can hold, until it moves:
         nothing pushes the arm.
         """
         self._held = np.abs(self._balance)
@@ -107,7 +107,7 @@ class StickingFriction:
         return self._watch.is_stuck
 
     def update(
-        self, q: Array, velocity: Array, motor: Array, weight: Array, external: Array,
+        self, q: Array, velocity: Array, motor: Array, links: Array, external: Array,
         seconds: float,
     ) -> Array:  # fmt: skip
         """Takes a sample; returns `friction`.
@@ -115,7 +115,7 @@ class StickingFriction:
         Args:
             q, velocity: (N,) rad, rad/s.
             motor: (N,) N m of the motors, less their offset.
-            weight: (N,) N m that hold the links.
+            links: (N,) N m that hold the links, see `LinkLoad`.
             external: (N,) N m, the external torque until now; NaN: none is known.
             seconds: since the last sample; NaN: it is the first.
         """
@@ -132,7 +132,7 @@ class StickingFriction:
         pauses = watch.moved == 0.0
         if pauses.any():
             held = np.nan_to_num(external) * self._held_share(seconds)
-            self._balance = motor - weight
+            self._balance = motor - links
             balance = np.clip(self._balance + held, -self.limit, self.limit)
             along = np.where(self.direction * balance > 0.0, balance, 0.0)
             np.copyto(friction, along, where=pauses)
