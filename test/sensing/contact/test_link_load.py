@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a joint that sticks holds while others accelerate: no contact, and hides no push."""
+"""Load of a joint that sticks while others accelerate: it is no contact, and hides no push."""
 
 from __future__ import annotations
 

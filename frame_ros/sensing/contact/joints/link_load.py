@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The torque with which joints hold the links, of which those that stick hold their place."""
+"""The torque that the links take from each joint, of which some stick while others move."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILTER_TIME = 0.005  # s, time constant of the accelerations' filter: less than 
 
 
 class LinkLoad:
-    """What motor and gear of each joint must bring so that its links stay where they are.
+    """The torque that motor and gear of each joint must bring so that its links stay where they are.
 
     Of a joint s that sticks that is its row of the equation of motion with itself at rest
     (dq_s = ddq_s = 0), the others moving,
