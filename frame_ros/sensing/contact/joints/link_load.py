@@ -17,7 +17,7 @@ FILTER_TIME = 0.005  # s, time constant of the accelerations' filter: less than 
 
 
 class LinkLoad:
-    """The torque that motor and gear of each joint must bring so that its links stay where they are.
+    """The torque that motor and gear of each joint must bring for its links to stay in place.
 
     Of a joint s that sticks that is its row of the equation of motion with itself at rest
     (dq_s = ddq_s = 0), the others moving,
