@@ -326,6 +326,6 @@ def null_fields(scene: Scene) -> Iterator[str]:
     yield from (name for name in OPTIONAL if getattr(scene, name) is None)
     for what in ('objects', 'cameras'):
         for each in getattr(scene, what) or ():
-            for field in attrs.fields(type(each)):
-                if getattr(each, field.name) is None:
-                    yield f'{what}.{each.name}.{field.name}'
+            for name in type(each).__slots__:
+                if name[0] != '_' and getattr(each, name) is None:
+                    yield f'{what}.{each.name}.{name}'

@@ -220,9 +220,10 @@ def _with_object(scene: Scene, name: str, change: Change) -> Scene:
 
 
 def _each_confounder(scene: Scene, change: Callable[[str], Change]) -> Scene:
-    for each in scene.confounders:
-        scene = _with_object(scene, each.name, change(each.name.rpartition('_')[2]))
-    return scene
+    objects = tuple(
+        change(o.name.rpartition('_')[2])(o) if o.role == 'confounder' else o for o in scene.objects
+    )
+    return attrs.evolve(scene, objects=objects)
 
 
 def _standing_cameras(scene: Scene, change: Callable[[SceneCamera], SceneCamera]) -> Scene:

@@ -144,9 +144,10 @@ class _Search:
                 draws[name] = each.draw(rng, self._setting)
 
     def _check(self, scene: Scene) -> Broken | None:
-        if _content(scene) in self._known:
+        broken = check_scene(scene, self._setting)
+        if broken is None and _content(scene) in self._known:
             return Broken(DUPLICATES, 'there is such a scene already')
-        return check_scene(scene, self._setting)
+        return broken
 
     def _finished(self, scene: Scene, policy_seed: int, origin: Origin) -> Scene:
         self._known.add(_content(scene))

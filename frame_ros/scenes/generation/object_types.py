@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import attrs
+import numpy as np
 
 from frame_ros.robots.simulated import Worktable
-from frame_ros.scenes.description.shapes import Shape
+from frame_ros.scenes.description.shapes import Shape, narrowest_width
 from frame_ros.scenes.surroundings import OBJECT_FRICTION, SURFACE_FRICTION
 
 # Share of the target's width that a flat top must have in each direction: the middle of what is
@@ -146,4 +147,7 @@ def targets(types: Mapping[str, ObjectType], most_width: float) -> Sequence[str]
 
 
 def _least_width(shape: Shape) -> float:
-    return float('inf') if shape.kind == 'tray' else float(2 * shape.half_edges.min())
+    """The narrowest side, m, of a shape in any posture."""
+    if shape.kind == 'box':
+        return float(2 * shape.half_edges.min())
+    return narrowest_width(shape, np.eye(3))
