@@ -107,6 +107,11 @@ def scenes_text(scenes: Sequence[Scene], is_json: bool = True) -> str:
     )
 
 
+def check_ending(file: Path) -> None:
+    """Raises SetupError unless a file's name ends as that of a scene file."""
+    _is_json(file)
+
+
 def _is_json(file: Path) -> bool:
     ending = file.suffix.lower()
     if ending not in JSON_ENDINGS + YAML_ENDINGS:

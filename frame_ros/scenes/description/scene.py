@@ -112,7 +112,7 @@ class SceneObject:
 
 @attrs.frozen(kw_only=True)
 class SceneTask:
-    """What is asked for.
+    """A task in a scene.
 
     Attributes:
         kind: one of `TASKS`.
@@ -174,7 +174,7 @@ class SceneCamera:
 
 @attrs.frozen(kw_only=True)
 class SensorFault:
-    """How a stream is late and incomplete.
+    """Lateness and gaps of a stream.
 
     Attributes:
         latency: s from the measurement to the message.
@@ -200,7 +200,7 @@ class TableTop:
 
 @attrs.frozen(kw_only=True)
 class Origin:
-    """How a scene came to be.
+    """The origin of a scene.
 
     Attributes:
         generator: what made it.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How operators change a scene: a scene, values by dimension, and a setting give a scene."""
+"""Changes that operators make: a scene, values by dimension, and a setting give a scene."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every scene must keep, whatever the operators do."""
+"""Constraints that every scene keeps, whatever the operators do."""
 
 from __future__ import annotations
 

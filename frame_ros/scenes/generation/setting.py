@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What scenes are drawn for: a robot, a task, and the scene from which operators start."""
+"""The setting of scenes: a robot, a task, and the scene from which operators start."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Setting:
 
     @cached_property
     def arm(self) -> ScriptedArm:
-        """How the robot picks things up; raises RobotError if its profile does not say."""
+        """The arm as it picks things up; raises RobotError if its profile does not say."""
         return scripted_arm(self.robot.source)
 
     @cached_property

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a camera can see of an object: in the picture, and not behind others, by straight lines."""
+"""Visibility of an object to a camera: in the picture, not behind others, by straight lines."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How often each step of a task is reached, of all episodes and of those at the step before."""
+"""Rates at which steps of a task are reached, of all episodes and of those at the step before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOTHING = (float('nan'), float('nan'))
 
 @attrs.frozen
 class StepRate:
-    """How often one step is reached.
+    """The rates of one step.
 
     Attributes:
         step: its name.

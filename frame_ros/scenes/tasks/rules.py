@@ -40,7 +40,7 @@ RULES = {
 
 @attrs.frozen
 class StepOutcomes:
-    """Which steps an episode has reached.
+    """The steps that an episode has reached.
 
     Attributes:
         task: its kind.

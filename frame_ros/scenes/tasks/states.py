@@ -22,7 +22,7 @@ Flags = NDArray[np.bool_]
 
 @attrs.frozen(eq=False, kw_only=True)
 class ObjectTrack:
-    """Where one object was, in a frame whose z points up.
+    """The poses of one object, in a frame whose z points up.
 
     Attributes:
         positions: (N, 3) m, of its middle.
@@ -74,8 +74,9 @@ class EpisodeStates:
 
     @property
     def problem(self) -> str:
-        """Why the episode cannot be judged; '': it can. A simulation that diverged is no failure of
-        the policy.
+        """The reason why the episode cannot be judged; '': it can.
+
+        A simulation that diverged is no failure of the policy.
         """
         for name, track in self.tracks.items():
             is_bad = ~np.isfinite(track.positions).all(axis=1)
