@@ -160,14 +160,16 @@ def _check(args: argparse.Namespace) -> int:
                     settings[key] = f'not checked: {error}'
             place = settings[key]
             broken = check_scene(each, place) if isinstance(place, Setting) else None
-            if isinstance(place, str) or (broken and broken.constraint == 'known'):
-                text = place if isinstance(place, str) else f'not checked: {broken.problem}'
-                counts['not checked'] += 1
-            elif broken:
-                text = f'breaks {broken.constraint}: {broken.problem}'
-                counts['wrong'] += 1
+            if isinstance(place, str):
+                verdict, text = 'not checked', place
+            elif broken is None:
+                verdict, text = 'good', ''
+            elif broken.constraint == 'known':
+                verdict, text = 'not checked', f'not checked: {broken.problem}'
             else:
-                counts['good'] += 1
+                verdict, text = 'wrong', f'breaks {broken.constraint}: {broken.problem}'
+            counts[verdict] += 1
+            if verdict == 'good':
                 continue
             print(f'{file}: {each.name}: {text}')
     print(', '.join(f'{counts[name]} {name}' for name in ('good', 'wrong', 'not checked')))
