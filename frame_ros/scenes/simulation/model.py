@@ -55,16 +55,28 @@ def build_model(
         MissingExtraError: mujoco is not installed.
     """
     mj = load_mujoco()
-    spec = _load_robot_spec(mj, urdf, robot)
+    spec = robot_at_table(urdf, timestep, robot)
     spec.modelname = f'{robot.name}_pick_and_place'
-    _set_options(mj, spec, timestep)
-    _add_servos(spec, robot)
-    _add_surroundings(mj, spec, robot)
     _add_objects(mj, spec, robot.table)
     _add_bin(mj, spec, robot.table)
     _add_obstacles(mj, spec, obstacles)
-    _add_sensors(mj, spec, robot)
+    add_sensors(spec, robot)
     return spec.compile()
+
+
+def robot_at_table(urdf: Path, timestep: float, robot: SceneRobot) -> Any:
+    """Returns the MjSpec of the robot of a URDF at its table, with its room and standing cameras.
+
+    Raises:
+        RobotError: as `build_model`.
+        MissingExtraError: mujoco is not installed.
+    """
+    mj = load_mujoco()
+    spec = _load_robot_spec(mj, urdf, robot)
+    _set_options(mj, spec, timestep)
+    _add_servos(spec, robot)
+    _add_surroundings(mj, spec, robot)
+    return spec
 
 
 def _load_robot_spec(mj: Any, urdf: Path, robot: SceneRobot) -> Any:
@@ -266,7 +278,9 @@ def _add_obstacles(mj: Any, spec: Any, obstacles: Sequence[Obstacle]) -> None:
         )  # fmt: skip
 
 
-def _add_sensors(mj: Any, spec: Any, robot: SceneRobot) -> None:
+def add_sensors(spec: Any, robot: SceneRobot) -> None:
+    """Adds the force-torque sensor and the cameras on links to an MjSpec."""
+    mj = load_mujoco()
     hand = spec.body(robot.wrench_link)
     hand.add_site(name='wrench', pos=(0, 0, 0), size=(0.004,) * 3, group=4)
     for name, kind in (
