@@ -7,16 +7,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
-from frame_ros.scenes.generation.setting import SceneLimits
+from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.tasks.kinds import TASKS
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ class GenerateOptions:
     seed: int = option(0, 'seed of the scenes', at_least=0)
     operators: tuple[str, ...] = option(
         ('paper',), "names of what varies; paper: VLATest's ten, all: every one"
+    )
+    fixed: Mapping[str, Any] = option(
+        {}, 'a dimension of an operator that is the same in every scene: confounder_count.count=2'
     )
 
 
@@ -107,7 +110,9 @@ def _generate(args: argparse.Namespace) -> int:
     chosen = from_arguments(GenerateOptions, args)
     limits = from_arguments(SceneLimits, args)
     output = _output(args, ())
-    found = generate(chosen.task, chosen.robot, chosen.count, chosen.seed, chosen.operators, limits)
+    found = generate(
+        chosen.task, chosen.robot, chosen.count, chosen.seed, chosen.operators, limits, chosen.fixed
+    )
     _write(output, found.scenes)
     print(report(found), file=sys.stdout if output else sys.stderr)
     return 1 if found.left_out else 0

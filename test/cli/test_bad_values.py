@@ -253,6 +253,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--count': (*COUNT, '0'),
         '--seed': COUNT,
         '--operators': ('nosuch', '', ','),
+        '--fixed': (*MAPPING, 'confounder_count.count=9', 'light_intensity.nosuch=1'),
         '--attempts': (*COUNT, '0'),
         '--visible': (*POSITIVE, '1.1'),
         '--width': (*COUNT, '8', '2000'),

@@ -18,6 +18,7 @@ from frame_ros.scenes.description.files import scenes_text
 from frame_ros.scenes.description.shapes import Shape, extents, standing_radius
 from frame_ros.scenes.generation.constraints import CONSTRAINTS, check_scene, distance_left
 from frame_ros.scenes.generation.generator import generate, scene_from
+from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.generation.object_types import allowed_pairs, pairing_problem
 from frame_ros.scenes.generation.operators import (
     OPERATORS,
@@ -27,7 +28,6 @@ from frame_ros.scenes.generation.operators import (
     chosen_operators,
 )
 from frame_ros.scenes.generation.setting import (
-    SceneLimits,
     nominal_scene,
     polar,
     setting,
@@ -179,6 +179,25 @@ def test_the_number_of_draws_is_limited_and_what_is_left_out_is_said():
     found = generate('pick_up', 'so101', 8, 0, ('paper',), SceneLimits(attempts=1))
     assert found.draws == 8 and found.left_out
     assert all('apart' in r or 'two things' in r for r in found.left_out.values())
+
+
+def test_a_fixed_dimension_is_the_same_in_every_scene():
+    fixed = {'confounder_count.count': 2, 'light_intensity.factor': 1}
+    fixed['target_position.target.radius'] = 0.2
+    for scene in generate('pick_up', 'so101', 4, 0, fixed=fixed).scenes:
+        assert len(scene.confounders) == 2 and scene.light_factor == 1.0
+        x, y = np.subtract(scene.target.position, PICK.robot.table.axis)
+        assert math.hypot(x, y) == pytest.approx(0.2)
+    for name, value, message in (
+        ('mass.target', 1.0, "'mass' is none of the operators target_type"),
+        ('light_intensity.factr', 1.0, 'the dimensions of light_intensity are factor'),
+        ('light_intensity.factor', 21.0, 'factor is 21.0; it must be 0.05 to 20'),
+        ('light_intensity.factor', '2', "factor is '2'; it must be"),
+        ('confounder_count.count', 5, 'count is 5; it must be one of 0, 1, 2, 3, 4'),
+        ('confounder_count.count', True, 'count is True; it must be one of'),
+    ):
+        with pytest.raises(ValueRangeError, match=message):
+            generate('pick_up', 'so101', 1, 0, fixed={name: value})
 
 
 def test_duplicates_are_rejected():

@@ -14,8 +14,9 @@ import numpy as np
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.scenes.description.scene import Origin, Scene
 from frame_ros.scenes.generation.constraints import DUPLICATES, Broken, check_scene
-from frame_ros.scenes.generation.operators import Operator, chosen_operators
-from frame_ros.scenes.generation.setting import SceneLimits, Setting, nominal_scene, setting
+from frame_ros.scenes.generation.limits import SceneLimits
+from frame_ros.scenes.generation.operators import Operator, chosen_operators, fixed_values
+from frame_ros.scenes.generation.setting import Setting, nominal_scene, setting
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 
 GENERATOR = 'frame_ros'
@@ -49,6 +50,7 @@ def generate(
     seed: int = 0,
     operators: Sequence[str] = ('paper',),
     limits: SceneLimits | None = None,
+    fixed: Mapping[str, Any] | None = None,
 ) -> Generated:
     """Draws scenes of a task for a robot. The same arguments give the same scenes to the bit, and
     scene number i is the same whatever the count is, unless it would be a duplicate.
@@ -63,6 +65,7 @@ def generate(
         count: of scenes, 0 or more.
         seed: 0 or more.
         operators: names, or 'paper' or 'all'; what no operator changes is as in `nominal_scene`.
+        fixed: 'operator.dimension' -> its value in every scene, such as 'confounder_count.count'.
 
     Raises:
         RobotError: there is no such robot, or its profile does not say where it picks.
@@ -74,7 +77,7 @@ def generate(
         )
     chosen = chosen_operators(operators)
     place = setting(robot if isinstance(robot, SceneRobot) else scene_robot(robot), task, limits)
-    search = _Search(place, chosen)
+    search = _Search(place, chosen, fixed_values(fixed or {}, chosen, place))
     scenes, left_out = [], {}
     for index in range(count):
         found = search.find(seed, index)
@@ -104,8 +107,10 @@ def scene_from(
 class _Search:
     """Finds one scene after the other."""
 
-    def __init__(self, setting: Setting, operators: Sequence[Operator]) -> None:
-        self._setting, self._operators = setting, operators
+    def __init__(
+        self, setting: Setting, operators: Sequence[Operator], fixed: Mapping[str, Any]
+    ) -> None:
+        self._setting, self._operators, self._fixed = setting, operators, fixed
         self._known: set[str] = set()
         self.draws, self.rejected = 0, Counter[str]()
 
@@ -113,7 +118,7 @@ class _Search:
         """Returns a scene, or the reason why the last draw was rejected."""
         rng = np.random.default_rng((seed, index))
         policy_seed = int(rng.integers(_MOST_SEED))
-        draws = {each.name: each.draw(rng, self._setting) for each in self._operators}
+        draws = {each.name: self._draw(each, rng) for each in self._operators}
         problem = ''
         for attempt in range(self._setting.limits.attempts if self._operators else 1):
             self.draws += 1
@@ -139,9 +144,13 @@ class _Search:
             if broken.constraint != DUPLICATES and broken.constraint not in each.may_break:
                 continue
             if objects:
-                draws[name] = each.draw_again(rng, self._setting, draws[name], objects)
+                again = each.draw_again(rng, self._setting, draws[name], objects)
+                draws[name] = again | self._fixed.get(name, {})
             else:
-                draws[name] = each.draw(rng, self._setting)
+                draws[name] = self._draw(each, rng)
+
+    def _draw(self, operator: Operator, rng: np.random.Generator) -> dict[str, Any]:
+        return operator.draw(rng, self._setting) | self._fixed.get(operator.name, {})
 
     def _check(self, scene: Scene) -> Broken | None:
         broken = check_scene(scene, self._setting)

@@ -83,6 +83,21 @@ class Dimension:
             return float(self.low * (self.high / self.low) ** share)
         return float(self.low + (self.high - self.low) * share)
 
+    def checked(self, value: Any) -> Any:
+        """A value of the range, whole numbers as decimal ones, or one of the choices.
+
+        Raises:
+            ValueRangeError: it is neither.
+        """
+        if self.choices:
+            is_right = any(value == c and type(value) is type(c) for c in self.choices)
+        else:
+            is_right = type(value) in (int, float) and self.low <= value <= self.high
+        if not is_right:
+            expected = f'one of {self.text}' if self.choices else self.text
+            raise ValueRangeError(f'{self.name} is {value!r}; it must be {expected}')
+        return value if self.choices else float(value)
+
     @property
     def text(self) -> str:
         """The range or the choices, in words."""
@@ -348,3 +363,30 @@ def chosen_operators(names: Sequence[str]) -> tuple[Operator, ...]:
             )
         wanted.update(group or (name,))
     return tuple(each for each in REGISTRY if each.name in wanted)
+
+
+def fixed_values(
+    values: Mapping[str, Any], operators: Sequence[Operator], setting: Setting
+) -> dict[str, dict[str, Any]]:
+    """Returns operator -> dimension -> value of 'operator.dimension' -> value.
+
+    Raises:
+        ValueRangeError: the operator is not among these, has no such dimension, or a value is out
+            of range.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        first, _, rest = name.partition('.')
+        operator = next((each for each in operators if each.name == first), None)
+        if operator is None:
+            names = ', '.join(each.name for each in operators)
+            raise ValueRangeError(
+                f'{name} is fixed, but {first!r} is none of the operators {names}'
+            )
+        dimensions = {each.name: each for each in operator.dimensions(setting)}
+        if rest not in dimensions:
+            raise ValueRangeError(
+                f'{name} is fixed, but the dimensions of {first} are {", ".join(dimensions)}'
+            )
+        found.setdefault(first, {})[rest] = dimensions[rest].checked(value)
+    return found

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from frame_ros.core.options import option, options
 from frame_ros.policies.scripted.arms import ScriptedArm, scripted_arm
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.differential_ik import tracking_preset
@@ -31,6 +30,7 @@ from frame_ros.scenes.description.scene import (
 from frame_ros.scenes.description.shapes import extents, standing_radius
 from frame_ros.scenes.generation.clutter import home_capsules
 from frame_ros.scenes.generation.layout import BIN_SWING, COLOURS
+from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.generation.object_types import ObjectType, object_types, targets
 from frame_ros.scenes.simulation.scene_robot import SceneRobot
 from frame_ros.scenes.surroundings import BIN_COLOUR, LAMPS, LIT, TABLE_COLOUR
@@ -40,24 +40,6 @@ Array = NDArray[np.float64]
 MOST_CONFOUNDERS = 4  # VLATest, section 5.2: 0 to 4
 JOINT_STATES = 'joint_states'
 POSTURES = ('upright', 'lying')
-
-
-@options
-class SceneLimits:
-    """Limits that a scene must keep."""
-
-    attempts: int = option(
-        2000, 'draws for one scene at most, after which its number is left out', at_least=1
-    )
-    visible: float = option(
-        0.5,
-        'share of what a camera could see of target and receptacle that nothing hides, and that '
-        'lies in the picture',
-        above=0.0,
-        at_most=1.0,
-    )
-    width: int = option(320, "pixels in a row of the cameras' images", at_least=16, at_most=1280)
-    height: int = option(240, 'pixels in a column', at_least=16, at_most=960)
 
 
 @attrs.frozen

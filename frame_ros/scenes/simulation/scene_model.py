@@ -66,8 +66,8 @@ def _check(scene: Scene) -> None:
         fields = ('shape', 'mass', 'friction', 'colour', 'height')
         lacking += [f'objects.{each.name}.{f}' for f in fields if getattr(each, f) is None]
     for camera in scene.cameras or ():
-        fields = ('link', 'position', 'orientation', 'width', 'height', 'focal', 'centre')
-        lacking += [f'cameras.{camera.name}.{f}' for f in fields if getattr(camera, f) is None]
+        names = ('link', 'position', 'orientation', 'width', 'height', 'focal', 'centre')
+        lacking += [f'cameras.{camera.name}.{f}' for f in names if getattr(camera, f) is None]
     if lacking:
         raise ValueRangeError(f'{", ".join(lacking)} of the scene must be known to simulate it')
 
