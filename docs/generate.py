@@ -28,6 +28,7 @@ from frame_ros.core.topics import Service, Topic
 from frame_ros.metrics import REGISTRY, Metric
 from frame_ros.robots.profiles import simulated_robots
 from frame_ros.scenes.generation import operators
+from frame_ros.scenes.generation.constraints import CONSTRAINTS, DUPLICATES
 from frame_ros.scenes.generation.object_types import allowed_pairs
 from frame_ros.scenes.generation.setting import Setting, setting
 from frame_ros.scenes.simulation.scene_robot import scene_robot
@@ -102,6 +103,9 @@ def operators_page() -> str:
         '# Operators of scenes\n\nMade from `frame_ros.scenes.generation.operators.REGISTRY`, in '
         f'the order in which they are applied: [](../scenes.md).\n\n{table(head, rows)}'
     )
+    kept = [(f'`{c.name}`', escape(c.text)) for c in CONSTRAINTS]
+    kept.append((f'`{DUPLICATES}`', 'no two scenes of a run are the same'))
+    text += f'\n## Constraints\n\n{table(("constraint", "what must hold"), kept)}'
     for name, place in settings.items():
         text += f'\n## Ranges on {name}, of the task put_in\n\n{ranges(place)}'
         text += f'\n## Objects on {name}\n\n{objects(place)}'

@@ -156,6 +156,7 @@ def _check(args: argparse.Namespace) -> int:
             print(error)
             counts['cannot be read'] += 1
             continue
+        unchecked = Counter[str]()
         for each in scenes:
             key = each.robot, each.task.kind
             if key not in settings:
@@ -174,9 +175,12 @@ def _check(args: argparse.Namespace) -> int:
             else:
                 verdict, text = 'wrong', f'breaks {broken.constraint}: {broken.problem}'
             counts[verdict] += 1
-            if verdict == 'good':
-                continue
-            print(f'{file}: {each.name}: {text}')
+            if verdict == 'not checked':
+                unchecked[text] += 1
+            elif text:
+                print(f'{file}: {each.name}: {text}')
+        for text, count in unchecked.items():
+            print(f'{file}: {count} scenes {text}')
     print(', '.join(f'{counts[name]} {name}' for name in ('good', 'wrong', 'not checked')))
     return 1 if counts['wrong'] or counts['cannot be read'] else 0
 

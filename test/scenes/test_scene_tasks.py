@@ -234,10 +234,15 @@ def test_inside_turns_with_the_bin():
     assert not put(scene, IN_BIN, offset=(room, room))['success']  # a side is there now
 
 
-def test_the_codes_put_in_is_its_put_on_with_6_cm():
-    above = 2 * INTO.receptacle.height + INTO.target.height
-    assert put(INTO, above + 0.059, rule='code')['success']
-    assert not put(INTO, above + 0.061, rule='code')['success']
+def test_the_codes_put_in_is_its_put_on_with_6_cm_above_the_floor_of_the_bin():
+    floor = INTO.receptacle.shape.size[3]
+    standing = floor + INTO.target.height
+    for height, is_in in ((0.0, True), (0.059, True), (0.061, False)):
+        assert put(INTO, standing + height, rule='code')['success'] == is_in
+    assert not put(INTO, floor - 0.001, rule='code')['success']
+    half = np.hypot(*INTO.receptacle.shape.inner_half_edges[:2])
+    assert put(INTO, standing, offset=(half + 0.002, 0.0), rule='code')['success']
+    assert not put(INTO, standing, offset=(half + 0.004, 0.0), rule='code')['success']
 
 
 def test_an_episode_that_diverged_is_invalid_and_no_failure():

@@ -180,14 +180,20 @@ CONSTRAINTS = (
     ),
     Constraint('grasp', 'the gripper opens wider than the target', _grasp),
     Constraint(
-        'distance', 'objects are apart, on the table, and clear of the robot at home', _distance
+        'distance',
+        'between the circles in which two objects stand is the gap that the table of the robot '
+        'keeps between its own; all stand on the table, clear of the robot at home',
+        _distance,
     ),
     Constraint(
         'reach', 'the tip reaches target and receptacle, and above them, pointing down as well as '
         'its joints allow', _reach,
     ),
     Constraint(
-        'visibility', 'every camera that stands sees enough of target and receptacle', _visibility
+        'visibility',
+        'every camera that stands sees --visible of the near sides of target and receptacle: in '
+        'the picture, with nothing before them',
+        _visibility,
     ),
 )  # fmt: skip
 DUPLICATES = 'duplicates'  # checked by the generator, which knows the scenes before

@@ -198,11 +198,17 @@ def _in(scene: Scene, states: EpisodeStates) -> Flags:
 def _on_by_code(scene: Scene, states: EpisodeStates) -> Flags:
     """The target's middle is over the box about the receptacle at the start, above its middle and
     no more than CODE_ON_Z above where it would stand. So without a rule on contacts, for put_on as
-    for put_in, as the customizable scenes have it.
+    for put_in, as the customizable scenes have it. The receptacle of their put_in is a plane at the
+    bottom of a basket; the inside floor of a tray stands for it.
     """
-    target, receptacle = _target(scene, states), _receptacle(scene, states)
-    half, own = (track_extents(*each)[0] for each in (receptacle, target))
-    offset = target[1].positions - receptacle[1].positions
+    target, (shape, track) = _target(scene, states), _receptacle(scene, states)
+    half, own = track_extents(shape, track)[0], track_extents(*target)[0]
+    places = track.positions
+    if (inner := shape.inner_half_edges) is not None:
+        flat = Shape('box', tuple((2 * inner).tolist()))
+        half = track_extents(flat, track)[0] * (1.0, 1.0, 0.0)
+        places = places - (0.0, 0.0, shape.half_edges[2] - shape.size[3])
+    offset = target[1].positions - places
     is_over = np.linalg.norm(offset[:, :2], axis=1) <= np.linalg.norm(half[:2]) + CODE_ON_XY
     above = offset[:, 2] - half[2] - own[2]
     return np.asarray(is_over & (offset[:, 2] > 0) & (above <= CODE_ON_Z[scene.task.kind]))
