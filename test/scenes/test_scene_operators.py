@@ -47,6 +47,20 @@ def test_the_nominal_scene_keeps_all_constraints(place):
     assert check_scene(nominal_scene(place), place) is None
 
 
+@pytest.mark.parametrize('place', SETTINGS.values(), ids=lambda s: f'{s.robot.name}-{s.kind.name}')
+def test_so_do_confounders_where_no_operator_places_them(place):
+    for count in range(1, 5):
+        scene = scene_from(place, {'confounder_count': {'count': count}})
+        assert len(scene.confounders) == count and check_scene(scene, place) is None
+
+
+def test_nothing_is_drawn_again_where_nothing_could_change():
+    robot = scene_robot('so101')
+    away = attrs.evolve(robot.cameras['front'], target=(2.0, 2.0, 2.0))
+    found = generate('put_in', attrs.evolve(robot, cameras={'front': away}), 2, 0, ('mass',))
+    assert found.draws == 2 and set(found.rejected) == {'visibility'}
+
+
 def test_vlatests_ten_operators_are_there():
     assert PAPER_OPERATORS == (
         'target_type', 'confounder_count', 'confounder_type', 'target_position',

@@ -120,7 +120,7 @@ class _Search:
         policy_seed = int(rng.integers(_MOST_SEED))
         draws = {each.name: self._draw(each, rng) for each in self._operators}
         problem = ''
-        for attempt in range(self._setting.limits.attempts if self._operators else 1):
+        for attempt in range(self._setting.limits.attempts):
             self.draws += 1
             scene = scene_from(self._setting, draws)
             broken = self._check(scene)
@@ -129,25 +129,29 @@ class _Search:
                     generator=GENERATOR, seed=seed, index=index, values=draws))  # fmt: skip
             problem = broken.problem
             self.rejected[broken.constraint] += 1
-            self._draw_again(rng, draws, broken, attempt)
+            if not self._draw_again(rng, draws, broken, attempt):
+                break  # every further draw would be the same
         return problem
 
     def _draw_again(
         self, rng: np.random.Generator, draws: dict[str, Any], broken: Broken, attempt: int
-    ) -> None:
+    ) -> bool:
         """Draws what may have broken a constraint: of the objects to blame only, and once in a
-        while of all, for where these leave no place.
+        while of all, for where these leave no place. Returns whether there is anything to draw.
         """
         objects = broken.objects if (attempt + 1) % ALL_AGAIN else ()
+        has_drawn = False
         for each in self._operators:
             name = each.name
             if broken.constraint != DUPLICATES and broken.constraint not in each.may_break:
                 continue
+            has_drawn = True
             if objects:
                 again = each.draw_again(rng, self._setting, draws[name], objects)
                 draws[name] = again | self._fixed.get(name, {})
             else:
                 draws[name] = self._draw(each, rng)
+        return has_drawn
 
     def _draw(self, operator: Operator, rng: np.random.Generator) -> dict[str, Any]:
         return operator.draw(rng, self._setting) | self._fixed.get(operator.name, {})
