@@ -4,10 +4,12 @@
 
 import copy
 import json
+from pathlib import Path
 
 import pytest
 
 from frame_ros.core.errors import FrameRosError, SetupError, ValueRangeError
+from frame_ros.core.strict_yaml import load_yaml
 from frame_ros.core.structuring import unstructured
 from frame_ros.scenes.description.files import (
     FORMAT,
@@ -25,7 +27,10 @@ from frame_ros.scenes.description.scene import (
     SensorFault,
     Shape,
 )
+from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.generator import generate
+from frame_ros.scenes.generation.setting import setting
+from frame_ros.scenes.simulation.scene_robot import SO101
 
 
 def thing(**changes):
@@ -143,6 +148,13 @@ def test_parts_that_contradict_each_other_are_refused():
         with pytest.raises(ValueRangeError, match=message):
             scene(**changes)
     assert issubclass(ValueRangeError, FrameRosError)
+
+
+def test_the_scene_of_the_page_is_one():
+    page = Path(__file__).resolve().parents[2] / 'docs' / 'scenes.md'
+    text = page.read_text().partition('```yaml\n')[2].partition('```')[0]
+    (found,) = scenes_of(load_yaml(text), page.name)
+    assert check_scene(found, setting(SO101, found.task.kind)) is None
 
 
 def test_unknown_fields_may_be_named_by_a_pattern():

@@ -146,6 +146,18 @@ def test_the_code_fails_what_knocked_a_confounder_over_and_the_paper_does_not():
     assert found == [True, False]
 
 
+def test_the_code_wants_the_receptacle_to_be_the_nearest_object():
+    place = near_receptacle(NEAR, 0.04)
+    path = moving_to(NEAR, place)
+    away = float(np.linalg.norm(place - NEAR.receptacle.position))
+    other = NEAR.object('confounder_0')
+    for distance, is_success in ((away - 0.009, True), (away - 0.011, False)):
+        stands = np.tile((*(place + (0.0, distance)), other.height), (COUNT, 1))
+        both = states(NEAR, {'target': path, 'confounder_0': stands})
+        assert judge(NEAR, both, 'code').reached['success'] == is_success
+        assert judge(NEAR, both, 'paper').reached['success']
+
+
 def test_moving_the_wrong_object_further_is_no_move():
     short = moving_to(NEAR, np.array(NEAR.target.position) + (0.04, 0.0))
     other = NEAR.object('confounder_0')
