@@ -26,6 +26,13 @@ from frame_ros.core.option_texts import text_of
 from frame_ros.core.options import walk
 from frame_ros.core.topics import Service, Topic
 from frame_ros.metrics import REGISTRY, Metric
+from frame_ros.robots.profiles import simulated_robots
+from frame_ros.scenes.generation import operators
+from frame_ros.scenes.generation.constraints import CONSTRAINTS, DUPLICATES
+from frame_ros.scenes.generation.object_types import allowed_pairs
+from frame_ros.scenes.generation.setting import Setting, setting
+from frame_ros.scenes.simulation.scene_robot import scene_robot
+from frame_ros.scenes.tasks.kinds import TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPICAL_VALUES = Path(__file__).resolve().parent / 'typical_values.json'
@@ -46,6 +53,7 @@ def write_pages(folder: Path) -> None:
         'launch': launch_page(),
         'command': command_page(),
         'files': files_page(),
+        'operators': operators_page(),
     }
     for name, text in pages.items():
         path = folder / f'{name}.md'
@@ -80,6 +88,65 @@ where it lies in the bag's folder. Videos are embedded into a report only where 
 lie in their bag's folder, not where a link leads elsewhere. Output is written to a new file, which
 then replaces the old one: a link that stands there is replaced, never followed.
 """
+
+
+def operators_page() -> str:
+    """The operators of scenes with their ranges for each robot, the objects, and allowed pairs."""
+    settings = {name: setting(scene_robot(name), 'put_in') for name in simulated_robots()}
+    rows = [
+        (f'`{o.name}`', escape(o.text), o.source, escape(o.basis),
+         ', '.join(f'`{name}`' for name in o.may_break) or '-')
+        for o in operators.REGISTRY
+    ]  # fmt: skip
+    head = ('operator', 'varies', 'from', 'its range rests on', 'may break')
+    text = (
+        '# Operators of scenes\n\nMade from `frame_ros.scenes.generation.operators.REGISTRY`, in '
+        f'the order in which they are applied: [](../scenes.md).\n\n{table(head, rows)}'
+    )
+    kept = [(f'`{c.name}`', escape(c.text)) for c in CONSTRAINTS]
+    kept.append((f'`{DUPLICATES}`', 'no two scenes of a run are the same'))
+    text += f'\n## Constraints\n\n{table(("constraint", "what must hold"), kept)}'
+    for name, place in settings.items():
+        text += f'\n## Ranges on {name}, of the task put_in\n\n{ranges(place)}'
+        text += f'\n## Objects on {name}\n\n{objects(place)}'
+    return text + pairs(settings)
+
+
+def ranges(place: Setting) -> str:
+    """The dimensions of every operator in a setting."""
+    rows = [
+        (f'`{o.name}`', f'`{d.name}`', escape(d.text))
+        for o in operators.REGISTRY
+        for d in o.dimensions(place)
+        if d.name[0] not in '123'  # of one confounder, as of every other
+    ]
+    return table(('operator', 'dimension', 'range'), rows)
+
+
+def objects(place: Setting) -> str:
+    """The types of objects, with their sizes and whether the gripper can hold them."""
+    able = place.names(None, is_target=True)
+    rows = [
+        (f'`{o.name}`', o.words, f'{o.shape.kind} {", ".join(f"{s:g}" for s in o.shape.size)}',
+         f'{o.mass:.3g}', 'yes' if o.is_seen else 'no', 'yes' if o.name in able else 'no', o.source)
+        for o in place.types.values()
+    ]  # fmt: skip
+    head = ('type', 'words', 'shape, m', 'kg', 'seen', 'can be the target', 'source')
+    return f'The gripper opens {place.gripper_width:.3f} m.\n\n{table(head, rows)}'
+
+
+def pairs(settings: dict[str, Setting]) -> str:
+    """Receptacle by receptacle, the targets that a task allows."""
+    text = '\n## Allowed pairs\n\n`move_near` allows every pair of an object and another.\n'
+    for name, place in settings.items():
+        rows = []
+        for task in ('put_on', 'put_in'):
+            found: dict[str, list[str]] = {}
+            for target, receptacle in allowed_pairs(TASKS[task].name, place.types):
+                found.setdefault(receptacle, []).append(target)
+            rows += [(f'`{task}`', f'`{r}`', ', '.join(ts)) for r, ts in found.items()]
+        text += f'\n{name}:\n\n{table(("task", "receptacle", "targets"), rows)}'
+    return text
 
 
 DIRECTIONS = {True: 'higher', False: 'lower', None: 'neither'}

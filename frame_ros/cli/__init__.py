@@ -81,6 +81,10 @@ COMMANDS = {
         'frame_ros.cli.identify.command',
         "find a robot's motor constants and friction, or the mass of its tool, from a motion",
     ),
+    'scenes': (
+        'frame_ros.cli.scenes',
+        'draw scenes in which a policy is to be tried, and check, list and convert files of them',
+    ),
     'metrics': ('frame_ros.cli.metrics', 'list all metrics with unit, direction and source'),
 }
 FILE_LIMITS: dict[str, Any] = {

@@ -47,6 +47,8 @@ from frame_ros.confidence.calibration_file import CalibrationFile  # noqa: E402
 from frame_ros.confidence.calibration_parts import HorizonThresholds  # noqa: E402
 from frame_ros.core.option_texts import from_texts  # noqa: E402
 from frame_ros.core.options import flat  # noqa: E402
+from frame_ros.scenes.description.files import write_scenes  # noqa: E402
+from frame_ros.scenes.generation.generator import generate  # noqa: E402
 
 COMMANDS = list(documented_commands())
 # What a page writes -> what stands in for it, in the folder that the fixture `place` makes.
@@ -120,6 +122,11 @@ def place(tmp_path_factory) -> Path:
     for name in ('act', 'pi0'):
         per_episode = [{'episode_ix': i, 'success': name == 'act', 'seed': i} for i in range(6)]
         (folder / f'{name}_eval.json').write_text(json.dumps({'per_episode': per_episode}))
+    pose = {'init_xy': [-0.2, 0.1], 'orientation': [1, 0, 0, 0]}
+    (folder / 't-grasp_n-100_o-1_s-1068405065.json').write_text(
+        json.dumps({'0': {'model_id': 'orange', 'obj_init_options': pose}, 'seed': 1, 'num': 1})
+    )
+    write_scenes(folder / 'scenes.yaml', generate('pick_up', 'so101', 1).scenes)
     (folder / 'ideas.txt').write_text('grasp the cube\n')
     return folder
 
@@ -173,6 +180,7 @@ NAMES = (
     'correlate',
     'calibrate',
     'operations',
+    'scenes',
 )
 
 

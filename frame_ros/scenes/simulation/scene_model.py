@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The MuJoCo model of a scene file: its objects, lights, cameras and table with the robot."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.robots import find_urdf
+from frame_ros.scenes.description.scene import BASE, Scene, SceneCamera, SceneObject, TableTop
+from frame_ros.scenes.description.shapes import Shape
+from frame_ros.scenes.simulation.engine import load_mujoco
+from frame_ros.scenes.simulation.model import add_sensors, robot_at_table
+from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
+from frame_ros.scenes.surroundings import LAMPS, LIGHT_TINT, OBJECT_FRICTION
+
+if TYPE_CHECKING:
+    import mujoco
+
+Triple = tuple[float, float, float]
+_TEXELS = 256
+_CHECKS = 10  # squares along the shorter edge of the table
+
+
+def build_scene_model(scene: Scene, robot: SceneRobot | None = None) -> mujoco.MjModel:
+    """Compiles a scene. Objects are free bodies by their names; trays stand fixed, as the
+    simulator's bin does. Latency and dropouts are none of the model's.
+
+    Args:
+        robot: None: the scene's.
+
+    Raises:
+        MissingExtraError: mujoco is not installed.
+        RobotError: there is no such robot, or its URDF cannot be used.
+        ValueRangeError: something that the model needs is not known, or a name is taken.
+    """
+    mj = load_mujoco()
+    robot = robot or scene_robot(scene.robot)
+    _check(scene)
+    spec = robot_at_table(find_urdf(robot.source), robot.timestep, robot)
+    spec.modelname = scene.name
+    add_sensors(spec, robot)
+    _set_lights(mj, spec, scene)
+    assert scene.table is not None
+    _set_table(mj, spec, scene.table)
+    for camera in scene.cameras or ():
+        _set_camera(spec, camera)
+    for each in scene.objects:
+        _add_object(mj, spec, each)
+    return spec.compile()
+
+
+def _check(scene: Scene) -> None:
+    if scene.frame != BASE:
+        raise ValueRangeError(
+            f'the scene is in {scene.frame}; to be simulated it must be in {BASE}'
+        )
+    needed = ('table', 'lights', 'cameras')
+    lacking = [name for name in needed if getattr(scene, name) is None]
+    for each in scene.objects:
+        fields = ('shape', 'mass', 'friction', 'colour', 'height')
+        lacking += [f'objects.{each.name}.{f}' for f in fields if getattr(each, f) is None]
+    for camera in scene.cameras or ():
+        names = ('link', 'position', 'orientation', 'width', 'height', 'focal', 'centre')
+        lacking += [f'cameras.{camera.name}.{f}' for f in names if getattr(camera, f) is None]
+    if lacking:
+        raise ValueRangeError(f'{", ".join(lacking)} of the scene must be known to simulate it')
+
+
+def _set_lights(mj: Any, spec: Any, scene: Scene) -> None:
+    for lamp in LAMPS:
+        spec.delete(spec.light(lamp.name))
+    for light in scene.lights or ():
+        strength = light.intensity * scene.light_factor
+        spec.worldbody.add_light(
+            name=light.name, pos=light.position, dir=light.direction, castshadow=False,
+            type=mj.mjtLightType.mjLIGHT_DIRECTIONAL,
+            diffuse=[strength * share for share in LIGHT_TINT],
+            specular=(0.15, 0.15, 0.15), ambient=(0, 0, 0),
+        )  # fmt: skip
+
+
+def _set_table(mj: Any, spec: Any, table: TableTop) -> None:
+    geom = spec.geom('table')
+    if table.texture == 'plain':
+        geom.rgba = (*table.colour, 1.0)
+        return
+    builtin = {
+        'checker': mj.mjtBuiltin.mjBUILTIN_CHECKER,
+        'gradient': mj.mjtBuiltin.mjBUILTIN_GRADIENT,
+        'speckled': mj.mjtBuiltin.mjBUILTIN_FLAT,
+    }[table.texture]
+    darker = [0.5 * share for share in table.colour]
+    texture = spec.add_texture(
+        name='table', type=mj.mjtTexture.mjTEXTURE_2D, builtin=builtin, rgb1=table.colour,
+        rgb2=darker, width=_TEXELS, height=_TEXELS,
+    )  # fmt: skip
+    if table.texture == 'speckled':
+        texture.mark, texture.markrgb = mj.mjtMark.mjMARK_RANDOM, darker
+        texture.random = 0.05
+    material = spec.add_material(name='table', specular=0.05, shininess=0.1)
+    material.textures[mj.mjtTextureRole.mjTEXROLE_RGB] = 'table'
+    if table.texture == 'checker':
+        material.texrepeat = (_CHECKS / 2, _CHECKS / 2)
+    geom.material, geom.rgba = 'table', (1.0, 1.0, 1.0, 1.0)
+
+
+def _set_camera(spec: Any, camera: SceneCamera) -> None:
+    """Moves a camera of the profile, or adds another one. Off-centre pictures are not drawn: the
+    field of view is that of the focal length, about the middle.
+    """
+    assert camera.position and camera.orientation and camera.focal and camera.height
+    turn = Rotation.from_quat(camera.orientation).as_matrix() * (1.0, -1.0, -1.0)
+    x, y, z, w = Rotation.from_matrix(turn).as_quat().tolist()
+    found = spec.camera(camera.name)
+    if found is None:
+        body = spec.body(camera.link) if camera.link else spec.worldbody
+        if body is None:
+            raise ValueRangeError(f'cameras.{camera.name}.link is {camera.link!r}, no link')
+        found = body.add_camera(name=camera.name)
+    found.pos, found.quat = camera.position, (w, x, y, z)
+    found.fovy = math.degrees(2 * math.atan(camera.height / 2 / camera.focal[1]))
+
+
+def _add_object(mj: Any, spec: Any, each: SceneObject) -> None:
+    if spec.body(each.name) is not None:
+        raise ValueRangeError(f'objects.{each.name}: the model has a body of that name already')
+    assert each.shape and each.mass and each.colour and each.friction is not None
+    x, y, z, w = each.orientation
+    body = spec.worldbody.add_body(
+        name=each.name, pos=(*each.position, each.height), quat=(w, x, y, z)
+    )
+    parts = _parts(mj, each.shape)
+    if each.shape.kind != 'tray':
+        body.add_freejoint(name=f'{each.name}_free')
+    volumes = [float(np.prod(size)) for _, size, _ in parts]
+    for index, (kind, size, place) in enumerate(parts):
+        body.add_geom(
+            name=f'{each.name}_{index}' if index else each.name, type=kind, size=size, pos=place,
+            mass=each.mass * volumes[index] / sum(volumes), condim=4,
+            friction=(each.friction, *OBJECT_FRICTION[1:]), material='matte',
+            rgba=(*each.colour, 1.0), solref=(0.005, 1.0),
+        )  # fmt: skip
+
+
+def _parts(mj: Any, shape: Shape) -> list[tuple[Any, Triple, Triple]]:
+    """The geoms of a shape: type, sizes as MuJoCo has them, and place in its axes."""
+    middle = (0.0, 0.0, 0.0)
+    if shape.kind == 'sphere':
+        return [(mj.mjtGeom.mjGEOM_SPHERE, (shape.size[0],) * 3, middle)]
+    if shape.kind == 'cylinder':
+        radius, length = shape.size
+        return [(mj.mjtGeom.mjGEOM_CYLINDER, (radius, length / 2, length / 2), middle)]
+    box = mj.mjtGeom.mjGEOM_BOX
+    x, y, z = shape.half_edges.tolist()
+    if shape.kind == 'box':
+        return [(box, (x, y, z), middle)]
+    half = shape.size[3] / 2
+    parts: list[tuple[Any, Triple, Triple]] = [(box, (x, y, half), (0.0, 0.0, half - z))]
+    for side in (-1.0, 1.0):
+        parts.append((box, (half, y, z - half), (side * (x - half), 0.0, half)))
+        parts.append((box, (x - 2 * half, half, z - half), (0.0, side * (y - half), half)))
+    return parts

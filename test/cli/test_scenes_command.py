@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros scenes`: generate, check, show, convert, operators."""
+
+import json
+
+import pytest
+import yaml
+
+from frame_ros.cli import main
+from frame_ros.scenes.description.files import read_scenes
+from frame_ros.scenes.generation.operators import OPERATORS
+
+GRASP = {
+    '0': {
+        'model_id': 'orange',
+        'obj_init_options': {'init_xy': [-0.25, 0.125], 'orientation': [1.0, 0.0, 0.0, 0.0]},
+    },
+    'seed': 7,
+    'num': 1,
+}
+
+
+@pytest.fixture()
+def drawn(tmp_path, capsys):
+    path = tmp_path / 'scenes.yaml'
+    arguments = ['--task', 'put_in', '--count', '2', '--seed', '3', '--operators', 'all']
+    assert main(['scenes', 'generate', *arguments, '--output', str(path)]) == 0
+    assert '2 of 2 scenes' in capsys.readouterr().out
+    return path
+
+
+def test_what_was_drawn_is_written_checked_and_shown(drawn, capsys):
+    scenes = read_scenes(drawn)
+    assert [each.task.kind for each in scenes] == ['put_in', 'put_in']
+    assert set(scenes[0].origin.values) == set(OPERATORS)
+    assert main(['scenes', 'check', str(drawn)]) == 0
+    assert capsys.readouterr().out == '2 good, 0 wrong, 0 not checked\n'
+    assert main(['scenes', 'show', str(drawn)]) == 0
+    shown = capsys.readouterr().out
+    assert all(each.instruction in shown and each.name in shown for each in scenes)
+
+
+def test_without_a_file_the_scenes_go_to_the_standard_output(capsys):
+    arguments = ['--count', '1', '--operators', 'target_position,mass']
+    assert main(['scenes', 'generate', *arguments]) == 0
+    said = capsys.readouterr()
+    content = json.loads(said.out)
+    values = content['scenes'][0]['origin']['values']
+    assert set(values) == {'target_position', 'mass'}
+    assert '1 of 1 scenes, in' in said.err
+
+
+def test_a_scene_that_breaks_a_constraint_is_found(drawn, capsys):
+    content = yaml.safe_load(drawn.read_text())
+    target, receptacle = content['scenes'][1]['objects'][:2]
+    target['position'] = receptacle['position']
+    drawn.write_text(yaml.safe_dump(content))
+    assert main(['scenes', 'check', str(drawn)]) == 1
+    out = capsys.readouterr().out
+    assert 'put_in_1: breaks distance: target and receptacle are' in out
+    assert '1 good, 1 wrong' in out
+
+
+def test_a_file_with_a_mistake_does_not_keep_others_from_being_checked(drawn, tmp_path, capsys):
+    other = tmp_path / 'wrong.json'
+    other.write_text('{"format": "frame_ros scenes", "version": 2}')
+    assert main(['scenes', 'check', str(other), str(drawn)]) == 1
+    out = capsys.readouterr().out
+    assert f'{other}: version is 2' in out and '2 good' in out
+    assert main(['scenes', 'show', str(other)]) == 2
+
+
+def test_what_is_left_out_is_said_and_is_the_status(tmp_path, capsys):
+    path = tmp_path / 'few.json'
+    arguments = ['--count', '8', '--attempts', '1', '--output', str(path)]
+    assert main(['scenes', 'generate', *arguments]) == 1
+    out = capsys.readouterr().out
+    assert 'is left out: ' in out and 'rejected by distance' in out
+    assert len(read_scenes(path)) < 8
+
+
+def test_vlatests_files_are_converted_shown_and_not_checked(tmp_path, capsys):
+    theirs, ours = tmp_path / 't-grasp_n-1_o-0_s-7.json', tmp_path / 'ours.yaml'
+    theirs.write_text(json.dumps(GRASP))
+    assert main(['scenes', 'convert', str(theirs), '--output', str(ours)]) == 0
+    out = capsys.readouterr().out
+    assert '1 scenes of 1 files' in out and 'not known: objects.*.mass: ' in out
+    assert read_scenes(ours)[0].target.position == (-0.25, 0.125)
+    for file in (theirs, ours):
+        assert main(['scenes', 'show', str(file)]) == 0
+        assert 'pick up orange' in capsys.readouterr().out
+        assert main(['scenes', 'check', str(file)]) == 0
+        assert 'not checked: ' in capsys.readouterr().out
+    assert main(['scenes', 'convert', str(ours), '--output', str(tmp_path / 'x.json')]) == 2
+
+
+def test_a_file_that_is_read_is_not_written_over(tmp_path, capsys):
+    theirs = tmp_path / 't-grasp_n-1_o-0_s-7.json'
+    theirs.write_text(json.dumps(GRASP))
+    assert main(['scenes', 'convert', str(theirs), '--output', str(theirs)]) == 2
+    assert 'is a file that is read' in capsys.readouterr().err
+    assert json.loads(theirs.read_text()) == GRASP
+
+
+def test_files_are_asked_for_where_they_are_needed_only(capsys):
+    for arguments, words in ((['check'], 'needs files'), (['generate', 'a.json'], 'needs no file')):
+        assert main(['scenes', *arguments]) == 2
+        assert words in capsys.readouterr().err
+
+
+def test_all_operators_are_listed(capsys):
+    assert main(['scenes', 'operators']) == 0
+    out = capsys.readouterr().out
+    assert all(f'\n{name} ' in out for name in OPERATORS)
