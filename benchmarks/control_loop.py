@@ -168,7 +168,7 @@ def run(
             feeder.terminate()
             feeder.wait()
             stop.set()
-            thread.join()
+            thread.join(PATIENCE)
             node.destroy_node()
             rclpy.shutdown()
         loaded = dict(np.load(path))

@@ -28,9 +28,10 @@ PYTHON
 
 rooms=("$@")
 checkpoints=test/policies/lerobot_checkpoints
-[ $# -gt 0 ] || mapfile -t rooms < <(
-  grep -lr torch test/metrics --include='test_*.py' | xargs grep -lE 'approx|allclose|array_equal'
-  ls $checkpoints/test_lerobot.py $checkpoints/test_lerobot_families.py test/policies/test_features.py test/policies/token_vla/test_token_vla.py
-)
+if [ $# -eq 0 ]; then
+  mapfile -t rooms < <(grep -lr torch test/metrics --include='test_*.py' | xargs grep -lE 'approx|allclose|array_equal')
+  rooms+=("$checkpoints/test_lerobot.py" "$checkpoints/test_lerobot_families.py")
+  rooms+=(test/policies/test_features.py test/policies/token_vla/test_token_vla.py)
+fi
 run_as avx2 Haswell "$(features AVX512)" "${rooms[@]}" &&
   run_as default Nehalem "$(features AVX512 AVX2 FMA3 AVX F16C)" "${rooms[@]}"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from frame_ros.bringup.supervisor import free_domain
+from frame_ros.bringup.supervisor import DOMAINS, free_domain
 
 # The machines that run this may be busy: how long one example takes says nothing.
 settings.register_profile('frame_ros', deadline=None)
@@ -26,12 +26,15 @@ for folder in sorted({path.parent for path in (ROOT / 'test').rglob('*.py')}):
     sys.path.append(str(folder))
 
 # The one domain of all tests, where a domain has to be chosen by hand; empty: each has its own.
+# Of processes of tests side by side each has domains of its own.
+WORKER = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
+OWN_DOMAINS = DOMAINS[WORKER :: int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))]
 ONLY_DOMAIN = os.environ.get('FRAME_ROS_TEST_DOMAIN', '')
 
 
 def next_domain() -> str:
     """A domain in which nothing of an earlier test lives: neither node nor process."""
-    return ONLY_DOMAIN or str(free_domain())
+    return ONLY_DOMAIN or str(free_domain(OWN_DOMAINS))
 
 
 # Set before anything imports rclpy; rclpy.init reads it, child processes inherit it.

@@ -238,18 +238,18 @@ def discovery_port(domain: int, participant: int = 0) -> int:
     return 7400 + 250 * domain + 10 + 2 * participant
 
 
-def free_domain() -> int:
-    """A ROS domain that no participant on this machine's loopback uses.
+def free_domain(domains: Sequence[int] = DOMAINS) -> int:
+    """A ROS domain of these that no participant on this machine's loopback uses.
 
     Raises:
         SetupError: every domain is taken.
     """
-    for domain in random.SystemRandom().sample(DOMAINS, len(DOMAINS)):
+    for domain in random.SystemRandom().sample(domains, len(domains)):
         # The first may have ended while others, started after it, still run.
         if not any(_is_bound(discovery_port(domain, number)) for number in range(PARTICIPANTS)):
             return domain
     raise SetupError(
-        f'every ROS domain from {DOMAINS[0]} to {DOMAINS[-1]} is in use; set ROS_DOMAIN_ID yourself'
+        f'every ROS domain from {domains[0]} to {domains[-1]} is in use; set ROS_DOMAIN_ID yourself'
     )
 
 

@@ -214,8 +214,7 @@ class ContactNode(Node):
         if stream == JOINTS:
             return self._on_joints(stamp, value, holding)
         if stream == COMMANDS:
-            if self._efforts is not None and self._commands.take(value):
-                self._efforts.on_command(stamp)
+            self._commands.take(value)
             return []
         sensor = {WRENCH: self._wrench, ROBOT_WRENCH: self._own}.get(stream)
         if sensor is not None:

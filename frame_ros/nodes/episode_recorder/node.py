@@ -157,7 +157,7 @@ class EpisodeRecorderNode(LifecycleNode):
     def _deactivate(self) -> None:
         try:
             if self._episode_id:
-                self._finish(int(Outcome.STOPPED), 'the recorder was stopped', post_roll=0.0)
+                self._finish(int(Outcome.STOPPED), 'the recorder was stopped', is_stopped=True)
         except BagError as error:
             self.get_logger().error(str(error))
         finally:
@@ -310,9 +310,7 @@ class EpisodeRecorderNode(LifecycleNode):
             return response
         response.episode_id = self._episode_id
         try:
-            response.bag, response.message = self._finish(
-                request.outcome, request.notes, self.options.post_roll
-            )
+            response.bag, response.message = self._finish(request.outcome, request.notes)
             response.success = True
         except BagError as error:
             response.message = str(error)
@@ -354,17 +352,18 @@ class EpisodeRecorderNode(LifecycleNode):
         except OSError as error:
             self._warnings.warn('lock', f'{folder} cannot be marked as recorded into: {error}')
 
-    def _finish(self, outcome: int, notes: str, post_roll: float) -> tuple[str, str]:
-        """Announces END, waits for it, closes the bag; returns its folder, '' if recording is off,
-        and what it lacks."""
+    def _finish(self, outcome: int, notes: str, is_stopped: bool = False) -> tuple[str, str]:
+        """Announces END, waits for it, and for what comes behind it unless the recorder is stopped,
+        closes the bag; returns its folder, '' if recording is off, and what it lacks."""
         end = self._now() + int(self.options.announce * SECOND)
         event = events.make_event(EventType.END, end, self._episode_id, text=notes)
         event.outcome = outcome
         self._recording.streams.end(end)
         self._publish(event)
         # A simulation that is stopped with the recorder is not waited for long.
-        self._time.wait_until(end + int(post_roll * SECOND), 2.0 if post_roll else 0.5)
-        if post_roll:
+        post_roll = 0.0 if is_stopped else self.options.post_roll
+        self._time.wait_until(end + int(post_roll * SECOND), 0.5 if is_stopped else 2.0)
+        if not is_stopped:
             self._recording.wait_for_late(self.options.late_wait)
         session = self._recording.close()
         episode_id, self._episode_id = self._episode_id, ''

@@ -72,6 +72,11 @@ class JointArrays:
         """Returns (K,) rad or m, NaN where unknown."""
         return self._positions[wanted.rows]
 
+    def positions_of_last(self, wanted: JointRows, stamp: int, age: int) -> Array:
+        """Returns (K,) rad or m, NaN where unknown, or not within `age` ns of the stamp."""
+        is_of = np.abs(stamp - self._stamps[wanted.rows]) <= age
+        return np.where(is_of, self._positions[wanted.rows], np.nan)
+
     def oldest(self, wanted: JointRows) -> int:
         """Returns the oldest stamp of these joints, ns; 0 while one is unknown."""
         return min(self._stamps[wanted.rows].tolist())

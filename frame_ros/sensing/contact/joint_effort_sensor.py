@@ -54,7 +54,6 @@ class EffortSensor:
         self._command_rows = commands.rows(self.detector.joint_names)
         self._max_age = round(settings.max_joint_age * SECOND)
         self._max_command_age = round(settings.max_command_age * SECOND)
-        self._commanded: int | None = None
         self._limit = RateLimit(settings.joints.rate)
         self.problem = 'no joint state yet'
 
@@ -66,7 +65,6 @@ class EffortSensor:
         """The clock was set back or forward."""
         self.detector.reset()
         self._limit.reset()
-        self._commanded = None
 
     def bodies_of(self, links: Iterable[str]) -> tuple[str, ...]:
         """The links whose joints feel what these links touch, and which stand for them."""
@@ -132,10 +130,6 @@ class EffortSensor:
             found[f'{name} [N m]'] = f'{residual:.3f} of {threshold:.3f}'
         return found
 
-    def on_command(self, stamp: int) -> None:
-        """A command was taken into the arrays of commands."""
-        self._commanded = stamp
-
     def on_joints(
         self, stamp: int, joints: frozenset[str], is_holding: bool | None
     ) -> Detection | None:
@@ -155,10 +149,10 @@ class EffortSensor:
         )  # fmt: skip
 
     def _command(self, stamp: int) -> Array | None:
-        """(N,) of the newest commands, NaN where there is none; None if they are old."""
-        if self._commanded is None or abs(stamp - self._commanded) > self._max_command_age:
-            return None
-        return self._commands.positions(self._command_rows)
+        """(N,) of the newest commands, NaN where there is none or it is old; None if all are."""
+        rows, age = self._command_rows, self._max_command_age
+        command = self._commands.positions_of_last(rows, stamp, age)
+        return None if np.isnan(command).all() else command
 
 
 def motor_warnings(motors: MotorModel, arm: str) -> tuple[str, ...]:

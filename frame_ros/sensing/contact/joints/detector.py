@@ -302,7 +302,9 @@ class JointContact:
     def _stand(self, stamp: int, command: Array | None) -> None:
         least = QUIET_SHARE * self.settings.margin * self.motors.threshold_base
         friction, standing = self._external.friction, self._standing
-        is_stuck = bool(friction.is_stuck.all()) and not self._over.is_over
+        # Before anything is judged, as at the start, a push must not pass for what gears hold.
+        is_free = not self._over.is_over and bool((np.abs(self.residual) < self.threshold).all())
+        is_stuck = is_free and bool(friction.is_stuck.all())
         standing.update(stamp, command, self.residual, least, is_stuck)
         if standing.is_steady and not standing.stands:
             friction.settle()
