@@ -35,6 +35,8 @@ from frame_ros.scenes.generation.setting import (
 )
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.scenes.tasks.kinds import TASKS
+from frame_ros.scenes.tasks.rules import CODE_MOVE, NEAR, RULES, judge
+from frame_ros.scenes.tasks.states import EpisodeStates, ObjectTrack
 
 SETTINGS = {
     (robot, task): setting(scene_robot(robot), task) for robot in ('so101', 'fr3') for task in TASKS
@@ -264,6 +266,43 @@ def test_a_wall_before_the_camera_breaks_visibility():
     tall = Shape('box', (0.08, 0.08, 0.3))
     name, text = broken(moved(scene, 'confounder_0', position=tuple(wall), shape=tall), PICK)
     assert (name, 'front sees' in text) == ('visibility', True)
+
+
+def at_rest(scene, count=4):
+    tracks = {
+        each.name: ObjectTrack(
+            positions=np.tile((*each.position, each.height), (count, 1)),
+            orientations=np.tile(each.orientation, (count, 1)),
+        )
+        for each in scene.objects
+    }
+    no = np.zeros(count, bool)
+    return EpisodeStates(
+        times=np.arange(count) / 10, tracks=tracks, is_grasped=no, touches_robot=no, touched={}
+    )
+
+
+def test_no_scene_of_move_near_is_done_at_the_start():
+    found = generate('move_near', 'so101', 20, 0)
+    assert len(found.scenes) == 20 and found.rejected['undone'] > 0
+    for scene in found.scenes:
+        assert not any(judge(scene, at_rest(scene), rule).reached['success'] for rule in RULES)
+
+
+def test_a_target_that_is_almost_near_breaks_undone():
+    place = SETTINGS['so101', 'move_near']
+    scene = nominal_scene(place)
+    x, y = scene.receptacle.position
+    cube, can = place.types['cube'].shape, place.types['can'].shape
+    circles = math.hypot(*cube.half_edges[:2]) + math.hypot(*can.half_edges[:2])
+    for gap, is_done in ((NEAR - 0.001, True), (NEAR + CODE_MOVE - 0.001, False)):
+        close = moved(scene, 'target', position=(x, y - circles - gap))
+        assert broken(close, place) == (
+            'undone', f'target is near receptacle already: {gap:.3f} m, not 0.080 m',
+        )  # fmt: skip
+        assert judge(close, at_rest(close), 'paper').reached['success'] is is_done
+    far = moved(scene, 'target', position=(x, y - circles - NEAR - CODE_MOVE - 0.001))
+    assert (broken(far, place) or ('',))[0] != 'undone'
 
 
 def test_reach_is_that_of_the_arms_own_joints():

@@ -24,9 +24,14 @@ from frame_ros.scenes.generation.clutter import MARGIN, distance_to_capsules
 from frame_ros.scenes.generation.object_types import pairing_problem
 from frame_ros.scenes.generation.setting import Setting, words_of
 from frame_ros.scenes.generation.sight import middle_of, visible_share
+from frame_ros.scenes.tasks.rules import CODE_MOVE, NEAR, start_gap
 
 Array = NDArray[np.float64]
 
+
+# Least gap, m, between target and receptacle of move_near, as the rules measure it: the target must
+# move as far as their step 'move' asks before it is near, so that settling does not make it so.
+LEAST_WAY = NEAR + CODE_MOVE
 
 Blame = tuple[str, tuple[str, ...]]
 
@@ -132,6 +137,16 @@ def _distance(scene: Scene, setting: Setting) -> Blame | None:
     return None
 
 
+def _undone(scene: Scene, setting: Setting) -> Blame | None:
+    if scene.task.kind != 'move_near' or scene.receptacle is None:
+        return None
+    gap = start_gap(scene)
+    if gap >= LEAST_WAY:
+        return None
+    names = scene.target.name, scene.receptacle.name
+    return f'{names[0]} is near {names[1]} already: {gap:.3f} m, not {LEAST_WAY:.3f} m', names
+
+
 def _reach(scene: Scene, setting: Setting) -> Blame | None:
     target = scene.target
     height = 2 * float(extents(_shape(target), target.rotation)[2])
@@ -184,6 +199,12 @@ CONSTRAINTS = (
         'between the circles in which two objects stand is the gap that the table of the robot '
         'keeps between its own; all stand on the table, clear of the robot at home',
         _distance,
+    ),
+    Constraint(
+        'undone',
+        f'of move_near, target and receptacle are {LEAST_WAY:.2f} m apart or more as the rules '
+        "measure it: 'near', and what the step 'move' asks beyond it; else doing nothing succeeds",
+        _undone,
     ),
     Constraint(
         'reach', 'the tip reaches target and receptacle, and above them, pointing down as well as '
