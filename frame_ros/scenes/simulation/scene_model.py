@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import mujoco
 
 Triple = tuple[float, float, float]
+# What MuJoCo makes of the simulated cube's 0.005 s and the 0.02 s of the table and the fingers.
+LOOSE_SOLREF = (0.0125, 1.0)
 _TEXELS = 256
 _CHECKS = 10  # squares along the shorter edge of the table
 
@@ -136,7 +138,10 @@ def _add_object(mj: Any, spec: Any, each: SceneObject) -> None:
         name=each.name, pos=(*each.position, each.height), quat=(w, x, y, z)
     )
     parts = _parts(mj, each.shape)
-    if each.shape.kind != 'tray':
+    # MuJoCo takes the larger friction of two geoms of one priority, the fingers' and the table's
+    # then: an object's own holds by its priority, and with it its stiffness.
+    is_loose = each.shape.kind != 'tray'
+    if is_loose:
         body.add_freejoint(name=f'{each.name}_free')
     volumes = [float(np.prod(size)) for _, size, _ in parts]
     for index, (kind, size, place) in enumerate(parts):
@@ -144,7 +149,8 @@ def _add_object(mj: Any, spec: Any, each: SceneObject) -> None:
             name=f'{each.name}_{index}' if index else each.name, type=kind, size=size, pos=place,
             mass=each.mass * volumes[index] / sum(volumes), condim=4,
             friction=(each.friction, *OBJECT_FRICTION[1:]), material='matte',
-            rgba=(*each.colour, 1.0), solref=(0.005, 1.0),
+            rgba=(*each.colour, 1.0), solref=LOOSE_SOLREF if is_loose else (0.005, 1.0),
+            priority=int(is_loose),
         )  # fmt: skip
 
 
