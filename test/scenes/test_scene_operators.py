@@ -217,10 +217,34 @@ def test_a_fixed_dimension_is_the_same_in_every_scene():
 
 
 def test_duplicates_are_rejected():
-    found = generate('pick_up', 'so101', 6, 0, ('camera_resolution',), SceneLimits(attempts=50))
-    assert len(found.scenes) == 3 and found.rejected['duplicates'] >= 150
+    found = generate('pick_up', 'so101', 6, 0, ('camera_resolution',))
+    assert len(found.scenes) == 3 and found.rejected['duplicates'] >= 3
     assert set(found.left_out.values()) == {'there is such a scene already'}
     assert len(generate('pick_up', 'so101', 4, 0, ()).scenes) == 1
+
+
+def test_nothing_is_drawn_in_vain_where_all_is_fixed_or_every_choice_was_tried():
+    fixed = {'confounder_count.count': 0}
+    found = generate('pick_up', 'so101', 3, 0, ('confounder_count',), fixed=fixed)
+    assert (len(found.scenes), found.draws, list(found.left_out)) == (1, 3, [1, 2])
+    # Of 3 sizes the last is found in less than 2000 draws, and no more are made once it was.
+    found = generate('pick_up', 'so101', 60, 0, ('camera_resolution',))
+    assert len(found.scenes) == 3 and len(found.left_out) == 57 and found.draws < 200
+
+
+def test_a_draw_that_is_known_is_not_checked_again(monkeypatch):
+    checked = []
+
+    def check(scene, place):
+        checked.append(scene)
+        return check_scene(scene, place)
+
+    monkeypatch.setattr('frame_ros.scenes.generation.generator.check_scene', check)
+    names = ('confounder_count', 'confounder_position')
+    found = generate(
+        'pick_up', 'so101', 2, 0, names, SceneLimits(attempts=50), {'confounder_count.count': 0}
+    )
+    assert found.draws == 51 and len(checked) == 1
 
 
 def moved(scene, name, **changes):

@@ -98,6 +98,11 @@ class Dimension:
             raise ValueRangeError(f'{self.name} is {value!r}; it must be {expected}')
         return value if self.choices else float(value)
 
+    def is_of(self, objects: Sequence[str]) -> bool:
+        """Returns whether it is a dimension of one of these objects, by their generated names."""
+        owner = self.name.partition('.')[0]
+        return any(owner == name.removeprefix('confounder_') for name in objects)
+
     @property
     def text(self) -> str:
         """The range or the choices, in words."""
@@ -140,12 +145,9 @@ class Operator:
         self, rng: np.random.Generator, setting: Setting, values: Values, objects: Sequence[str]
     ) -> dict[str, Any]:
         """Draws the dimensions of some objects again, and keeps the others."""
-        keys = {name.removeprefix('confounder_') for name in objects}
-        dimensions = self.dimensions(setting)
-        blamed = [d.name for d in dimensions if d.name.partition('.')[0] in keys]
         return {
-            d.name: d.at(float(rng.random())) if d.name in blamed else values[d.name]
-            for d in dimensions
+            d.name: d.at(float(rng.random())) if d.is_of(objects) else values[d.name]
+            for d in self.dimensions(setting)
         }
 
 
