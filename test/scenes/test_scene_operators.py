@@ -252,6 +252,49 @@ def moved(scene, name, **changes):
     return attrs.evolve(scene, objects=tuple(objects))
 
 
+def renamed(scene, names):
+    objects = tuple(attrs.evolve(o, name=names[o.name]) for o in scene.objects)
+    task = attrs.evolve(
+        scene.task, target=names[scene.task.target], receptacle=names.get(scene.task.receptacle)
+    )
+    return attrs.evolve(scene, objects=objects, task=task)
+
+
+@pytest.mark.parametrize('operator', REGISTRY, ids=lambda o: o.name)
+def test_operators_change_a_scene_whatever_its_objects_are_called(operator):
+    place = SETTINGS['fr3', 'move_near']
+    names = {'target': 'my_cube', 'receptacle': 'confounder_9', 'confounder_0': 'mug',
+             'confounder_1': 'confounder_0'}  # fmt: skip
+    scene = scene_from(place, {'confounder_count': {'count': 2}})
+    for seed in range(6):
+        values = {operator.name: operator.draw(np.random.default_rng(seed), place)}
+        if operator.name == 'confounder_count':
+            found = scene_from(place, values, renamed(scene, names))
+            assert len(found.confounders) == values[operator.name]['count']
+            continue
+        expected = renamed(scene_from(place, values, scene), names)
+        assert scene_from(place, values, renamed(scene, names)) == expected
+
+
+def test_values_of_things_that_a_scene_lacks_are_refused():
+    scene = scene_from(PICK, {'confounder_count': {'count': 4}})
+    more = attrs.evolve(scene.confounders[0], name='fifth', position=(0.0, 0.5))
+    crowd = attrs.evolve(scene, objects=(*scene.objects, more))
+    values = OPERATORS['confounder_position'].draw(np.random.default_rng(0), PICK)
+    with pytest.raises(ValueRangeError, match='has 5 confounders; there are no values of number 4'):
+        scene_from(PICK, {'confounder_position': values}, crowd)
+    place = SETTINGS['so101', 'move_near']
+    values = OPERATORS['target_position'].draw(np.random.default_rng(0), place)
+    with pytest.raises(ValueRangeError, match='has no receptacle, .* its task is pick_up'):
+        scene_from(place, {'target_position': values}, scene)
+
+
+def test_a_type_of_ones_own_is_called_so_in_the_instruction():
+    scene = moved(nominal_scene(PUT_IN), 'receptacle', type='basket')
+    found = scene_from(PUT_IN, {'target_type': {'target': 'can'}}, scene)
+    assert found.instruction.endswith('into basket')
+
+
 def broken(scene, place):
     found = check_scene(scene, place)
     return None if found is None else (found.constraint, found.problem)

@@ -101,7 +101,7 @@ def _semantics(scene: Scene, setting: Setting) -> Blame | None:
             return text, (scene.target.name, receptacle.name)
     asked: dict[str, str] = {}
     for each in (scene.target, *([receptacle] if receptacle else ()), *scene.confounders):
-        words = words_of(each, setting) if each.type in setting.types else each.type
+        words = words_of(each, setting)
         if words in asked and not each.role == asked[words] == 'confounder':
             return f'two things are a {words}: {asked[words]} and {each.name}', (each.name,)
         asked.setdefault(words, each.role)

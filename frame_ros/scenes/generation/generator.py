@@ -98,7 +98,8 @@ def scene_from(
     values: operator -> dimension -> value, as `Origin.values` has them.
 
     Raises:
-        ValueRangeError: there is no operator of a name.
+        ValueRangeError: there is no operator of a name, a value is of a receptacle and the scene
+            has none, or the scene has more confounders than there are values of.
     """
     found = nominal_scene(setting) if scene is None else scene
     for operator in chosen_operators(tuple(values)):
