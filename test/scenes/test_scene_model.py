@@ -206,3 +206,45 @@ def test_what_is_not_known_or_taken_is_refused():
     )
     with pytest.raises(ValueRangeError, match='objects.table: the model has a body'):
         build_scene_model(taken)
+
+
+def called(scene, **names):
+    """The scene with its target and receptacle called otherwise."""
+    objects = tuple(attrs.evolve(o, name=names.get(o.role, o.name)) for o in scene.objects)
+    return attrs.evolve(scene, objects=objects, task=attrs.evolve(scene.task, **names))
+
+
+def test_an_object_may_not_be_called_as_a_thing_of_the_room_but_as_another_with_a_number():
+    scene = nominal_scene(PLACE)
+    for name in ('floor', 'table', 'world', SO101.tip_link):
+        with pytest.raises(ValueRangeError, match=f'objects.{name}: the model has a '):
+            build_scene_model(called(scene, target=name))
+        assert check_scene(called(scene, target=name), PLACE).constraint == 'names'
+    numbered = called(scene, target='receptacle_1')
+    assert check_scene(numbered, PLACE) is None
+    assert build_scene_model(numbered).body('receptacle_1').mass[0] == scene.target.mass
+
+
+def test_the_cameras_of_a_model_are_those_of_the_scene_at_the_scenes_links():
+    scene = nominal_scene(PLACE)
+    front, wrist = scene.cameras
+    assert front.link == '' and wrist.link
+    turned = attrs.evolve(front, link=SO101.wrench_link)
+    model = build_scene_model(attrs.evolve(scene, cameras=(turned,)))
+    assert model.ncam == 1
+    assert model.body(model.cam('front').bodyid[0]).name == SO101.wrench_link
+    assert model.cam('front').pos == pytest.approx(front.position)
+    assert build_scene_model(attrs.evolve(scene, cameras=())).ncam == 0
+    assert build_scene_model(scene).ncam == 2
+
+
+def test_a_camera_at_no_link_is_found_before_it_is_built():
+    scene = nominal_scene(PLACE)
+    odd = attrs.evolve(scene.cameras[1], link='elbow_of_none')
+    scene = attrs.evolve(scene, cameras=(scene.cameras[0], odd))
+    found = check_scene(scene, PLACE)
+    assert (
+        found.constraint == 'names' and 'is at the link elbow_of_none; the robot' in found.problem
+    )
+    with pytest.raises(ValueRangeError, match="link is 'elbow_of_none', no link"):
+        build_scene_model(scene)

@@ -24,6 +24,7 @@ from frame_ros.scenes.generation.clutter import MARGIN, distance_to_capsules
 from frame_ros.scenes.generation.object_types import pairing_problem
 from frame_ros.scenes.generation.setting import Setting, words_of
 from frame_ros.scenes.generation.sight import middle_of, visible_share
+from frame_ros.scenes.surroundings import TAKEN_NAMES
 from frame_ros.scenes.tasks.rules import CODE_MOVE, NEAR, start_gap
 
 Array = NDArray[np.float64]
@@ -84,11 +85,26 @@ def _known(scene: Scene, setting: Setting) -> Blame | None:
         if each.shape is None or each.height is None:
             return f'shape or height of {each.name} is not known', (each.name,)
     for camera in scene.cameras or ():
+        if camera.link is None:
+            return f'the link of the camera {camera.name} is not known', ()
         if camera.link == '' and None in (
             camera.position, camera.orientation, camera.width, camera.height, camera.focal,
             camera.centre,
         ):  # fmt: skip
             return f'pose or intrinsics of the camera {camera.name} are not known', ()
+    return None
+
+
+def _names(scene: Scene, setting: Setting) -> Blame | None:
+    links = setting.model.description.links
+    for each in scene.objects:
+        if each.name in links or each.name in TAKEN_NAMES:
+            what = 'a link of the robot' if each.name in links else 'a part of the room'
+            return f'an object is called {each.name}, as is {what}', (each.name,)
+    for camera in scene.cameras or ():
+        if camera.link and camera.link not in links:
+            text = f'the camera {camera.name} is at the link {camera.link}; the robot has'
+            return f'{text} {", ".join(links)}', ()
     return None
 
 
@@ -189,6 +205,11 @@ def _visibility(scene: Scene, setting: Setting) -> Blame | None:
 
 CONSTRAINTS = (
     Constraint('known', 'frame, shapes, heights and cameras are known', _known),
+    Constraint(
+        'names',
+        'cameras are at links of the robot or stand; no object is called as one of these links, or '
+        f'{", ".join(TAKEN_NAMES)}', _names,
+    ),
     Constraint(
         'semantics', 'the task allows target and receptacle, and the instruction means one thing',
         _semantics,
