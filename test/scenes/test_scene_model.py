@@ -248,3 +248,6 @@ def test_a_camera_at_no_link_is_found_before_it_is_built():
     )
     with pytest.raises(ValueRangeError, match="link is 'elbow_of_none', no link"):
         build_scene_model(scene)
+    unsaid = attrs.evolve(odd, link=None)
+    scene = attrs.evolve(scene, cameras=(unsaid,), unknown={'cameras.*.link': 'not written down'})
+    assert check_scene(scene, PLACE).constraint == 'known'
