@@ -11,6 +11,8 @@ Triple = tuple[float, float, float]
 # Sliding, torsional and rolling friction of what is moved, and of what stands.
 OBJECT_FRICTION: Triple = (1.0, 0.02, 0.0005)
 SURFACE_FRICTION: Triple = (0.8, 0.01, 0.0002)
+# Of the simulated room, which no object of a scene may have.
+TAKEN_NAMES = ('world', 'table', 'floor')
 TABLE_COLOUR: Triple = (0.80, 0.70, 0.57)
 BIN_COLOUR: Triple = (0.30, 0.36, 0.42)
 LIT: Triple = (0.15, 0.0, 0.0)  # m, the place that every lamp is directed at

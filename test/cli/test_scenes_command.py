@@ -62,6 +62,15 @@ def test_a_scene_that_breaks_a_constraint_is_found(drawn, capsys):
     assert '1 good, 1 wrong' in out
 
 
+def test_a_camera_at_a_link_that_is_not_there_is_found(drawn, capsys):
+    content = yaml.safe_load(drawn.read_text())
+    content['scenes'][0]['cameras'][1]['link'] = 'elbow_of_none'
+    drawn.write_text(yaml.safe_dump(content))
+    assert main(['scenes', 'check', str(drawn)]) == 1
+    out = capsys.readouterr().out
+    assert 'breaks names: the camera ' in out and 'at the link elbow_of_none' in out
+
+
 def test_a_file_with_a_mistake_does_not_keep_others_from_being_checked(drawn, tmp_path, capsys):
     other = tmp_path / 'wrong.json'
     other.write_text('{"format": "frame_ros scenes", "version": 2}')

@@ -11,10 +11,12 @@ pytest.importorskip('mujoco')
 import mujoco
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.robots import find_urdf
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.generator import generate, scene_from
 from frame_ros.scenes.generation.setting import nominal_scene, setting
 from frame_ros.scenes.generation.sight import visible_share
+from frame_ros.scenes.simulation.model import build_model
 from frame_ros.scenes.simulation.scene_model import build_scene_model
 from frame_ros.scenes.simulation.scene_robot import SO101, scene_robot
 
@@ -80,6 +82,53 @@ def test_masses_frictions_and_places_are_those_of_the_scene():
         brightest = sum(float(model.light(light.name).diffuse[0]) for light in scene.lights)
         expected = scene.light_factor * sum(light.intensity for light in scene.lights)
         assert brightest == pytest.approx(expected, rel=1e-5)
+
+
+CONTACT = ('friction', 'dim', 'solref', 'solimp')
+
+
+def contacts_of(model, data, body, others):
+    """Copies of what matters of a body's contacts with bodies of other names."""
+    found = []
+    for contact in data.contact:
+        names = [model.body(model.geom_bodyid[geom]).name for geom in contact.geom]
+        if body in names and set(names) - {body} <= set(others):
+            found.append({name: np.array(getattr(contact, name)) for name in CONTACT})
+    return found
+
+
+@pytest.mark.parametrize('friction', [0.26, 0.7, 1.0])
+def test_the_friction_of_a_target_is_that_of_its_contacts(friction):
+    scene = scene_from(PLACE, {'friction': {'target': friction}})
+    model = build_scene_model(scene, SO101)
+    data = at_home(model, SO101)
+    for _ in range(100):
+        mujoco.mj_step(model, data)
+    below = contacts_of(model, data, 'target', ('table',))
+    held = attrs.evolve(
+        scene.target, position=tuple(data.body(SO101.tip_link).xpos[:2].tolist()),
+        height=float(data.body(SO101.tip_link).xpos[2]),
+    )  # fmt: skip
+    model = build_scene_model(attrs.evolve(scene, objects=(held, scene.receptacle)), SO101)
+    between = contacts_of(model, at_home(model, SO101), 'target', SO101.finger_links)
+    assert below and between
+    for contact in (*below, *between):
+        assert contact['friction'][:2] == pytest.approx(friction)
+
+
+def test_a_cube_of_a_scene_lies_on_the_table_as_the_simulators_own():
+    found = []
+    for model, name in (
+        (build_model(find_urdf('so101')), 'cube'),
+        (build_scene_model(nominal_scene(PLACE), SO101), 'target'),
+    ):
+        data = mujoco.MjData(model)
+        height = SO101.table.cube_size / 2 - 1e-4
+        data.joint(f'{name}_free').qpos[:] = (0.2, 0.0, height, 1.0, 0.0, 0.0, 0.0)
+        mujoco.mj_forward(model, data)
+        found.append(contacts_of(model, data, name, ('table',))[0])
+    for name in CONTACT:
+        assert found[1][name] == pytest.approx(found[0][name]), name
 
 
 @pytest.mark.parametrize('robot', ['so101', 'fr3'])
@@ -157,3 +206,48 @@ def test_what_is_not_known_or_taken_is_refused():
     )
     with pytest.raises(ValueRangeError, match='objects.table: the model has a body'):
         build_scene_model(taken)
+
+
+def called(scene, **names):
+    """The scene with its target and receptacle called otherwise."""
+    objects = tuple(attrs.evolve(o, name=names.get(o.role, o.name)) for o in scene.objects)
+    return attrs.evolve(scene, objects=objects, task=attrs.evolve(scene.task, **names))
+
+
+def test_an_object_may_not_be_called_as_a_thing_of_the_room_but_as_another_with_a_number():
+    scene = nominal_scene(PLACE)
+    for name in ('floor', 'table', 'world', SO101.tip_link):
+        with pytest.raises(ValueRangeError, match=f'objects.{name}: the model has a '):
+            build_scene_model(called(scene, target=name))
+        assert check_scene(called(scene, target=name), PLACE).constraint == 'names'
+    numbered = called(scene, target='receptacle_1')
+    assert check_scene(numbered, PLACE) is None
+    assert build_scene_model(numbered).body('receptacle_1').mass[0] == scene.target.mass
+
+
+def test_the_cameras_of_a_model_are_those_of_the_scene_at_the_scenes_links():
+    scene = nominal_scene(PLACE)
+    front, wrist = scene.cameras
+    assert front.link == '' and wrist.link
+    turned = attrs.evolve(front, link=SO101.wrench_link)
+    model = build_scene_model(attrs.evolve(scene, cameras=(turned,)))
+    assert model.ncam == 1
+    assert model.body(model.cam('front').bodyid[0]).name == SO101.wrench_link
+    assert model.cam('front').pos == pytest.approx(front.position)
+    assert build_scene_model(attrs.evolve(scene, cameras=())).ncam == 0
+    assert build_scene_model(scene).ncam == 2
+
+
+def test_a_camera_at_no_link_is_found_before_it_is_built():
+    scene = nominal_scene(PLACE)
+    odd = attrs.evolve(scene.cameras[1], link='elbow_of_none')
+    scene = attrs.evolve(scene, cameras=(scene.cameras[0], odd))
+    found = check_scene(scene, PLACE)
+    assert (
+        found.constraint == 'names' and 'is at the link elbow_of_none; the robot' in found.problem
+    )
+    with pytest.raises(ValueRangeError, match="link is 'elbow_of_none', no link"):
+        build_scene_model(scene)
+    unsaid = attrs.evolve(odd, link=None)
+    scene = attrs.evolve(scene, cameras=(unsaid,), unknown={'cameras.*.link': 'not written down'})
+    assert check_scene(scene, PLACE).constraint == 'known'

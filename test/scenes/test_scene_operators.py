@@ -35,6 +35,8 @@ from frame_ros.scenes.generation.setting import (
 )
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.scenes.tasks.kinds import TASKS
+from frame_ros.scenes.tasks.rules import CODE_MOVE, NEAR, RULES, judge
+from frame_ros.scenes.tasks.states import EpisodeStates, ObjectTrack
 
 SETTINGS = {
     (robot, task): setting(scene_robot(robot), task) for robot in ('so101', 'fr3') for task in TASKS
@@ -215,15 +217,82 @@ def test_a_fixed_dimension_is_the_same_in_every_scene():
 
 
 def test_duplicates_are_rejected():
-    found = generate('pick_up', 'so101', 6, 0, ('camera_resolution',), SceneLimits(attempts=50))
-    assert len(found.scenes) == 3 and found.rejected['duplicates'] >= 150
+    found = generate('pick_up', 'so101', 6, 0, ('camera_resolution',))
+    assert len(found.scenes) == 3 and found.rejected['duplicates'] >= 3
     assert set(found.left_out.values()) == {'there is such a scene already'}
     assert len(generate('pick_up', 'so101', 4, 0, ()).scenes) == 1
+
+
+def test_nothing_is_drawn_in_vain_where_all_is_fixed_or_every_choice_was_tried():
+    fixed = {'confounder_count.count': 0}
+    found = generate('pick_up', 'so101', 3, 0, ('confounder_count',), fixed=fixed)
+    assert (len(found.scenes), found.draws, list(found.left_out)) == (1, 3, [1, 2])
+    # Of 3 sizes the last is found in less than 2000 draws, and no more are made once it was.
+    found = generate('pick_up', 'so101', 60, 0, ('camera_resolution',))
+    assert len(found.scenes) == 3 and len(found.left_out) == 57 and found.draws < 200
+
+
+def test_a_draw_that_is_known_is_not_checked_again(monkeypatch):
+    checked = []
+
+    def check(scene, place):
+        checked.append(scene)
+        return check_scene(scene, place)
+
+    monkeypatch.setattr('frame_ros.scenes.generation.generator.check_scene', check)
+    names = ('confounder_count', 'confounder_position')
+    found = generate(
+        'pick_up', 'so101', 2, 0, names, SceneLimits(attempts=50), {'confounder_count.count': 0}
+    )
+    assert found.draws == 51 and len(checked) == 1
 
 
 def moved(scene, name, **changes):
     objects = (settled(attrs.evolve(o, **changes)) if o.name == name else o for o in scene.objects)
     return attrs.evolve(scene, objects=tuple(objects))
+
+
+def renamed(scene, names):
+    objects = tuple(attrs.evolve(o, name=names[o.name]) for o in scene.objects)
+    task = attrs.evolve(
+        scene.task, target=names[scene.task.target], receptacle=names.get(scene.task.receptacle)
+    )
+    return attrs.evolve(scene, objects=objects, task=task)
+
+
+@pytest.mark.parametrize('operator', REGISTRY, ids=lambda o: o.name)
+def test_operators_change_a_scene_whatever_its_objects_are_called(operator):
+    place = SETTINGS['fr3', 'move_near']
+    names = {'target': 'my_cube', 'receptacle': 'confounder_9', 'confounder_0': 'mug',
+             'confounder_1': 'confounder_0'}  # fmt: skip
+    scene = scene_from(place, {'confounder_count': {'count': 2}})
+    for seed in range(6):
+        values = {operator.name: operator.draw(np.random.default_rng(seed), place)}
+        if operator.name == 'confounder_count':
+            found = scene_from(place, values, renamed(scene, names))
+            assert len(found.confounders) == values[operator.name]['count']
+            continue
+        expected = renamed(scene_from(place, values, scene), names)
+        assert scene_from(place, values, renamed(scene, names)) == expected
+
+
+def test_values_of_things_that_a_scene_lacks_are_refused():
+    scene = scene_from(PICK, {'confounder_count': {'count': 4}})
+    more = attrs.evolve(scene.confounders[0], name='fifth', position=(0.0, 0.5))
+    crowd = attrs.evolve(scene, objects=(*scene.objects, more))
+    values = OPERATORS['confounder_position'].draw(np.random.default_rng(0), PICK)
+    with pytest.raises(ValueRangeError, match='has 5 confounders; there are no values of number 4'):
+        scene_from(PICK, {'confounder_position': values}, crowd)
+    place = SETTINGS['so101', 'move_near']
+    values = OPERATORS['target_position'].draw(np.random.default_rng(0), place)
+    with pytest.raises(ValueRangeError, match='has no receptacle, .* its task is pick_up'):
+        scene_from(place, {'target_position': values}, scene)
+
+
+def test_a_type_of_ones_own_is_called_so_in_the_instruction():
+    scene = moved(nominal_scene(PUT_IN), 'receptacle', type='basket')
+    found = scene_from(PUT_IN, {'target_type': {'target': 'can'}}, scene)
+    assert found.instruction.endswith('into basket')
 
 
 def broken(scene, place):
@@ -264,6 +333,43 @@ def test_a_wall_before_the_camera_breaks_visibility():
     tall = Shape('box', (0.08, 0.08, 0.3))
     name, text = broken(moved(scene, 'confounder_0', position=tuple(wall), shape=tall), PICK)
     assert (name, 'front sees' in text) == ('visibility', True)
+
+
+def at_rest(scene, count=4):
+    tracks = {
+        each.name: ObjectTrack(
+            positions=np.tile((*each.position, each.height), (count, 1)),
+            orientations=np.tile(each.orientation, (count, 1)),
+        )
+        for each in scene.objects
+    }
+    no = np.zeros(count, bool)
+    return EpisodeStates(
+        times=np.arange(count) / 10, tracks=tracks, is_grasped=no, touches_robot=no, touched={}
+    )
+
+
+def test_no_scene_of_move_near_is_done_at_the_start():
+    found = generate('move_near', 'so101', 20, 0)
+    assert len(found.scenes) == 20 and found.rejected['undone'] > 0
+    for scene in found.scenes:
+        assert not any(judge(scene, at_rest(scene), rule).reached['success'] for rule in RULES)
+
+
+def test_a_target_that_is_almost_near_breaks_undone():
+    place = SETTINGS['so101', 'move_near']
+    scene = nominal_scene(place)
+    x, y = scene.receptacle.position
+    cube, can = place.types['cube'].shape, place.types['can'].shape
+    circles = math.hypot(*cube.half_edges[:2]) + math.hypot(*can.half_edges[:2])
+    for gap, is_done in ((NEAR - 0.001, True), (NEAR + CODE_MOVE - 0.001, False)):
+        close = moved(scene, 'target', position=(x, y - circles - gap))
+        assert broken(close, place) == (
+            'undone', f'target is near receptacle already: {gap:.3f} m, not 0.080 m',
+        )  # fmt: skip
+        assert judge(close, at_rest(close), 'paper').reached['success'] is is_done
+    far = moved(scene, 'target', position=(x, y - circles - NEAR - CODE_MOVE - 0.001))
+    assert (broken(far, place) or ('',))[0] != 'undone'
 
 
 def test_reach_is_that_of_the_arms_own_joints():

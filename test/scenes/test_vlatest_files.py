@@ -47,6 +47,9 @@ MOVE = {
 }
 
 
+CAMERA_TURN = ('1', 'camera_cfgs', 'overhead_camera', 'q')
+
+
 def written(folder, content, name='t-grasp_n-2_o-m3_s-7.json'):
     path = folder / name
     path.write_text(json.dumps(content))
@@ -125,12 +128,33 @@ def test_a_file_of_models_gives_the_boxes(tmp_path):
         (('num',), 3, 'num is 3, and there are 2 scenes'),
         (('seed',), 'x', "seed is 'x'; it must be a whole number"),
         (('0', 'model_id'), 3, '0.model_id is 3; it must be a text'),
-        (('0', 'obj_init_options', 'init_xy'), [1], 'init_xy is .*a list of 2 numbers'),
-        (('0', 'obj_init_options', 'orientation'), [2, 0, 0, 0], '0: orientation is .*length 1'),
+        (('0', 'obj_init_options', 'init_xy'), [1], 'init_xy is .*a list of 2 finite numbers'),
+        (
+            ('0', 'obj_init_options', 'orientation'),
+            [2, 0, 0, 0],
+            '0.obj_init_options.orientation is .*w, x, y, z of length 1',
+        ),
         (('0', 'distractor_obj_init_options', 'pear'), {}, 'pear is not known'),
         (('0', 'wind'), 3, 'wind is not known'),
         (('1', 'lighting_cfgs'), ['DIM', 1, 1], 'lighting_cfgs is .*DEFAULT, or BRIGHT or DARK'),
         (('1', 'lighting_cfgs'), ['DARK', 1, 0], 'lighting_cfgs'),
+        *(
+            (('1', 'lighting_cfgs'), given, '1.lighting_cfgs is .*whose power is finite and above')
+            for given in (
+                ['BRIGHT', 2000, 2.0],
+                ['DARK', 2000, 2.0],
+                ['BRIGHT', 1, 10**400],
+                ['BRIGHT', 10**400, 2.0],
+            )
+        ),
+        (
+            ('0', 'obj_init_options', 'init_xy'),
+            [10**400, 0],
+            'obj_init_options.init_xy is .*2 finite',
+        ),
+        (CAMERA_TURN, [0, 0, 0, 0], '1.camera_cfgs.overhead_camera.q is .*0.0.*length 1'),
+        (CAMERA_TURN, [2, 0, 0, 0], '1.camera_cfgs.overhead_camera.q is .2.0, .*length 1'),
+        (('num',), 10**12, 'num is 1000000000000, and there are 2 scenes'),
     ],
 )
 def test_a_wrong_field_of_theirs_is_named_with_its_file(tmp_path, path, value, message):
@@ -143,6 +167,21 @@ def test_a_wrong_field_of_theirs_is_named_with_its_file(tmp_path, path, value, m
     with pytest.raises(SetupError, match=message) as raised:
         read_vlatest(file)
     assert str(file) in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ('change', 'message'),
+    [
+        ({'scales': [10**400]}, 'orange.scales is .*a list of finite numbers'),
+        ({'bbox': {'min': [0, 0, 0], 'max': [1, 1, 0]}}, 'orange.bbox: size is .*above 0 m'),
+    ],
+)
+def test_a_wrong_model_is_named_with_its_file(tmp_path, change, message):
+    box = {'bbox': {'min': [0, 0, 0], 'max': [1, 1, 1]}} | change
+    models = written(tmp_path, {'orange': box}, 'm.json')
+    with pytest.raises(SetupError, match=message) as raised:
+        read_vlatest(written(tmp_path, GRASP), models=models)
+    assert str(models) in str(raised.value)
 
 
 def test_indices_must_be_of_two_models(tmp_path):

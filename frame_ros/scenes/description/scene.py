@@ -30,7 +30,7 @@ BASE = 'robot_base'  # frame of scenes: the robot's base, the table top at z = 0
 ROLES = ('target', 'receptacle', 'confounder')
 # MuJoCo's built-in textures, and none.
 TEXTURES = ('plain', 'checker', 'gradient', 'speckled')
-_UNIT = 1e-6  # by which the length of a quaternion or a direction may differ from 1
+UNIT = 1e-6  # by which the length of a quaternion or a direction may differ from 1
 
 
 def _numbers(
@@ -60,7 +60,7 @@ def _one_of(*allowed: str) -> Callable[[Any, attrs.Attribute[Any], Any], None]:
 
 
 def _unit(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    if value is not None and not abs(math.hypot(*value) - 1.0) <= _UNIT:
+    if value is not None and not abs(math.hypot(*value) - 1.0) <= UNIT:
         what = 'a quaternion x, y, z, w' if len(value) == 4 else 'a direction'
         raise ValueRangeError(f'{field.name} is {list(value)}; it must be {what} of length 1')
 

@@ -14,6 +14,7 @@ direction, steps, factor) and camera_cfgs (camera -> p, q, in SAPIEN's axes: x f
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ from scipy.spatial.transform import Rotation
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.scenes.description.files import read_content
 from frame_ros.scenes.description.scene import (
+    UNIT,
     Origin,
     Quaternion,
     Scene,
@@ -107,7 +109,8 @@ def _scenes(
 ) -> Iterator[Scene]:
     count, seed = content['num'], content.get('seed')
     names = [name for name in content if name not in COUNTS]
-    if type(count) is not int or sorted(names) != sorted(map(str, range(count))):
+    is_right = type(count) is int and count == len(names)
+    if not is_right or sorted(names) != sorted(map(str, range(count))):
         raise SetupError(
             f'{where}: num is {count!r}, and there are {len(names)} scenes; it must be their '
             'number, and their names 0, 1, ...'
@@ -206,7 +209,7 @@ def _object(
     role: str, model: str, pose: _Fields, orientation: str, boxes: Mapping[str, Shape]
 ) -> SceneObject:
     x, y = pose.numbers('init_xy', 2)
-    w, qx, qy, qz = pose.numbers(orientation, 4)
+    w, qx, qy, qz = pose.quaternion(orientation)
     pose.check_all_read()
     return SceneObject(
         name=role, type=model, role=role, shape=boxes.get(model), mass=None, friction=None,
@@ -222,11 +225,16 @@ def _light_factor(fields: _Fields) -> float:
         return 1.0
     if isinstance(given, list) and len(given) == 3 and given[0] in ('BRIGHT', 'DARK'):
         _, step, factor = given
-        if type(step) is int and type(factor) in (int, float) and factor > 0:
-            return float(factor) ** (step if given[0] == 'BRIGHT' else -step)
+        if type(step) is int and _is_finite(factor) and factor > 0:
+            try:
+                found = float(factor) ** (step if given[0] == 'BRIGHT' else -step)
+            except OverflowError:
+                found = math.inf
+            if 0 < found < math.inf:
+                return found
     raise SetupError(
         f'{fields.where}.lighting_cfgs is {given!r}; it must be DEFAULT, or BRIGHT or DARK, a '
-        'number of steps and a factor'
+        'number of steps and a factor, whose power is finite and above 0'
     )
 
 
@@ -237,7 +245,7 @@ def _cameras(fields: _Fields) -> tuple[SceneCamera, ...] | None:
     for name in given.names:
         pose = given.map(name)
         x, y, z = pose.numbers('p', 3)
-        w, *vector = pose.numbers('q', 4)
+        w, *vector = pose.quaternion('q')
         pose.check_all_read()
         turned: Quaternion = tuple((Rotation.from_quat((*vector, w)) * _OPTICAL).as_quat().tolist())
         found.append(
@@ -258,9 +266,14 @@ def _read_models(path: str | Path) -> dict[str, Shape]:
         ends = model.map('bbox')
         edges = [b - a for a, b in zip(ends.numbers('min', 3), ends.numbers('max', 3), strict=True)]
         scales = model.any('scales') if model.has('scales') else [1.0]
-        if not isinstance(scales, list) or not scales or type(scales[0]) not in (int, float):
-            raise SetupError(f'{model.where}.scales is {scales!r}; it must be a list of numbers')
-        boxes[name] = Shape('box', tuple(edge * scales[0] for edge in edges))
+        if not isinstance(scales, list) or not scales or not _is_finite(scales[0]):
+            raise SetupError(
+                f'{model.where}.scales is {scales!r}; it must be a list of finite numbers'
+            )
+        try:
+            boxes[name] = Shape('box', tuple(edge * scales[0] for edge in edges))
+        except FrameRosError as error:
+            raise SetupError(f'{model.where}.bbox: {error}') from error
     return boxes
 
 
@@ -298,9 +311,18 @@ class _Fields:
     def numbers(self, name: str, count: int) -> list[float]:
         def are_numbers(value: Any) -> bool:
             is_long = isinstance(value, list) and len(value) == count
-            return is_long and all(type(item) in (int, float) for item in value)
+            return is_long and all(map(_is_finite, value))
 
-        return [float(v) for v in self._typed(name, f'a list of {count} numbers', are_numbers)]
+        expected = f'a list of {count} finite numbers'
+        return [float(v) for v in self._typed(name, expected, are_numbers)]
+
+    def quaternion(self, name: str) -> list[float]:
+        found = self.numbers(name, 4)
+        if not abs(math.hypot(*found) - 1.0) <= UNIT:
+            raise SetupError(
+                f'{self.where}.{name} is {found}; it must be a quaternion w, x, y, z of length 1'
+            )
+        return found
 
     def index(self, name: str, count: int) -> int:
         def is_index(value: Any) -> bool:
@@ -326,3 +348,10 @@ class _Fields:
 def _are_texts(value: Any) -> bool:
     is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
     return is_list and len(set(value)) == len(value)
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floating-point ones
+        return False

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Changes that operators make: a scene, values by dimension, and a setting give a scene."""
+"""Changes that operators make: a scene, values by dimension, and a setting give a scene.
+
+Objects are found by their roles, so that scenes written by hand may call them as they like.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any
 import attrs
 from scipy.spatial.transform import Rotation
 
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.scenes.description.scene import Quaternion, Scene, SceneCamera, SceneObject
 from frame_ros.scenes.generation.layout import COLOURS
 from frame_ros.scenes.generation.setting import (
@@ -79,17 +83,17 @@ def set_confounder_count(scene: Scene, values: Values, setting: Setting) -> Scen
 
 def set_confounder_types(scene: Scene, values: Values, setting: Setting) -> Scene:
     """Confounders of other types."""
-    return _each_confounder(scene, lambda i: _as_type(setting, values[f'{i}.type']))
+    return _each_confounder(scene, values, lambda i: _as_type(setting, values[f'{i}.type']))
 
 
 def set_confounder_positions(scene: Scene, values: Values, setting: Setting) -> Scene:
     """Confounders elsewhere."""
-    return _each_confounder(scene, lambda i: _at(setting, values, i))
+    return _each_confounder(scene, values, lambda i: _at(setting, values, i))
 
 
 def set_confounder_orientations(scene: Scene, values: Values, setting: Setting) -> Scene:
     """Confounders turned."""
-    return _each_confounder(scene, lambda i: _turned(values, i))
+    return _each_confounder(scene, values, lambda i: _turned(values, i))
 
 
 def set_intensity(scene: Scene, values: Values, setting: Setting) -> Scene:
@@ -213,16 +217,28 @@ def _turned(values: Values, name: str) -> Change:
     return lambda each: settled(attrs.evolve(each, orientation=turn))
 
 
-def _with_object(scene: Scene, name: str, change: Change) -> Scene:
-    """The scene with one object changed; raises no error if it has none of that name."""
-    objects = tuple(change(o) if o.name == name else o for o in scene.objects)
+def _with_object(scene: Scene, role: str, change: Change) -> Scene:
+    """The scene with target or receptacle changed, whatever its name is."""
+    if role not in (each.role for each in scene.objects):
+        raise ValueRangeError(
+            f'the scene {scene.name} has no {role}, of which there is a value; its task is '
+            f'{scene.task.kind}'
+        )
+    objects = tuple(change(o) if o.role == role else o for o in scene.objects)
     return attrs.evolve(scene, objects=objects)
 
 
-def _each_confounder(scene: Scene, change: Callable[[str], Change]) -> Scene:
-    objects = tuple(
-        change(o.name.rpartition('_')[2])(o) if o.role == 'confounder' else o for o in scene.objects
-    )
+def _each_confounder(scene: Scene, values: Values, change: Callable[[str], Change]) -> Scene:
+    """The scene with its confounders changed, the first of them by the values of number 0."""
+    count = len(scene.confounders)
+    valued = {name.partition('.')[0] for name in values}
+    if lacking := [str(i) for i in range(count) if str(i) not in valued]:
+        raise ValueRangeError(
+            f'the scene {scene.name} has {count} confounders; there are no values of number '
+            f'{", ".join(lacking)}'
+        )
+    order = {each.name: str(i) for i, each in enumerate(scene.confounders)}
+    objects = tuple(change(order[o.name])(o) if o.name in order else o for o in scene.objects)
     return attrs.evolve(scene, objects=objects)
 
 

@@ -24,9 +24,15 @@ from frame_ros.scenes.generation.clutter import MARGIN, distance_to_capsules
 from frame_ros.scenes.generation.object_types import pairing_problem
 from frame_ros.scenes.generation.setting import Setting, words_of
 from frame_ros.scenes.generation.sight import middle_of, visible_share
+from frame_ros.scenes.surroundings import TAKEN_NAMES
+from frame_ros.scenes.tasks.rules import CODE_MOVE, NEAR, start_gap
 
 Array = NDArray[np.float64]
 
+
+# Least gap, m, between target and receptacle of move_near, as the rules measure it: the target must
+# move as far as their step 'move' asks before it is near, so that settling does not make it so.
+LEAST_WAY = NEAR + CODE_MOVE
 
 Blame = tuple[str, tuple[str, ...]]
 
@@ -79,11 +85,26 @@ def _known(scene: Scene, setting: Setting) -> Blame | None:
         if each.shape is None or each.height is None:
             return f'shape or height of {each.name} is not known', (each.name,)
     for camera in scene.cameras or ():
+        if camera.link is None:
+            return f'the link of the camera {camera.name} is not known', ()
         if camera.link == '' and None in (
             camera.position, camera.orientation, camera.width, camera.height, camera.focal,
             camera.centre,
         ):  # fmt: skip
             return f'pose or intrinsics of the camera {camera.name} are not known', ()
+    return None
+
+
+def _names(scene: Scene, setting: Setting) -> Blame | None:
+    links = setting.model.description.links
+    for each in scene.objects:
+        if each.name in links or each.name in TAKEN_NAMES:
+            what = 'a link of the robot' if each.name in links else 'a part of the room'
+            return f'an object is called {each.name}, as is {what}', (each.name,)
+    for camera in scene.cameras or ():
+        if camera.link and camera.link not in links:
+            text = f'the camera {camera.name} is at the link {camera.link}; the robot has'
+            return f'{text} {", ".join(links)}', ()
     return None
 
 
@@ -96,7 +117,7 @@ def _semantics(scene: Scene, setting: Setting) -> Blame | None:
             return text, (scene.target.name, receptacle.name)
     asked: dict[str, str] = {}
     for each in (scene.target, *([receptacle] if receptacle else ()), *scene.confounders):
-        words = words_of(each, setting) if each.type in setting.types else each.type
+        words = words_of(each, setting)
         if words in asked and not each.role == asked[words] == 'confounder':
             return f'two things are a {words}: {asked[words]} and {each.name}', (each.name,)
         asked.setdefault(words, each.role)
@@ -130,6 +151,16 @@ def _distance(scene: Scene, setting: Setting) -> Blame | None:
         if distance_to_capsules((place[0], place[1], place[2]), setting.home) < ball + MARGIN:
             return f'{each.name} is less than {MARGIN} m from the robot at home', (each.name,)
     return None
+
+
+def _undone(scene: Scene, setting: Setting) -> Blame | None:
+    if scene.task.kind != 'move_near' or scene.receptacle is None:
+        return None
+    gap = start_gap(scene)
+    if gap >= LEAST_WAY:
+        return None
+    names = scene.target.name, scene.receptacle.name
+    return f'{names[0]} is near {names[1]} already: {gap:.3f} m, not {LEAST_WAY:.3f} m', names
 
 
 def _reach(scene: Scene, setting: Setting) -> Blame | None:
@@ -175,6 +206,11 @@ def _visibility(scene: Scene, setting: Setting) -> Blame | None:
 CONSTRAINTS = (
     Constraint('known', 'frame, shapes, heights and cameras are known', _known),
     Constraint(
+        'names',
+        'cameras are at links of the robot or stand; no object is called as one of these links, or '
+        f'{", ".join(TAKEN_NAMES)}', _names,
+    ),
+    Constraint(
         'semantics', 'the task allows target and receptacle, and the instruction means one thing',
         _semantics,
     ),
@@ -184,6 +220,12 @@ CONSTRAINTS = (
         'between the circles in which two objects stand is the gap that the table of the robot '
         'keeps between its own; all stand on the table, clear of the robot at home',
         _distance,
+    ),
+    Constraint(
+        'undone',
+        f'of move_near, target and receptacle are {LEAST_WAY:.2f} m apart or more as the rules '
+        "measure it: 'near', and what the step 'move' asks beyond it; else doing nothing succeeds",
+        _undone,
     ),
     Constraint(
         'reach', 'the tip reaches target and receptacle, and above them, pointing down as well as '

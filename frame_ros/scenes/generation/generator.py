@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -57,7 +58,8 @@ def generate(
 
     A draw that breaks a constraint is rejected, and the operators that may break it are drawn
     again; so what cannot break it, such as the number of confounders or the light, is as it was
-    drawn first. After limits.attempts draws the number is left out.
+    drawn first. After limits.attempts draws the number is left out; earlier if nothing that may
+    vary is left to be drawn: all of it is fixed, or every choice was tried.
 
     Args:
         task: one of `TASKS`.
@@ -96,7 +98,8 @@ def scene_from(
     values: operator -> dimension -> value, as `Origin.values` has them.
 
     Raises:
-        ValueRangeError: there is no operator of a name.
+        ValueRangeError: there is no operator of a name, a value is of a receptacle and the scene
+            has none, or the scene has more confounders than there are values of.
     """
     found = nominal_scene(setting) if scene is None else scene
     for operator in chosen_operators(tuple(values)):
@@ -112,6 +115,16 @@ class _Search:
     ) -> None:
         self._setting, self._operators, self._fixed = setting, operators, fixed
         self._known: set[str] = set()
+        self._free = {
+            each.name: [
+                d for d in each.dimensions(setting) if d.name not in fixed.get(each.name, ())
+            ]
+            for each in operators
+        }
+        choices = [len(d.choices) for each in self._free.values() for d in each]
+        # How many different draws there are, and those that gave or can give no more scenes.
+        self._different = math.prod(choices) if all(choices) else math.inf
+        self._spent: set[str] = set()
         self.draws, self.rejected = 0, Counter[str]()
 
     def find(self, seed: int, index: int) -> Scene | str:
@@ -124,11 +137,15 @@ class _Search:
             self.draws += 1
             scene = scene_from(self._setting, draws)
             broken = self._check(scene)
+            if self._different < math.inf:
+                self._spent.add(repr(draws))
             if broken is None:
                 return self._finished(scene, policy_seed, Origin(
                     generator=GENERATOR, seed=seed, index=index, values=draws))  # fmt: skip
             problem = broken.problem
             self.rejected[broken.constraint] += 1
+            if len(self._spent) >= self._different:
+                break  # every other draw was tried
             if not self._draw_again(rng, draws, broken, attempt):
                 break  # every further draw would be the same
         return problem
@@ -139,28 +156,31 @@ class _Search:
         """Draws what may have broken a constraint: of the objects to blame only, and once in a
         while of all, for where these leave no place. Returns whether there is anything to draw.
         """
+        again = [
+            each
+            for each in self._operators
+            if self._free[each.name]
+            and (broken.constraint == DUPLICATES or broken.constraint in each.may_break)
+        ]
         objects = broken.objects if (attempt + 1) % ALL_AGAIN else ()
-        has_drawn = False
-        for each in self._operators:
+        if not any(d.is_of(objects) for each in again for d in self._free[each.name]):
+            objects = ()
+        for each in again:
             name = each.name
-            if broken.constraint != DUPLICATES and broken.constraint not in each.may_break:
-                continue
-            has_drawn = True
             if objects:
-                again = each.draw_again(rng, self._setting, draws[name], objects)
-                draws[name] = again | self._fixed.get(name, {})
+                values = each.draw_again(rng, self._setting, draws[name], objects)
+                draws[name] = values | self._fixed.get(name, {})
             else:
                 draws[name] = self._draw(each, rng)
-        return has_drawn
+        return bool(again)
 
     def _draw(self, operator: Operator, rng: np.random.Generator) -> dict[str, Any]:
         return operator.draw(rng, self._setting) | self._fixed.get(operator.name, {})
 
     def _check(self, scene: Scene) -> Broken | None:
-        broken = check_scene(scene, self._setting)
-        if broken is None and _content(scene) in self._known:
+        if _content(scene) in self._known:  # first, as it takes far less time
             return Broken(DUPLICATES, 'there is such a scene already')
-        return broken
+        return check_scene(scene, self._setting)
 
     def _finished(self, scene: Scene, policy_seed: int, origin: Origin) -> Scene:
         self._known.add(_content(scene))

@@ -98,6 +98,11 @@ class Dimension:
             raise ValueRangeError(f'{self.name} is {value!r}; it must be {expected}')
         return value if self.choices else float(value)
 
+    def is_of(self, objects: Sequence[str]) -> bool:
+        """Returns whether it is a dimension of one of these objects, by their generated names."""
+        owner = self.name.partition('.')[0]
+        return any(owner == name.removeprefix('confounder_') for name in objects)
+
     @property
     def text(self) -> str:
         """The range or the choices, in words."""
@@ -140,12 +145,9 @@ class Operator:
         self, rng: np.random.Generator, setting: Setting, values: Values, objects: Sequence[str]
     ) -> dict[str, Any]:
         """Draws the dimensions of some objects again, and keeps the others."""
-        keys = {name.removeprefix('confounder_') for name in objects}
-        dimensions = self.dimensions(setting)
-        blamed = [d.name for d in dimensions if d.name.partition('.')[0] in keys]
         return {
-            d.name: d.at(float(rng.random())) if d.name in blamed else values[d.name]
-            for d in dimensions
+            d.name: d.at(float(rng.random())) if d.is_of(objects) else values[d.name]
+            for d in self.dimensions(setting)
         }
 
 
@@ -233,6 +235,7 @@ def fixed(*dimensions: Dimension) -> Callable[[Setting], tuple[Dimension, ...]]:
 
 
 PLACING = ('distance', 'reach', 'visibility')
+TARGET_PLACING = ('undone', *PLACING)
 _FIVE = 5 / 100  # m
 _TILT = math.pi / 36
 
@@ -240,7 +243,7 @@ REGISTRY = (
     Operator(
         'target_type', 'type of the target, and of the receptacle', PAPER,
         "the cube, can, block and bin of the robot's table, that its gripper can hold and the task "
-        'allows', _target_types, set_types, ('semantics', 'grasp', *PLACING),
+        'allows', _target_types, set_types, ('semantics', 'grasp', *TARGET_PLACING),
     ),
     Operator(
         'confounder_count', 'number of confounders', PAPER, 'VLATest, section 5.2: 0 to 4',
@@ -254,17 +257,17 @@ REGISTRY = (
     Operator(
         'unseen_objects', 'types that are not of the simulated table, in place of those that are',
         'VLATest, section 5.5', 'objects of the YCB set, as simple shapes', _unseen, set_unseen,
-        ('semantics', 'grasp', *PLACING),
+        ('semantics', 'grasp', *TARGET_PLACING),
     ),
     Operator(
         'target_position', 'position of the target, and of the receptacle', PAPER,
         "the profile's object_radii and object_azimuths; of a receptacle those of distractors, on "
-        'to the bin', _target_positions, set_positions, PLACING,
+        'to the bin', _target_positions, set_positions, TARGET_PLACING,
     ),
     Operator(
         'target_orientation', 'yaw of target and receptacle, posture of the target', PAPER,
         'a whole turn; upright or lying, as in VLATest', _target_orientations, set_orientations,
-        ('grasp', *PLACING),
+        ('grasp', *TARGET_PLACING),
     ),
     Operator(
         'confounder_position', 'position of each confounder', PAPER,

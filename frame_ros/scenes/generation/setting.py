@@ -180,8 +180,12 @@ def with_instruction(scene: Scene, setting: Setting) -> Scene:
 
 
 def words_of(each: SceneObject, setting: Setting) -> str:
-    """Words for an object: its colour too, if its type comes in several."""
-    found = setting.types[each.type]
+    """Words for an object: its colour too, if its type comes in several; of a type that is not of
+    the setting, the type.
+    """
+    found = setting.types.get(each.type)
+    if found is None:
+        return each.type
     colour = next((name for name, value in COLOURS.items() if value == each.colour), '')
     return f'{colour} {found.words}'.strip() if found.is_seen else found.words
 

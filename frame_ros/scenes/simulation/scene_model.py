@@ -23,13 +23,16 @@ if TYPE_CHECKING:
     import mujoco
 
 Triple = tuple[float, float, float]
+# What MuJoCo makes of the simulated cube's 0.005 s and the 0.02 s of the table and the fingers.
+LOOSE_SOLREF = (0.0125, 1.0)
 _TEXELS = 256
 _CHECKS = 10  # squares along the shorter edge of the table
 
 
 def build_scene_model(scene: Scene, robot: SceneRobot | None = None) -> mujoco.MjModel:
     """Compiles a scene. Objects are free bodies by their names; trays stand fixed, as the
-    simulator's bin does. Latency and dropouts are none of the model's.
+    simulator's bin does. Cameras are the scene's, none of the profile's. Latency and dropouts are
+    none of the model's.
 
     Args:
         robot: None: the scene's.
@@ -37,7 +40,8 @@ def build_scene_model(scene: Scene, robot: SceneRobot | None = None) -> mujoco.M
     Raises:
         MissingExtraError: mujoco is not installed.
         RobotError: there is no such robot, or its URDF cannot be used.
-        ValueRangeError: something that the model needs is not known, or a name is taken.
+        ValueRangeError: something that the model needs is not known, a name is taken, or the robot
+            lacks the link of a camera.
     """
     mj = load_mujoco()
     robot = robot or scene_robot(scene.robot)
@@ -48,11 +52,16 @@ def build_scene_model(scene: Scene, robot: SceneRobot | None = None) -> mujoco.M
     _set_lights(mj, spec, scene)
     assert scene.table is not None
     _set_table(mj, spec, scene.table)
+    for found in list(spec.cameras):
+        spec.delete(found)
     for camera in scene.cameras or ():
-        _set_camera(spec, camera)
+        _add_camera(spec, camera)
     for each in scene.objects:
         _add_object(mj, spec, each)
-    return spec.compile()
+    try:
+        return spec.compile()
+    except ValueError as error:
+        raise ValueRangeError(f'MuJoCo cannot compile the scene {scene.name}: {error}') from error
 
 
 def _check(scene: Scene) -> None:
@@ -110,41 +119,47 @@ def _set_table(mj: Any, spec: Any, table: TableTop) -> None:
     geom.material, geom.rgba = 'table', (1.0, 1.0, 1.0, 1.0)
 
 
-def _set_camera(spec: Any, camera: SceneCamera) -> None:
-    """Moves a camera of the profile, or adds another one. Off-centre pictures are not drawn: the
-    field of view is that of the focal length, about the middle.
+def _add_camera(spec: Any, camera: SceneCamera) -> None:
+    """Adds a camera. Off-centre pictures are not drawn: the field of view is that of the focal
+    length, about the middle.
     """
     assert camera.position and camera.orientation and camera.focal and camera.height
     turn = Rotation.from_quat(camera.orientation).as_matrix() * (1.0, -1.0, -1.0)
     x, y, z, w = Rotation.from_matrix(turn).as_quat().tolist()
-    found = spec.camera(camera.name)
-    if found is None:
-        body = spec.body(camera.link) if camera.link else spec.worldbody
-        if body is None:
-            raise ValueRangeError(f'cameras.{camera.name}.link is {camera.link!r}, no link')
-        found = body.add_camera(name=camera.name)
-    found.pos, found.quat = camera.position, (w, x, y, z)
-    found.fovy = math.degrees(2 * math.atan(camera.height / 2 / camera.focal[1]))
+    body = spec.body(camera.link) if camera.link else spec.worldbody
+    if body is None:
+        raise ValueRangeError(f'cameras.{camera.name}.link is {camera.link!r}, no link')
+    body.add_camera(
+        name=camera.name, pos=camera.position, quat=(w, x, y, z),
+        fovy=math.degrees(2 * math.atan(camera.height / 2 / camera.focal[1])),
+    )  # fmt: skip
 
 
 def _add_object(mj: Any, spec: Any, each: SceneObject) -> None:
-    if spec.body(each.name) is not None:
-        raise ValueRangeError(f'objects.{each.name}: the model has a body of that name already')
+    for what, taken in (('body', spec.body(each.name)), ('geom', spec.geom(each.name))):
+        if taken is not None:
+            raise ValueRangeError(
+                f'objects.{each.name}: the model has a {what} of that name already'
+            )
     assert each.shape and each.mass and each.colour and each.friction is not None
     x, y, z, w = each.orientation
     body = spec.worldbody.add_body(
         name=each.name, pos=(*each.position, each.height), quat=(w, x, y, z)
     )
     parts = _parts(mj, each.shape)
-    if each.shape.kind != 'tray':
+    # MuJoCo takes the larger friction of two geoms of one priority, the fingers' and the table's
+    # then: an object's own holds by its priority, and with it its stiffness.
+    is_loose = each.shape.kind != 'tray'
+    if is_loose:
         body.add_freejoint(name=f'{each.name}_free')
     volumes = [float(np.prod(size)) for _, size, _ in parts]
-    for index, (kind, size, place) in enumerate(parts):
+    for index, (kind, size, place) in enumerate(parts):  # only the first has a name
         body.add_geom(
-            name=f'{each.name}_{index}' if index else each.name, type=kind, size=size, pos=place,
+            name='' if index else each.name, type=kind, size=size, pos=place,
             mass=each.mass * volumes[index] / sum(volumes), condim=4,
             friction=(each.friction, *OBJECT_FRICTION[1:]), material='matte',
-            rgba=(*each.colour, 1.0), solref=(0.005, 1.0),
+            rgba=(*each.colour, 1.0), solref=LOOSE_SOLREF if is_loose else (0.005, 1.0),
+            priority=int(is_loose),
         )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.scenes.description.scene import Scene
+from frame_ros.scenes.description.scene import Scene, SceneObject
 from frame_ros.scenes.description.shapes import Shape, surface_points
 from frame_ros.scenes.simulation.task import REST_SPEED, REST_TIME
 from frame_ros.scenes.tasks.kinds import TASKS
@@ -236,9 +236,28 @@ def _rise(scene: Scene, states: EpisodeStates) -> Array:
     return np.asarray(heights - heights[0])
 
 
+def start_gap(scene: Scene) -> float:
+    """Returns the gap, m, of the step 'near' where a scene puts target and receptacle.
+
+    Both rules measure so; the shapes and heights of both must be known.
+    """
+    assert scene.receptacle is not None
+    target, receptacle = map(_at_start, (scene.target, scene.receptacle))
+    return float(_gap(target, receptacle)[0])
+
+
+def _at_start(each: SceneObject) -> tuple[Shape, ObjectTrack]:
+    assert each.shape is not None and each.height is not None
+    place, turn = np.array([[*each.position, each.height]]), np.array([each.orientation])
+    return each.shape, ObjectTrack(positions=place, orientations=turn)
+
+
 def _circle_gap(scene: Scene, states: EpisodeStates) -> Array:
+    return _gap(_target(scene, states), _receptacle(scene, states))
+
+
+def _gap(target: tuple[Shape, ObjectTrack], receptacle: tuple[Shape, ObjectTrack]) -> Array:
     """(N,) m between the circles about the boxes of target and receptacle at the start."""
-    target, receptacle = _target(scene, states), _receptacle(scene, states)
     radii = [float(np.linalg.norm(track_extents(*each)[0, :2])) for each in (target, receptacle)]
     offset = target[1].positions[:, :2] - receptacle[1].positions[:, :2]
     return np.asarray(np.linalg.norm(offset, axis=1) - sum(radii))
