@@ -18,7 +18,7 @@ from frame_ros.core.options import check_names, flat, option, options, rule
 from frame_ros.hardware.controller_presets import controller_presets
 from frame_ros.robots.profile import RobotProfile, Topics
 from frame_ros.robots.profiles import ROBOT_NAMES, find_profile
-from frame_ros.sensing.contact.joints.motor_model import GENERIC
+from frame_ros.sensing.contact.joints.motor_choices import GENERIC
 
 OUTPUTS = tuple(controller_presets())
 NONE = 'none'

@@ -65,12 +65,8 @@ def _check_metrics(parameters: Parameters) -> None:
 
 def _check_contact(parameters: Parameters) -> None:
     if file := parameters.get('joints.motors_file'):
-        from frame_ros.sensing.contact.joints.motor_model import (
-            GENERIC,
-            SIMULATED,
-            own_motors,
-            simulated_motors,
-        )
+        from frame_ros.sensing.contact.joints.motor_choices import GENERIC, SIMULATED
+        from frame_ros.sensing.contact.joints.motor_model import own_motors, simulated_motors
 
         if file in (SIMULATED, GENERIC):
             simulated_motors(parameters['robot'])

@@ -12,7 +12,7 @@ from frame_ros.bringup.demo_robots import Value
 from frame_ros.bringup.node_process import Process, absolute
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.core.errors import SetupError
-from frame_ros.sensing.contact.joints.motor_model import GENERIC
+from frame_ros.sensing.contact.joints.motor_choices import GENERIC
 
 
 def demo_sensing(options: DemoOptions) -> list[Process]:

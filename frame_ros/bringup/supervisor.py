@@ -238,12 +238,13 @@ def discovery_port(domain: int, participant: int = 0) -> int:
     return 7400 + 250 * domain + 10 + 2 * participant
 
 
-def free_domain(domains: Sequence[int] = DOMAINS) -> int:
-    """A ROS domain of these that no participant on this machine's loopback uses.
+def free_domain(among: Sequence[int] | None = None) -> int:
+    """A ROS domain that no participant on this machine's loopback uses; among: DOMAINS by default.
 
     Raises:
         SetupError: every domain is taken.
     """
+    domains = DOMAINS if among is None else among
     for domain in random.SystemRandom().sample(domains, len(domains)):
         # The first may have ended while others, started after it, still run.
         if not any(_is_bound(discovery_port(domain, number)) for number in range(PARTICIPANTS)):

@@ -18,9 +18,8 @@ from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
 from frame_ros.sensing.contact.joints.least_force import USUAL
+from frame_ros.sensing.contact.joints.motor_choices import GENERIC, SIMULATED
 from frame_ros.sensing.contact.joints.motor_model import (
-    GENERIC,
-    SIMULATED,
     MotorModel,
     own_motors,
     simulated_motors,

@@ -21,10 +21,9 @@ from frame_ros.core.input_files import read_text
 from frame_ros.core.output_files import write_whole
 from frame_ros.core.strict_yaml import load_yaml
 from frame_ros.robots.profiles import find_profile, simulated_robots
+from frame_ros.sensing.contact.joints.motor_choices import GENERIC
 
 Array = NDArray[np.float64]
-SIMULATED = 'simulated'  # motors_file: those that the package has of the simulated robot
-GENERIC = 'generic'  # motors_file: the same for a real arm, with wide thresholds
 WIDER = 4.0  # times the thresholds of motors that are not those of the arm
 REST_SPEED = 0.05  # rad/s at which 0.37 is left of the friction that a joint breaks away from
 OTHER_FRICTION = 0.35  # N m by which the friction of one servo's gear differs from another's
