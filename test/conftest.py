@@ -3,6 +3,7 @@
 """Fixtures of all tests: ROS domains of their own, on loopback only."""
 
 import atexit
+import faulthandler
 import gc
 import os
 import shutil
@@ -11,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import settings
 
 from frame_ros.bringup.supervisor import DOMAINS, free_domain
@@ -49,6 +51,16 @@ os.environ.setdefault('MUJOCO_GL', 'egl')
 # The user's own cache is neither read nor filled.
 os.environ['FRAME_ROS_CACHE'] = tempfile.mkdtemp(prefix='frame_ros_cache_')
 atexit.register(shutil.rmtree, os.environ['FRAME_ROS_CACHE'], ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item) -> None:
+    """Ends the process where a test takes longer than pytest's `faulthandler_timeout`, which would
+    only print where it stands; of processes side by side another one goes on.
+    """
+    limit = float(item.config.getini('faulthandler_timeout'))
+    file = item.config.stash[fault_handler_stderr_fd_key]
+    faulthandler.dump_traceback_later(limit, file=file, exit=True)
 
 
 @pytest.fixture(scope='module', autouse=True)
