@@ -166,7 +166,7 @@ class FciDriver:
     def _raise_priority(self) -> None:
         """Of the thread that receives, from its first command on."""
         if not self._is_receiving:
-            raise_priority(PRIORITY)
+            raise_priority(PRIORITY - 1)
             self._is_receiving = True
 
     def _warn_of(self, problem: str) -> None:

@@ -80,7 +80,7 @@ class FciPublishers:
                 publisher.publish(message)
 
     def _stamp(self, reading: FrankaReading) -> int:
-        """When the state was here, ns on the node's clock."""
+        """The time at which the state was here, ns on the node's clock."""
         if self._clock_pace.is_due(reading.count):
             self._is_simulated = self._clock.ros_time_is_active
         # Without simulated time the node's clock is the system's, which costs a tenth to ask.
