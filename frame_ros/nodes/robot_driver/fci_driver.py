@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot driver's part for a Franka arm, by its control interface.
 
-Three kinds of threads: the executor receives commands, the loop's thread reads the states of the
-arm, and the hand has its own.
+Three kinds of threads: the loop's reads the states of the arm, publishes them and takes commands,
+the hand has its own, and the executor serves the rest.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+import threading
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from numpy.typing import NDArray
+from rclpy.service import Service
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -69,8 +69,8 @@ class FciDriver:
         )
         self._loop: FciLoop | None = None
         self._hand: FrankyHand | None = None
-        self._inputs: list[Callable[[], object]] = []
-        self._is_receiving = False
+        self._inputs: list[FittingSubscription] = []
+        self._recovery: Service | None = None
         self._fingers = len(robot.grippers) if settings.fci.gripper else 0
         self._publishers = FciPublishers(node, settings, robot)
 
@@ -83,13 +83,15 @@ class FciDriver:
         self._arm.connect()
         self._hand = FrankyHand(self._settings.host, self._settings.fci) if self._fingers else None
         self._loop = FciLoop(
-            self._arm, self._robot, self._settings, self._node.get_clock(), self._publish,
-            self._set_width, self._log,
+            self._arm, self._robot, self._settings, self._node.get_clock(), self._poll,
+            self._publish, self._set_width, self._log,
         )  # fmt: skip
         self._create_inputs()
         if self._hand is not None:
             self._hand.start()
             self._hand.ready.wait(HAND_TIMEOUT)
+        # While another thread has the interpreter's lock the loop waits for it.
+        raise_priority(PRIORITY - 1, thread=threading.main_thread().native_id or 0)
         self._loop.start()
         fci = self._settings.fci
         self._log.info(
@@ -100,20 +102,20 @@ class FciDriver:
 
     def _create_inputs(self) -> None:
         node = self._node
-        called: dict[str, Any] = {'depth': DEPTH, 'is_live': True, 'is_called': True}
-        inputs = [FittingSubscription(node, JOINT_COMMANDS, self._on_command, **called)]
-        if self._settings.fci.control == POSE:
-            inputs.append(FittingSubscription(node, POSE_COMMANDS, self._on_pose, **called))
-        recovery = node.create_service(*endpoint(RECOVER), self._on_recover)
         self._inputs = [
-            *(each.destroy for each in inputs), lambda: node.destroy_service(recovery),
-        ]  # fmt: skip
+            FittingSubscription(node, JOINT_COMMANDS, self._on_command, depth=DEPTH, is_live=True)
+        ]
+        if self._settings.fci.control == POSE:
+            self._inputs.append(
+                FittingSubscription(node, POSE_COMMANDS, self._on_pose, depth=DEPTH, is_live=True)
+            )
+        self._recovery = node.create_service(*endpoint(RECOVER), self._on_recover)
 
     def stop(self) -> None:
         """Brings the arm to rest and disconnects."""
-        for destroy in self._inputs:
-            destroy()
-        self._inputs = []
+        recovery, self._recovery = self._recovery, None
+        if recovery is not None:
+            self._node.destroy_service(recovery)
         loop, self._loop = self._loop, None
         if loop is not None:
             loop.stop()
@@ -124,6 +126,9 @@ class FciDriver:
                 f'{counts.stale}; holds {counts.holds}, aborts {counts.aborts}, losses '
                 f'{counts.losses}'
             )
+        for each in self._inputs:  # the loop has taken from them
+            each.destroy()
+        self._inputs = []
         hand, self._hand = self._hand, None
         if hand is not None:
             hand.stop()
@@ -140,12 +145,18 @@ class FciDriver:
             return []
         return fci_statuses(loop.state, hand.problem if hand is not None else None)
 
-    # In the executor's thread.
+    # In the loop's thread.
+
+    def _poll(self) -> None:
+        for each in self._inputs:
+            try:
+                each.poll()
+            except Exception as error:  # who stops the arm must not end
+                self._warn_of(f'{type(error).__name__}: {error}')
 
     def _on_command(self, message: JointState) -> None:
         if self._loop is None:
             return
-        self._raise_priority()
         positions, velocities = np.array(message.position), np.array(message.velocity)
         stamp = stamp_ns(message.header.stamp)
         self._warn_of(self._loop.commands.joints(stamp, message.name, positions, velocities))
@@ -153,7 +164,6 @@ class FciDriver:
     def _on_pose(self, message: PoseStamped) -> None:
         if self._loop is None:
             return
-        self._raise_priority()
         frame, base = message.header.frame_id, self._robot.base_link
         known = (self._settings.frames.of(base), base, self._robot.profile.command_frame)
         if frame not in known:
@@ -163,15 +173,11 @@ class FciDriver:
         pose = np.array((at.x, at.y, at.z, turned.x, turned.y, turned.z, turned.w))
         self._warn_of(self._loop.commands.pose(stamp_ns(message.header.stamp), pose))
 
-    def _raise_priority(self) -> None:
-        """Of the thread that receives, from its first command on."""
-        if not self._is_receiving:
-            raise_priority(PRIORITY - 1)
-            self._is_receiving = True
-
     def _warn_of(self, problem: str) -> None:
         if problem:
             self._warnings.warn('command', f'command refused: {problem}')
+
+    # In the executor's thread.
 
     def _on_recover(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
