@@ -10,7 +10,8 @@ CYCLE = 0.001  # s between two states
 EARLIER = 4e-6  # s by which the next look comes earlier after one that found its state
 # s by which it comes later after one that did not: nine of ten find it.
 LATER = 9 * EARLIER
-SHARE = 1 / 32  # of a longer delay, as when the arm fell behind for good
+BEHIND = 0.5 * CYCLE  # s of a delay that the arm makes up for
+MOST_BEHIND = 100  # states with such a delay after which it never will
 LOST_TRACK = 0.5  # s of a delay from which the times are learnt again
 
 
@@ -20,7 +21,7 @@ class Arrivals:
     """
 
     def __init__(self) -> None:
-        self._count = -1
+        self._count, self._behind = -1, 0
         self._offset = 0.0  # s of time.monotonic() at which count 0 would be looked for
 
     def due(self, count: int) -> float:
@@ -32,12 +33,14 @@ class Arrivals:
         is_first_look: False if an earlier look for it found none.
         """
         late = now - self.due(count)
-        if count < self._count or abs(late) > LOST_TRACK or self._count < 0:
-            self._offset += late
+        self._behind = self._behind + 1 if late > BEHIND and not is_first_look else 0
+        has_restarted = count < self._count or self._count < 0
+        if has_restarted or abs(late) > LOST_TRACK or self._behind > MOST_BEHIND:
+            self._offset, self._behind = self._offset + late, 0
         elif is_first_look:
             self._offset -= EARLIER
-        else:
-            self._offset += max(LATER, SHARE * late)
+        elif not self._behind:
+            self._offset += LATER
         self._count = count
 
     def restart(self, count: int, now: float) -> None:
