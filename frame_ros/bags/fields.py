@@ -89,18 +89,33 @@ class FieldWriter:
         # rclpy hands out up to 7 bytes behind the message; strict readers refuse them.
         self._bytes = bytearray(message[: layout.size])
         order = '>' if layout.is_big_endian else '<'
-        self._seconds, self._rest = struct.Struct(f'{order}i'), struct.Struct(f'{order}I')
-        self._times = [fields[f'header.stamp.{part}'].offset for part in ('sec', 'nanosec')]
+        self._time = struct.Struct(f'{order}iI')  # seconds and nanoseconds follow one another
+        self._time_offset = fields['header.stamp.sec'].offset
         size = (layout.size - ENCAPSULATION) // 8
         self._numbers = np.frombuffer(self._bytes, f'{order}f8', size, ENCAPSULATION)
         self._places = [_places([fields[path] for path in group]) for group in groups]
 
     def data(self, stamp: int, *values: NDArray[np.float64]) -> bytes:
         """Returns the message with a stamp, ns, and the numbers (N,) of each group."""
-        self._seconds.pack_into(self._bytes, self._times[0], stamp // SECOND)
-        self._rest.pack_into(self._bytes, self._times[1], stamp % SECOND)
         for places, numbers in zip(self._places, values, strict=True):
             self._numbers[places] = numbers
+        return self.stamped(stamp)
+
+    def part(self, group: int) -> NDArray[np.float64]:
+        """Returns the numbers (N,) of a group in the message itself: what is written into them is
+        in the next `stamped`.
+
+        Raises:
+            ValueError: they do not follow one another.
+        """
+        places = self._places[group]
+        if not isinstance(places, slice):
+            raise ValueError(f'the numbers of group {group} are apart from each other')
+        return self._numbers[places]
+
+    def stamped(self, stamp: int) -> bytes:
+        """Returns the message with a stamp, ns, and the numbers as they are."""
+        self._time.pack_into(self._bytes, self._time_offset, *divmod(stamp, SECOND))
         return bytes(self._bytes)
 
 

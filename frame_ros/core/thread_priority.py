@@ -19,15 +19,17 @@ from pathlib import Path
 RECEIVING = 'dds.shm.', 'dds.udp.'
 
 
-def raise_priority(priority: int, is_inherited: bool = False) -> bool:
-    """Gives the calling thread a real-time priority, 1 to 99; 0 leaves it unchanged. Returns
-    whether the system permitted it. is_inherited: threads that it starts have it too.
+def raise_priority(priority: int, is_inherited: bool = False, thread: int = 0) -> bool:
+    """Gives a thread a real-time priority, 1 to 99; 0 leaves it unchanged. Returns whether the
+    system permitted it.
+
+    is_inherited: threads that it starts have it too. thread: its native id; 0: the calling one.
     """
     if priority <= 0 or not hasattr(os, 'SCHED_FIFO'):
         return False
     try:
         policy = os.SCHED_FIFO | (0 if is_inherited else os.SCHED_RESET_ON_FORK)
-        os.sched_setscheduler(0, policy, os.sched_param(priority))
+        os.sched_setscheduler(thread, policy, os.sched_param(priority))
     except OSError:
         return False
     return True

@@ -111,6 +111,20 @@ def test_both_byte_orders_are_read_and_written(is_little_endian):
     assert found == [7 * 10**9 + 8, 2.0, 3.0, 4.0, 5.0, 6.0]
 
 
+def test_numbers_written_in_place_are_in_the_next_message():
+    kind = 'geometry_msgs/msg/PoseStamped'
+    data = bytes(JAZZY.serialize_cdr(empty(JAZZY, kind), kind))
+    place, apart = [f'pose.position.{axis}' for axis in 'xyz'], ('pose.orientation.w',)
+    writer = FieldWriter(kind, data, place, (*apart, 'pose.position.x'))
+    before = writer.stamped(8)
+    writer.part(0)[1:] = 5.0, 6.0
+    reader = FieldReader(kind, ('header.stamp', *place))
+    assert reader.read(writer.stamped(3 * 10**9 + 9)) == [3 * 10**9 + 9, 0.0, 5.0, 6.0]
+    assert reader.read(before) == [8, 0.0, 0.0, 0.0]
+    with pytest.raises(ValueError, match='apart'):
+        writer.part(1)
+
+
 def test_what_is_damaged_or_not_there_is_named():
     kind = 'geometry_msgs/msg/PoseStamped'
     data = bytes(JAZZY.serialize_cdr(empty(JAZZY, kind), kind))

@@ -115,6 +115,34 @@ def test_states_and_estimates_under_franka_ros2_s_names(bench):
     assert len(contact.joint_residuals) == len(contact.joint_thresholds) == 7
 
 
+def test_only_what_somebody_hears_is_converted_and_published(bench):
+    found = bench()
+    estimates = found.driver._fci._publishers._estimates
+    found.until(lambda: found.wrenches and found.contacts)
+    heard = {publisher.topic_name.rsplit('/', 1)[1] for publisher, _ in estimates._heard}
+    assert heard == {'external_wrench_in_base_frame', 'contact'}
+    poses = []
+    listen = found.node.create_subscription
+    listen(PoseStamped, f'{BROADCASTER}/current_pose', poses.append, qos_profile_sensor_data)
+    found.until(lambda: poses)
+    at, pose = poses[-1].pose.position, found.state.reading.pose
+    assert np.linalg.norm(np.array((at.x, at.y, at.z)) - pose[:3]) < 0.01
+
+
+def test_a_command_that_cannot_be_read_is_refused_and_the_arm_kept(bench, monkeypatch):
+    found = bench()
+    goal = found.positions[:7]
+    driver = found.driver._fci
+    refused, warn = [], driver._warn_of
+    monkeypatch.setattr(driver, '_warn_of', lambda text: (refused.append(text), warn(text)))
+    with monkeypatch.context() as patch:
+        patch.setattr(driver._loop.commands, 'joints', lambda *_: {}['nothing'])
+        found.until(lambda: any('KeyError' in text for text in refused),
+                    lambda: found.command(goal))  # fmt: skip
+    found.until(lambda: found.state.activity is Activity.FOLLOWING, lambda: found.command(goal))
+    assert found.state.counts.losses == 0
+
+
 @pytest.mark.parametrize('control', ['joint_velocity', 'joint_position'])
 def test_a_stream_of_goals_is_followed_and_its_end_is_a_stop(bench, control):
     found = bench(**{'fci.control': control, 'command_timeout': 1.0})

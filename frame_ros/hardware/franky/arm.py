@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.hardware.device_error import DeviceError
+from frame_ros.hardware.franky.arrivals import CYCLE, Arrivals
 from frame_ros.hardware.franky.connecting import Connecting
 from frame_ros.hardware.franky.library import MotionAborted, franky_errors, import_franky
 from frame_ros.hardware.franky.options import IGNORE, POSE, POSITION, VELOCITY, FciOptions
@@ -24,8 +25,6 @@ from frame_ros.hardware.franky.reading import FrankaReading, ReadingMaker
 
 Array = NDArray[np.float64]
 POLL = 0.00015  # s between two looks for the next state while the arm moves
-CYCLE = 0.001  # s
-EARLY = 0.2 * CYCLE  # s before a state is due from which it is looked for
 STOP_TIMEOUT = 2.0  # s for a motion to come to rest
 
 
@@ -51,10 +50,11 @@ class FrankyArm:
             self._connection, f'the arm at {host}', options.connect_timeout
         )
         self._maker = ReadingMaker(self._franky)
-        self._pause = options.cycle * CYCLE - EARLY
+        self._rest = self._franky.JointVelocityWaypoint(np.zeros(len(velocities)))
+        self._cycle, self._arrivals = options.cycle, Arrivals()
         self._robot: Any = None
         self._control = ''  # of the motion that runs
-        self._last_count, self._last_read = -1, 0.0
+        self._last_count = -1
 
     @property
     def is_connected(self) -> bool:
@@ -83,7 +83,7 @@ class FrankyArm:
             )  # fmt: skip
             self._set_limits(robot)
         self._robot, self._control = robot, ''
-        self._last_count, self._last_read = -1, 0.0
+        self._last_count, self._arrivals = -1, Arrivals()
 
     def _connection(self) -> Any:
         franky, options = self._franky, self._options
@@ -109,30 +109,46 @@ class FrankyArm:
         Raises:
             DeviceError: none came within `answer_timeout`.
         """
-        deadline = time.monotonic() + self._options.answer_timeout
-        with franky_errors(f'no state from the arm at {self._host}'):
-            self._wait_for_due()
-            while True:
-                state = self._robot.state  # without a motion it waits for the next
-                if state.time.to_msec() != self._last_count:
-                    break
-                if time.monotonic() > deadline:
-                    raise DeviceError(
-                        f'no state from the arm at {self._host} for '
-                        f'{self._options.answer_timeout:g} s'
-                    )
-                time.sleep(POLL)
-        self._last_read = time.monotonic()
-        reading = self._maker.make(state, time.monotonic_ns())
-        self._last_count = reading.count
-        return reading
+        try:
+            return self._next_state()
+        except Exception:
+            with franky_errors(f'no state from the arm at {self._host}'):
+                raise
 
-    def _wait_for_due(self) -> None:
-        left = self._last_read + self._pause - time.monotonic()
+    def _next_state(self) -> FrankaReading:
+        robot = self._robot
         # Without a motion the library waits for the arm's next state itself.
-        is_waiting = self._robot.is_in_control or self._pause > CYCLE
-        if is_waiting and 0.0 < left <= self._pause:
-            time.sleep(left)
+        is_waited_for = not robot.is_in_control
+        if self._last_count >= 0 and not (is_waited_for and self._cycle == 1):
+            left = self._arrivals.due(self._last_count + self._cycle) - time.monotonic()
+            if left > 0.0:
+                time.sleep(min(left, self._cycle * CYCLE))
+        state = robot.state
+        count = state.time.to_msec()
+        is_first_look = count != self._last_count
+        if not is_first_look:
+            state, count = self._look_on()
+        now = time.monotonic()
+        if is_waited_for:
+            self._arrivals.restart(count, now)
+        else:
+            self._arrivals.note(count, now, is_first_look)
+        self._last_count = count
+        return self._maker.make(state, time.monotonic_ns(), count)
+
+    def _look_on(self) -> tuple[Any, int]:
+        """Returns the next state and its count, as soon as it is here."""
+        deadline = time.monotonic() + self._options.answer_timeout
+        while True:
+            if time.monotonic() > deadline:
+                raise DeviceError(
+                    f'no state from the arm at {self._host} for {self._options.answer_timeout:g} s'
+                )
+            time.sleep(POLL)
+            state = self._robot.state
+            count = state.time.to_msec()
+            if count != self._last_count:
+                return state, count
 
     def errors(self) -> str:
         """The errors that the arm reports now, or that ended its last motion; '': none.
@@ -176,11 +192,8 @@ class FrankyArm:
             DeviceError: it cannot.
         """
         franky = self._franky
-        steps = [
-            franky.JointVelocityWaypoint(rates, hold_target_duration=self._duration(duration)),
-            franky.JointVelocityWaypoint(np.zeros(len(rates))),
-        ]
-        self._move(VELOCITY, franky.JointVelocityWaypointMotion(steps))
+        point = franky.JointVelocityWaypoint(rates, hold_target_duration=self._duration(duration))
+        self._move(VELOCITY, franky.JointVelocityWaypointMotion([point, self._rest]))
 
     def follow_pose(self, position: Array, quaternion: Array) -> None:
         """Moves the end effector on to a pose in the base: position (3,) m, quaternion xyzw (4,).
@@ -263,8 +276,11 @@ class FrankyArm:
             DeviceError: it cannot, or one of another kind is running.
         """
         self.check_motion()
-        with franky_errors('the arm does not move'):
+        try:
             self._robot.move(motion, asynchronous=True)
+        except Exception:
+            with franky_errors('the arm does not move'):
+                raise
         self._control = control
 
     def _duration(self, seconds: float) -> Any:

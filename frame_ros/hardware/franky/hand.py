@@ -15,11 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from frame_ros.core.errors import FrameRosError
+from frame_ros.core.thread_priority import raise_priority
 from frame_ros.hardware.franky.connecting import Connecting
 from frame_ros.hardware.franky.library import franky_errors, import_franky
 from frame_ros.hardware.franky.options import FciOptions
 
 PERIOD = 0.02  # s between two states
+# Below that of the arm's thread, which waits for the interpreter's lock while this one has it.
+PRIORITY = 39
 LEAST_CHANGE = 0.002  # m of the width between two goals that differ
 LEAST_INTERVAL = 0.1  # s between two commands
 RECONNECT_PERIOD = 1.0  # s
@@ -84,6 +87,7 @@ class FrankyHand(threading.Thread):
 
     def run(self) -> None:
         """The thread."""
+        raise_priority(PRIORITY)
         while not self._ending.is_set():
             try:
                 with franky_errors(f'no connection to the hand at {self._host}'):

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ IDLE, MOVE = 'idle', 'move'
 READY = (IDLE, MOVE)
 
 
-@dataclass(frozen=True)
 class FrankaReading:
-    """One state of the arm.
+    """One state of the arm. A field is converted when it is first asked for, and once: each costs
+    as much as reading the state, and most cycles need few of them.
 
     Attributes:
         read_at: ns of time.monotonic_ns(), when it was here.
@@ -34,8 +35,6 @@ class FrankaReading:
         success_rate: share of the last 100 commands that the arm received in time; 0 without any.
     """
 
-    read_at: int
-    count: int
     positions: Array
     velocities: Array
     torques: Array
@@ -43,6 +42,22 @@ class FrankaReading:
     pose: Array
     mode: str
     success_rate: float
+
+    def __init__(self, state: Any, read_at: int, count: int, modes: Mapping[Any, str]) -> None:
+        """state: a franky.RobotState. modes: names of its modes."""
+        self.read_at, self.count = read_at, count
+        self._state, self._modes = state, modes
+
+    def __getattr__(self, name: str) -> Any:
+        """Converts a field that was not asked for before."""
+        convert = _CONVERSIONS.get(name)
+        if convert is None:
+            raise AttributeError(f'a reading has no {name!r}')
+        value = convert(self._state)
+        if name == 'mode':
+            value = self._modes.get(value, 'other')
+        self.__dict__[name] = value
+        return value
 
     @property
     def is_ready(self) -> bool:
@@ -60,29 +75,37 @@ class ReadingMaker:
         self._modes = {getattr(modes, name): _words(name) for name in names}
         self._modes[modes.AutomaticErrorRecovery] = 'automatic error recovery'
 
-    def make(self, state: Any, read_at: int) -> FrankaReading:
-        """Returns the reading of a franky.RobotState. read_at: ns, monotonic."""
-        estimates = FrankaEstimates(
-            state.tau_ext_hat_filtered,
-            state.O_F_ext_hat_K,
-            state.K_F_ext_hat_K,
-            state.cartesian_contact != 0.0,
-            state.cartesian_collision != 0.0,
-            state.joint_contact != 0.0,
-            state.joint_collision != 0.0,
-        )
-        pose = state.O_T_EE
-        return FrankaReading(
-            read_at=read_at,
-            count=state.time.to_msec(),
-            positions=state.q,
-            velocities=state.dq,
-            torques=state.tau_J,
-            estimates=estimates,
-            pose=np.concatenate((pose.translation, pose.quaternion)),
-            mode=self._modes.get(state.robot_mode, 'other'),
-            success_rate=state.control_command_success_rate,
-        )
+    def make(self, state: Any, read_at: int, count: int) -> FrankaReading:
+        """Returns the reading of a franky.RobotState, of `count` ms. read_at: ns, monotonic."""
+        return FrankaReading(state, read_at, count, self._modes)
+
+
+def _estimates(state: Any) -> FrankaEstimates:
+    return FrankaEstimates(
+        state.tau_ext_hat_filtered,
+        state.O_F_ext_hat_K,
+        state.K_F_ext_hat_K,
+        state.cartesian_contact != 0.0,
+        state.cartesian_collision != 0.0,
+        state.joint_contact != 0.0,
+        state.joint_collision != 0.0,
+    )
+
+
+def _pose(state: Any) -> Array:
+    pose = state.O_T_EE
+    return np.concatenate((pose.translation, pose.quaternion))
+
+
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    'positions': attrgetter('q'),
+    'velocities': attrgetter('dq'),
+    'torques': attrgetter('tau_J'),
+    'estimates': _estimates,
+    'pose': _pose,
+    'mode': attrgetter('robot_mode'),
+    'success_rate': attrgetter('control_command_success_rate'),
+}
 
 
 def _words(name: str) -> str:

@@ -51,7 +51,7 @@ class GoalServo:
         is_under_way = now - self._began < self._duration
         along = (self._goal - self._start) / self._duration if is_under_way else 0.0
         wanted = along + (self._line(now) - positions) / self._settling
-        return np.clip(wanted, -self._largest, self._largest)
+        return np.minimum(np.maximum(wanted, -self._largest), self._largest)
 
     def _line(self, now: float) -> Array:
         assert self._start is not None

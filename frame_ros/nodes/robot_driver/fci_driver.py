@@ -2,20 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot driver's part for a Franka arm, by its control interface.
 
-Three kinds of threads: the executor receives commands, the loop's thread reads the states of the
-arm, and the hand has its own.
+Three kinds of threads: the loop's reads the states of the arm, publishes them and takes commands,
+the hand has its own, and the executor serves the rest.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+import threading
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from numpy.typing import NDArray
-from rclpy.publisher import Publisher
+from rclpy.service import Service
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -30,30 +29,22 @@ from frame_ros.hardware.franky.options import POSE
 from frame_ros.hardware.franky.reading import FrankaReading
 from frame_ros.hardware.franky.state import fci_statuses
 from frame_ros.nodes.robot_driver.fci_loop import PRIORITY, FciLoop
+from frame_ros.nodes.robot_driver.fci_publishers import ARM_JOINTS, FciPublishers
 from frame_ros.nodes.robot_driver.options import RobotDriverOptions
 from frame_ros.nodes.robot_driver.topics import (
     JOINT_COMMANDS,
-    JOINT_STATES,
     POSE_COMMANDS,
     RECOVER,
 )
-from frame_ros.nodes.runtime.endpoints import endpoint, published
+from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
-from frame_ros.nodes.runtime.franka_publishers import FrankaPublishers
 from frame_ros.nodes.runtime.managed import ManagedNode
-from frame_ros.nodes.runtime.message_bytes import JointStateBytes
 from frame_ros.robots import Robot
 
 Array = NDArray[np.float64]
 DEPTH = 50
 RECOVERY_TIMEOUT = 10.0  # s
 HAND_TIMEOUT = 1.0  # s to wait for the hand before the first state is published
-# Of FrankaRobotState.robot_mode, in the order of franka::RobotMode.
-MODES = {
-    'other': 0, 'idle': 1, 'move': 2, 'guiding': 3, 'reflex': 4, 'user stopped': 5,
-    'automatic error recovery': 6,
-}  # fmt: skip
-ARM_JOINTS = 7
 
 
 class FciDriver:
@@ -78,27 +69,10 @@ class FciDriver:
         )
         self._loop: FciLoop | None = None
         self._hand: FrankyHand | None = None
-        self._inputs: list[Callable[[], object]] = []
-        self._is_receiving = False
+        self._inputs: list[FittingSubscription] = []
+        self._recovery: Service | None = None
         self._fingers = len(robot.grippers) if settings.fci.gripper else 0
-        names = (*robot.joint_names, *robot.grippers)[: ARM_JOINTS + self._fingers]
-        self._states: Publisher = node.create_lifecycle_publisher(*published(JOINT_STATES))
-        self._state_bytes = JointStateBytes(names)
-        self._state_pace = Pace(settings.fci.rate)
-        self._estimate_pace = Pace(settings.fci.estimates_rate)
-        self._estimates = self._make_estimates() if settings.fci.estimates_rate else None
-
-    def _make_estimates(self) -> FrankaPublishers:
-        robot, settings = self._robot, self._settings
-        base, tip = settings.frames.of(robot.base_link), settings.frames.of(self._tip)
-        thresholds = settings.fci.contact_torques
-        return FrankaPublishers(self._node, robot.joint_names, base, tip, thresholds)
-
-    @property
-    def _tip(self) -> str:
-        """The link that the arm's end effector frame is, with a Franka Hand in its settings."""
-        robot = self._robot
-        return robot.profile.tips.get('tcp', robot.tip_link)
+        self._publishers = FciPublishers(node, settings, robot)
 
     def start(self) -> None:
         """Connects and begins to read and to follow.
@@ -109,13 +83,15 @@ class FciDriver:
         self._arm.connect()
         self._hand = FrankyHand(self._settings.host, self._settings.fci) if self._fingers else None
         self._loop = FciLoop(
-            self._arm, self._robot, self._settings, self._node.get_clock(), self._publish,
-            self._set_width, self._log,
+            self._arm, self._robot, self._settings, self._node.get_clock(), self._poll,
+            self._publish, self._set_width, self._log,
         )  # fmt: skip
         self._create_inputs()
         if self._hand is not None:
             self._hand.start()
             self._hand.ready.wait(HAND_TIMEOUT)
+        # While another thread has the interpreter's lock the loop waits for it.
+        raise_priority(PRIORITY - 1, thread=threading.main_thread().native_id or 0)
         self._loop.start()
         fci = self._settings.fci
         self._log.info(
@@ -126,20 +102,20 @@ class FciDriver:
 
     def _create_inputs(self) -> None:
         node = self._node
-        called: dict[str, Any] = {'depth': DEPTH, 'is_live': True, 'is_called': True}
-        inputs = [FittingSubscription(node, JOINT_COMMANDS, self._on_command, **called)]
-        if self._settings.fci.control == POSE:
-            inputs.append(FittingSubscription(node, POSE_COMMANDS, self._on_pose, **called))
-        recovery = node.create_service(*endpoint(RECOVER), self._on_recover)
         self._inputs = [
-            *(each.destroy for each in inputs), lambda: node.destroy_service(recovery),
-        ]  # fmt: skip
+            FittingSubscription(node, JOINT_COMMANDS, self._on_command, depth=DEPTH, is_live=True)
+        ]
+        if self._settings.fci.control == POSE:
+            self._inputs.append(
+                FittingSubscription(node, POSE_COMMANDS, self._on_pose, depth=DEPTH, is_live=True)
+            )
+        self._recovery = node.create_service(*endpoint(RECOVER), self._on_recover)
 
     def stop(self) -> None:
         """Brings the arm to rest and disconnects."""
-        for destroy in self._inputs:
-            destroy()
-        self._inputs = []
+        recovery, self._recovery = self._recovery, None
+        if recovery is not None:
+            self._node.destroy_service(recovery)
         loop, self._loop = self._loop, None
         if loop is not None:
             loop.stop()
@@ -150,6 +126,9 @@ class FciDriver:
                 f'{counts.stale}; holds {counts.holds}, aborts {counts.aborts}, losses '
                 f'{counts.losses}'
             )
+        for each in self._inputs:  # the loop has taken from them
+            each.destroy()
+        self._inputs = []
         hand, self._hand = self._hand, None
         if hand is not None:
             hand.stop()
@@ -157,10 +136,7 @@ class FciDriver:
 
     def release(self) -> None:
         """Takes the publishers off the node."""
-        self._node.destroy_publisher(self._states)
-        if self._estimates is not None:
-            self._estimates.close()
-        self._estimates = None
+        self._publishers.close()
 
     def health(self) -> list[Status]:
         """One status of the arm and one of the hand, while it is active."""
@@ -169,12 +145,18 @@ class FciDriver:
             return []
         return fci_statuses(loop.state, hand.problem if hand is not None else None)
 
-    # In the executor's thread.
+    # In the loop's thread.
+
+    def _poll(self) -> None:
+        for each in self._inputs:
+            try:
+                each.poll()
+            except Exception as error:  # who stops the arm must not end
+                self._warn_of(f'{type(error).__name__}: {error}')
 
     def _on_command(self, message: JointState) -> None:
         if self._loop is None:
             return
-        self._raise_priority()
         positions, velocities = np.array(message.position), np.array(message.velocity)
         stamp = stamp_ns(message.header.stamp)
         self._warn_of(self._loop.commands.joints(stamp, message.name, positions, velocities))
@@ -182,7 +164,6 @@ class FciDriver:
     def _on_pose(self, message: PoseStamped) -> None:
         if self._loop is None:
             return
-        self._raise_priority()
         frame, base = message.header.frame_id, self._robot.base_link
         known = (self._settings.frames.of(base), base, self._robot.profile.command_frame)
         if frame not in known:
@@ -192,15 +173,11 @@ class FciDriver:
         pose = np.array((at.x, at.y, at.z, turned.x, turned.y, turned.z, turned.w))
         self._warn_of(self._loop.commands.pose(stamp_ns(message.header.stamp), pose))
 
-    def _raise_priority(self) -> None:
-        """Of the thread that receives, from its first command on."""
-        if not self._is_receiving:
-            raise_priority(PRIORITY)
-            self._is_receiving = True
-
     def _warn_of(self, problem: str) -> None:
         if problem:
             self._warnings.warn('command', f'command refused: {problem}')
+
+    # In the executor's thread.
 
     def _on_recover(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
@@ -219,30 +196,8 @@ class FciDriver:
 
     # In the loop's thread.
 
-    def _publish(self, stamp: int, reading: FrankaReading) -> None:
-        """joint_states, and the arm's estimates as often as they are due."""
-        if self._state_pace.is_due(reading.count):
-            self._states.publish(self._state_bytes.data(stamp, *self._joints(reading)))
-        if self._estimates is None or not self._estimate_pace.is_due(reading.count):
-            return
-        measured = (reading.positions, reading.velocities, reading.torques)
-        mode = MODES.get(reading.mode, 0)
-        for publisher, message in self._estimates.messages(
-            stamp, measured, reading.estimates, reading.pose, mode
-        ):
-            publisher.publish(message)
-
-    def _joints(self, reading: FrankaReading) -> tuple[Array, Array, Array]:
-        """Positions, velocities and efforts of arm and finger; unknown ones of the hand are NaN."""
-        if not self._fingers:
-            return reading.positions, reading.velocities, reading.torques
-        hand = self._hand.reading if self._hand is not None else None
-        width, speed = (hand.width, hand.speed) if hand is not None else (math.nan, math.nan)
-        return (
-            np.append(reading.positions, width / 2.0),
-            np.append(reading.velocities, speed / 2.0),
-            np.append(reading.torques, math.nan),
-        )
+    def _publish(self, reading: FrankaReading) -> None:
+        self._publishers.publish(reading, self._hand.reading if self._hand is not None else None)
 
 
 def _accelerations(robot: Robot) -> Array:
@@ -250,21 +205,3 @@ def _accelerations(robot: Robot) -> Array:
     rates = robot.profile.rates
     known = (rates[name].acceleration if name in rates else math.inf for name in robot.joint_names)
     return np.array(list(known))
-
-
-class Pace:
-    """Picks states, which come once a millisecond by the arm's own count, at a rate in Hz."""
-
-    def __init__(self, rate: float) -> None:
-        self._period = 1000.0 / rate if rate else math.inf
-        self._next = -math.inf
-
-    def is_due(self, count: int) -> bool:
-        """Returns whether the state of this count (ms) is to be published."""
-        if count < self._next - 2 * self._period:  # the arm's count began again
-            self._next = -math.inf
-        if count < self._next:
-            return False
-        is_in_step = count - self._next < self._period
-        self._next = (self._next if is_in_step else count) + self._period
-        return True

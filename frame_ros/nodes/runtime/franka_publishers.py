@@ -9,8 +9,8 @@ Where franka_msgs is installed, FrankaRobotState too; and in any case its flags 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
@@ -31,7 +31,27 @@ from frame_ros.nodes.runtime.message_bytes import JointStateBytes, PoseBytes, Wr
 from frame_ros.nodes.runtime.message_parts import fill_vector, fill_wrench, header_message
 
 Array = NDArray[np.float64]
-Measured = tuple[Array, Array, Array]  # positions, velocities, torques, (7,) each
+LOOK_PERIOD = SECOND // 2  # ns between two looks for listeners
+
+
+class FrankaSample(Protocol):
+    """A state of the arm: positions in rad, velocities in rad/s and measured torques in N m, (7,)
+    each; pose: (7,) of the tip in the base, m and quaternion xyzw.
+    """
+
+    @property
+    def positions(self) -> Array: ...
+    @property
+    def velocities(self) -> Array: ...
+    @property
+    def torques(self) -> Array: ...
+    @property
+    def estimates(self) -> FrankaEstimates: ...
+    @property
+    def pose(self) -> Array: ...
+
+
+Maker = Callable[[int, FrankaSample, int], Any]
 
 
 class FrankaPublishers:
@@ -46,55 +66,70 @@ class FrankaPublishers:
     ) -> None:
         self._node, self._joints, self._base, self._tip = node, tuple(joints), base, tip
         self._thresholds = list(thresholds)
-        self._wrench = self._publisher(topics.FRANKA_WRENCH)
-        self._tip_wrench = self._publisher(topics.FRANKA_TIP_WRENCH)
-        self._torques = self._publisher(topics.FRANKA_TORQUES)
-        self._measured = self._publisher(topics.FRANKA_JOINTS)
-        self._pose = self._publisher(topics.FRANKA_POSE)
-        self._contact = self._publisher(topics.FRANKA_CONTACT)
-        self._state_type = robot_state_type()
-        self._state = self._publisher(topics.FRANKA_STATE) if self._state_type else None
         self._wrench_bytes, self._tip_wrench_bytes = WrenchBytes(base), WrenchBytes(tip)
         self._joint_bytes, self._pose_bytes = JointStateBytes(joints, base), PoseBytes(base)
         self._quiet_bytes = QuietContactBytes(self._contact_message(0, _quiet(len(joints))))
         self._zeros = np.zeros(len(joints))
+        self._state_type = robot_state_type()
+        makers: dict[Topic, Maker] = {
+            topics.FRANKA_WRENCH: self._wrench_data,
+            topics.FRANKA_TIP_WRENCH: self._tip_wrench_data,
+            topics.FRANKA_TORQUES: self._torque_data,
+            topics.FRANKA_JOINTS: self._joint_data,
+            topics.FRANKA_POSE: self._pose_data,
+            topics.FRANKA_CONTACT: self._contact_data,
+        }
+        if self._state_type is not None:
+            makers[topics.FRANKA_STATE] = self._state_message
+        self._all = [(self._publisher(topic), make) for topic, make in makers.items()]
+        self._heard: list[tuple[Publisher, Maker]] = []
+        self._looked_at: int | None = None
 
     def _publisher(self, topic: Topic) -> Publisher:
         declared = topic.of(broadcaster=topics.BROADCASTER)
         return self._node.create_publisher(*published(declared))
 
-    def messages(
-        self, stamp: int, measured: Measured, found: FrankaEstimates, pose: Array, mode: int
-    ) -> list[tuple[Publisher, Any]]:
-        """Returns what one sample is published as.
+    def messages(self, stamp: int, sample: FrankaSample, mode: int) -> list[tuple[Publisher, Any]]:
+        """Returns what one sample is published as, for the topics to which somebody listens: who
+        listens is looked at twice a second.
 
-        stamp: ns. pose: (7,) of the tip in the base, m and quaternion xyzw. mode: franka's number.
+        stamp: ns. mode: franka's number.
         """
-        zeros = self._zeros
-        messages: list[tuple[Publisher, Any]] = [
-            (self._wrench, self._wrench_bytes.data(stamp, found.wrench)),
-            (self._tip_wrench, self._tip_wrench_bytes.data(stamp, found.tip_wrench)),
-            (self._torques, self._joint_bytes.data(stamp, zeros, zeros, found.torques)),
-            (self._measured, self._joint_bytes.data(stamp, *measured)),
-            (self._pose, self._pose_bytes.data(stamp, pose[:3], pose[3:])),
-            (self._contact, self._contact_data(stamp, found)),
-        ]
-        if self._state is not None and self._state.get_subscription_count():
-            state = self._state_message(stamp, measured, found, pose, mode)
-            messages.append((self._state, state))
-        return messages
+        if self._looked_at is None or not 0 <= stamp - self._looked_at < LOOK_PERIOD:
+            self._looked_at = stamp
+            self.look_for_listeners()
+        return [(publisher, make(stamp, sample, mode)) for publisher, make in self._heard]
+
+    def look_for_listeners(self) -> None:
+        """Finds the topics to which somebody listens."""
+        self._heard = [each for each in self._all if each[0].get_subscription_count()]
 
     def close(self) -> None:
         """Takes the publishers off the node."""
-        for publisher in (
-            self._wrench, self._tip_wrench, self._torques, self._measured, self._pose,
-            self._contact, self._state,
-        ):  # fmt: skip
-            if publisher is not None:
-                self._node.destroy_publisher(publisher)
+        for publisher, _ in self._all:
+            self._node.destroy_publisher(publisher)
+        self._all, self._heard = [], []
 
-    def _contact_data(self, stamp: int, found: FrankaEstimates) -> Any:
+    def _wrench_data(self, stamp: int, sample: FrankaSample, _: int) -> bytes:
+        return self._wrench_bytes.data(stamp, sample.estimates.wrench)
+
+    def _tip_wrench_data(self, stamp: int, sample: FrankaSample, _: int) -> bytes:
+        return self._tip_wrench_bytes.data(stamp, sample.estimates.tip_wrench)
+
+    def _torque_data(self, stamp: int, sample: FrankaSample, _: int) -> bytes:
+        zeros = self._zeros
+        return self._joint_bytes.data(stamp, zeros, zeros, sample.estimates.torques)
+
+    def _joint_data(self, stamp: int, sample: FrankaSample, _: int) -> bytes:
+        return self._joint_bytes.data(stamp, sample.positions, sample.velocities, sample.torques)
+
+    def _pose_data(self, stamp: int, sample: FrankaSample, _: int) -> bytes:
+        pose = sample.pose
+        return self._pose_bytes.data(stamp, pose[:3], pose[3:])
+
+    def _contact_data(self, stamp: int, sample: FrankaSample, _: int) -> Any:
         """The flags; where none is raised, as bytes."""
+        found = sample.estimates
         if found.is_contact or found.is_collision:
             return self._contact_message(stamp, found)
         force = np.array((np.linalg.norm(found.wrench[:3]),))
@@ -114,10 +149,9 @@ class FrankaPublishers:
         message.joint_thresholds = self._thresholds
         return message
 
-    def _state_message(
-        self, stamp: int, measured: Measured, found: FrankaEstimates, pose: Array, mode: int
-    ) -> Any:
+    def _state_message(self, stamp: int, sample: FrankaSample, mode: int) -> Any:
         assert self._state_type is not None
+        found, measured = sample.estimates, (sample.positions, sample.velocities, sample.torques)
         message = self._state_type(header=header_message(stamp))
         message.header.frame_id = self._base
         fill_indicators(message.collision_indicators, found)
@@ -131,7 +165,7 @@ class FrankaPublishers:
             fill_wrench(part.wrench, wrench)
         for part in (message.measured_joint_state, message.tau_ext_hat_filtered):
             part.header = header_message(stamp, self._base)
-        message.o_t_ee = _pose_message(stamp, self._base, pose)
+        message.o_t_ee = _pose_message(stamp, self._base, sample.pose)
         message.time = stamp / SECOND
         message.robot_mode = mode
         return message

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 
-from frame_ros.hardware.franka_estimates import CONTACT_TORQUES
+from frame_ros.hardware.franka_estimates import CONTACT_TORQUES, FrankaEstimates
 from frame_ros.nodes.runtime.franka_publishers import FrankaPublishers
 from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.scenes import PickPlaceSimulation
@@ -63,7 +64,18 @@ class FrankaBroadcaster:
         wrench = simulation.tip_wrench(external.torques) if is_touched else np.zeros(6)
         rotation = body.xmat.reshape(3, 3)
         found = self._estimator.update(positions, external.torques, wrench, rotation)
-        measured = (positions, joints.velocities[:-1], joints.efforts[:-1])
         pose = np.concatenate((body.xpos, np.roll(body.xquat, -1)))
         mode = MODE_REFLEX if found.is_collision else MODE_MOVE
-        return self._publishers.messages(stamp, measured, found, pose, mode)
+        sample = _Sample(positions, joints.velocities[:-1], joints.efforts[:-1], found, pose)
+        return self._publishers.messages(stamp, sample, mode)
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """A FrankaSample."""
+
+    positions: Array
+    velocities: Array
+    torques: Array
+    estimates: FrankaEstimates
+    pose: Array

@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Readings of a Franka arm and the times of its states, without an arm and without franky."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from frame_ros.hardware.franky.arrivals import CYCLE, Arrivals
+from frame_ros.hardware.franky.reading import ReadingMaker
+
+MODES = ('Other', 'Idle', 'Move', 'Guiding', 'Reflex', 'UserStopped', 'AutomaticErrorRecovery')
+POLL = 0.00015
+
+
+class CountingState:
+    """A state that counts how often each of its fields is asked for."""
+
+    def __init__(self, **fields):
+        self.fields, self.asked = fields, []
+
+    def __getattr__(self, name):
+        self.asked.append(name)
+        return self.fields[name]
+
+
+def reading_of(**fields):
+    state = CountingState(**fields)
+    modes = SimpleNamespace(**{name: name for name in MODES})
+    return state, ReadingMaker(SimpleNamespace(RobotMode=modes)).make(state, 17, 4)
+
+
+def test_a_field_is_converted_when_it_is_asked_for_and_once():
+    state, reading = reading_of(q=np.arange(7.0), robot_mode='UserStopped')
+    assert (reading.read_at, reading.count, state.asked) == (17, 4, [])
+    assert reading.positions is reading.positions and state.asked == ['q']
+    assert reading.mode == 'user stopped' and not reading.is_ready
+    assert state.asked == ['q', 'robot_mode']
+
+
+def test_a_mode_that_is_not_known_is_another():
+    assert reading_of(robot_mode='Dancing')[1].mode == 'other'
+
+
+def test_a_reading_has_no_other_fields():
+    with pytest.raises(AttributeError, match="no 'elbow'"):
+        reading_of()[1].elbow  # noqa: B018
+
+
+def looks_at(arrivals, times):
+    """The looks that each state takes, which arrives at a time, s, and the delay of its last."""
+    now, looks, delays = 0.0, [], []
+    for count, arrival in enumerate(times):
+        now = max(now + 0.1 * CYCLE, arrivals.due(count)) if count else arrival
+        taken = 1
+        while now < arrival:
+            now, taken = now + POLL, taken + 1
+        arrivals.note(count, now, taken == 1)
+        looks.append(taken)
+        delays.append(now - arrival)
+    return np.array(looks), np.array(delays)
+
+
+def test_one_look_finds_nine_states_of_ten_soon_after_they_came():
+    jitter = np.abs(np.random.default_rng(0).normal(0.0, 3e-5, 20_000))
+    times = 5.0 + CYCLE * np.arange(20_000) + jitter
+    looks, delays = looks_at(Arrivals(), times)
+    late = slice(5_000, None)
+    assert 1.05 < looks[late].mean() < 1.2
+    assert np.median(delays[late]) < 8e-5
+
+
+def test_states_that_come_in_a_row_after_a_delay_are_all_found():
+    """An arm that made a pause of 5 ms and sends what it owes every 0.4 ms."""
+    times = 5.0 + CYCLE * np.arange(4_000)
+    owed = times[2_000] + 0.005 + 0.0004 * np.arange(20)
+    times[2_000:2_020] = np.maximum(times[2_000:2_020], owed)
+    _, delays = looks_at(Arrivals(), times)
+    assert delays[2_000:2_020].max() < 0.0004
+
+
+def test_an_arm_that_stays_late_is_followed():
+    times = 5.0 + CYCLE * np.arange(4_000)
+    times[2_000:] += 0.02
+    looks, delays = looks_at(Arrivals(), times)
+    assert looks[2_200:].mean() < 1.3 and delays[2_200:].max() < 3e-4
+
+
+@pytest.mark.parametrize('shift', [1.0, -1.0])
+def test_a_jump_of_the_arm_s_clock_begins_again(shift):
+    arrivals = Arrivals()
+    looks_at(arrivals, 5.0 + CYCLE * np.arange(100))
+    arrivals.note(100, 5.1 + shift, True)
+    assert arrivals.due(101) == pytest.approx(5.101 + shift, abs=1e-6)
+
+
+def test_a_count_that_begins_again_does_so_with_its_arrival():
+    arrivals = Arrivals()
+    arrivals.restart(700, 9.0)
+    assert arrivals.due(701) == pytest.approx(9.001)
+    arrivals.note(3, 9.2, True)
+    assert arrivals.due(4) == pytest.approx(9.201)
