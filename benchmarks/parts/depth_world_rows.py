@@ -154,8 +154,8 @@ def _near_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
     table = [
         "| robot of others' meshes | obstacles within 0.3 m, all frames | frames "
         '| over 10 mm too far, not marked partial | over 10 mm too far, marked or not '
-        '| cautious bound too far | over 10 mm too near | marked partial: of those not too far, too far '
-        '| without a distance '
+        '| cautious bound too far | over 10 mm too near '
+        '| marked partial: of those not too far, too far | without a distance '
         '| visible | of them too far, not marked | median error of visible ones |',
         '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
     ]
