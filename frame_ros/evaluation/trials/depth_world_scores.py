@@ -75,6 +75,8 @@ class NearScore:
         cautious_too_far: the same of the lesser of the distance and the nearest place not seen.
         too_near: by more than MARGIN: something false is nearer.
         partial: marked partial.
+        partial_right: marked, of those that are not too far: of a mark that says something few.
+        partial_wrong: marked, of those that are too far.
         unmeasured: without a distance, whatever the reason.
         visible: whose nearest point clean geometry shows to a camera.
         visible_silent: of the visible ones, silently wrong.
@@ -89,6 +91,8 @@ class NearScore:
     cautious_too_far: Share
     too_near: Share
     partial: Share
+    partial_right: Share
+    partial_wrong: Share
     unmeasured: Share
     visible: Share
     visible_silent: Share
@@ -132,7 +136,9 @@ def near_score(results: Sequence[Mapping[str, Any]]) -> NearScore:
     return NearScore(
         len(truth), share(silent), share(far),
         share((cautious > MARGIN) | (is_called_free & ~np.isfinite(cautious))),
-        share(excess < -MARGIN), share(partial), share(~np.isfinite(measured)), share(seen),
+        share(excess < -MARGIN), share(partial),
+        share(partial[np.isfinite(measured) & ~far]), share(partial[far]),
+        share(~np.isfinite(measured)), share(seen),
         share(silent[seen]), _median(error[seen]), _median(error),
         float(unmarked.max()) if len(unmarked) else float('nan'),
     )  # fmt: skip

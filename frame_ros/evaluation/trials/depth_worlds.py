@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.worlds.cell import SHAPES, SensedCell
-from frame_ros.evaluation.trials.worlds.depth_world import HEIGHT, WIDTH, DepthWorld, depth_world
+from frame_ros.evaluation.trials.worlds.depth_world import (
+    AROUND,
+    CAMERAS,
+    HEIGHT,
+    WIDTH,
+    DepthWorld,
+    depth_world,
+)
 from frame_ros.evaluation.trials.worlds.scenes import draw_scene
 from frame_ros.scenes.simulation.visibility import VisibilityRule, visible_points
 from frame_ros.sensing.proximity.link_distances import DistanceReading
@@ -28,7 +35,8 @@ FRAME_COLUMNS = (
 def run(trial: Trial) -> dict[str, Any]:
     """settings: scene: of `scenes.SCENES`; frames; shift_mm, turn_degrees: of the cameras from
     where they are said to be; padding_mm: of the self-filter (default: the node's); filter:
-    `shapes` (default), `meshes` or `collision_meshes`, see `SensedCell`.
+    `shapes` (default), `meshes` or `collision_meshes`, see `SensedCell`; is_room: whether there are
+    walls behind the cell; is_around: whether two cameras more stand around it.
 
     Result, a row per frame: truth: m, from the nearest link's surface to the nearest obstacle
     (None: there is none); measured: m (None: unavailable, for the reason `unavailable`);
@@ -40,9 +48,11 @@ def run(trial: Trial) -> dict[str, Any]:
     world = depth_world(trial.robot)
     scene = draw_scene(world, settings['scene'], int(settings['frames']), trial.seed)
     world.set_obstacles(scene.obstacles)
+    world.set_room(bool(settings.get('is_room', False)))
     cell = SensedCell(
         world,
         trial.seed,
+        AROUND if settings.get('is_around', False) else CAMERAS,
         shift=1e-3 * float(settings.get('shift_mm', 0.0)),
         turn=math.radians(float(settings.get('turn_degrees', 0.0))),
         padding=1e-3 * settings['padding_mm'] if 'padding_mm' in settings else None,

@@ -114,10 +114,11 @@ class DistanceReading:
     @property
     def is_partial(self) -> bool:
         """True if a place not seen is nearer to the robot than `distance`, or than the reach of
-        what is looked at where nothing was found; or if a camera that was to look did not. What is
-        unavailable is not partial for that.
+        what is looked at where nothing was found. What a camera that did not look would have seen
+        counts as not seen; if no camera says what it saw, all is in question. What is unavailable
+        is not partial for that.
         """
-        return self._lacks_a_camera or bool(self._is_in_question().any())
+        return self._lacks_every_view or bool(self._is_in_question().any())
 
     @property
     def partial_reason(self) -> str:
@@ -131,7 +132,7 @@ class DistanceReading:
             if why:
                 links.setdefault(why, []).append(link)
         found = [f'{why}: {", ".join(names)}' for why, names in links.items()]
-        return '; '.join(found + blind)
+        return '; '.join(found + blind) if found else ''
 
     @property
     def cautious_distance(self) -> float:
@@ -163,7 +164,7 @@ def fuse(readings: Sequence[DistanceReading]) -> DistanceReading:
 
     Missing values of one count as not seen by it, and a place that one saw is seen. The fractions
     are means over the readings that have them. If none is available, all their reasons are given.
-    Cameras that did not look make it partial.
+    What cameras that did not look would have seen alone counts as not seen.
 
     Raises:
         ShapeError: there is no reading, or they are not of the same links.

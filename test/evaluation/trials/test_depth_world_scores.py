@@ -48,6 +48,8 @@ def test_all_frames_with_an_obstacle_near_count():
     assert score.frames == 6
     assert (score.silent.count, score.too_far.count, score.too_near.count) == (2, 3, 1)
     assert (score.partial.count, score.unmeasured.count, score.visible.count) == (1, 2, 4)
+    assert (score.partial_right.count, score.partial_right.frames) == (0, 2)
+    assert (score.partial_wrong.count, score.partial_wrong.frames) == (1, 3)
     assert (score.cautious_too_far.count, score.visible_silent.count) == (2, 1)
     assert score.median_visible == pytest.approx(0.0115)
     assert score.worst_silent == pytest.approx(0.02)

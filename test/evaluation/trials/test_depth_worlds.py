@@ -15,7 +15,7 @@ from frame_ros.core.errors import MissingExtraError, ValueRangeError
 from frame_ros.evaluation.trials.campaign import Trial, run_trial
 from frame_ros.evaluation.trials.kinds import DISTANCES, FUNCTIONS
 from frame_ros.evaluation.trials.worlds.cell import SensedCell
-from frame_ros.evaluation.trials.worlds.depth_world import depth_world
+from frame_ros.evaluation.trials.worlds.depth_world import AROUND, depth_world
 from frame_ros.evaluation.trials.worlds.measured_noise import (
     MeasuredNoise,
     axial_deviation,
@@ -85,6 +85,28 @@ def test_pictures_show_an_obstacle_where_it_stands(world):
     assert position == pytest.approx(eye)
     assert rotation[:, 2] == pytest.approx([-1.0, 0.0, 0.0], abs=1e-9)
     world.set_obstacles(())
+
+
+def test_three_cameras_around_and_walls_behind_the_cell(world):
+    eye, target = np.array([0.8, 0.0, 0.5]), np.array([0.2, 0.0, 0.3])
+    world.set_front_camera(eye, target)
+    about = math.radians(120.0)
+    turned = target + [0.6 * math.cos(about), 0.6 * math.sin(about), 0.2]
+    assert world.camera_pose('left')[1] == pytest.approx(turned)
+    assert world.camera_pose('right')[1] == pytest.approx(turned * [1.0, -1.0, 1.0])
+    for name in AROUND[:3]:
+        rotation, position = world.camera_pose(name)
+        ahead = target - position
+        assert rotation[:, 2] == pytest.approx(ahead / np.linalg.norm(ahead), abs=1e-9)
+    world.set_front_camera([0.8, 0.0, 0.3], target)
+    try:
+        past_the_arm = world.depth('front')[20, 320]
+        world.set_room(True)
+        # Up the picture the ray rises by (240 - 20) / 385 per m: it meets the wall at x = -2.45 m.
+        assert past_the_arm > 6.0 and world.depth('front')[20, 320] == pytest.approx(3.25, abs=0.01)
+    finally:
+        world.set_room(False)
+    assert world.depth('front')[20, 320] == past_the_arm
 
 
 def test_more_obstacles_than_places_are_refused(world):

@@ -63,10 +63,15 @@ def test_a_place_is_seen_hidden_behind_a_hole_too_near_or_out_of_view():
         ) == [SEEN, HIDDEN, HIDDEN, SEEN, HOLE, TOO_NEAR, OUT_OF_VIEW, OUT_OF_VIEW]  # fmt: skip
 
 
-def test_a_place_needs_most_of_its_pixels():
+def test_a_place_needs_two_of_its_pixels():
     # At 1 m a ball of 50 mm has its five pixels at the middle and 3.5 pixels from it.
     place, depth = (0.0, 0.0, 1.0), wall()
     depth[50, 50] = 0
+    assert states(depth, place, radius=0.05) == [SEEN]
+    depth[:, :50] = 0
+    depth[50, 50] = 0  # the pixels above, below and to the right see it
+    assert states(depth, place, radius=0.05) == [SEEN]
+    depth[:50] = 0  # those below and to the right
     assert states(depth, place, radius=0.05) == [SEEN]
     depth[:, :52] = 0  # only the pixel to the right sees it
     assert states(depth, place, radius=0.05) == [HOLE]
@@ -284,3 +289,15 @@ def test_a_camera_that_did_not_look_makes_what_others_give_partial(before_a_wall
     other = fuse([seen, blind])  # its places say how near what is not seen is
     assert other.unobserved_distance == seen.unobserved_distance > 0.0
     assert other.partial_reason == f'{seen.partial_reason}; {blind.blind}'
+
+
+def test_a_camera_that_did_not_look_is_not_missed_where_others_see_all(before_a_wall):
+    about = Rotation.from_euler('y', np.pi).as_matrix()
+    one, other = (
+        DepthProximity(CAMERA, PLAIN).measure(before_a_wall, BALL, *side)
+        for side in ((FORWARD, ORIGIN), (about, np.array([0.0, 0.0, 2.0])))
+    )
+    blind = DepthProximity(CAMERA, PLAIN).measure(wall(0), BALL, FORWARD, ORIGIN)
+    every = fuse([one, other, blind])
+    assert every.blind and not every.is_partial and not every.partial_reason
+    assert fuse([one, blind]).is_partial  # the shadow of the ball is seen by none

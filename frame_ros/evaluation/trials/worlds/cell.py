@@ -45,7 +45,7 @@ MESHES = {'meshes': VISUAL, 'collision_meshes': COLLISION}  # self-filters; geom
 HOLE_SIZE = 6  # pixels of a patch without depth
 MISSED = 0.3  # share of a transparent thing's pixels that show nothing at all
 # The default; and what the robot's profile says of a wrist camera with 18 mm of baseline.
-DEPTH_NOISE = {FRONT: DepthOptions().depth_noise, WRIST: 0.021}
+DEPTH_NOISE = {FRONT: DepthOptions().depth_noise, WRIST: 0.021}  # of each kind of camera
 
 
 class SensedCell:
@@ -89,10 +89,11 @@ class SensedCell:
         for index, name in enumerate(cameras):
             lens = world.intrinsics(name)
             camera = DepthCamera(lens.width, lens.height, lens.focal, lens.focal, lens.cx, lens.cy)
-            self._noise[name] = MeasuredNoise(lens, name, 2 * seed + index)
+            kind = WRIST if name == WRIST else FRONT
+            self._noise[name] = MeasuredNoise(lens, kind, 2 * seed + index)
             settings = DepthOptions(
                 padding=DepthOptions().padding if padding is None else padding,
-                surface_height=SURFACE, workspace=WORKSPACE, depth_noise=DEPTH_NOISE[name],
+                surface_height=SURFACE, workspace=WORKSPACE, depth_noise=DEPTH_NOISE[kind],
             )  # fmt: skip
             self._sensors[name] = DepthProximity(
                 camera, settings, self._filter(camera, meshes, settings)

@@ -28,11 +28,14 @@ from frame_ros.sensing.proximity.link_distances import DistanceReading
 Array = NDArray[np.float64]
 Depth = NDArray[np.float32]
 WIDTH, HEIGHT = 640, 480
-FRONT, WRIST = 'front', 'wrist'
+FRONT, LEFT, RIGHT, WRIST = 'front', 'left', 'right', 'wrist'
 CAMERAS = (FRONT, WRIST)
+AROUND = (FRONT, LEFT, RIGHT, WRIST)  # the same and two more, a third of a turn on from the first
 FRONT_FOVY = 2 * math.degrees(math.atan(240.0 / 385.0))  # a D435's at 640 x 480
 MOST_OBSTACLES = 8
 TABLE = (1.5, 1.5, 0.02)  # m, half edges; its top is the plane z = 0 of the robot's base
+ROOM = (2.5, 1.8)  # m, half of its width and length, and of its height; its floor is below z = 0
+WALL = 0.05  # m, half thickness
 _BELOW = -50.0  # m, where obstacles are that there are none
 _NEAREST, _FURTHEST = 0.01, 10.0  # m, planes of the renderer
 
@@ -45,7 +48,7 @@ class DepthWorld:
         robot: whose model it is.
         joint_names: of the profile, in the order of `pose`.
         links: of the profile, those with a surface.
-        cameras: their names.
+        cameras: names of those that `depth` shows by default.
     """
 
     def __init__(self, robot: WorldRobot) -> None:
@@ -117,10 +120,24 @@ class DepthWorld:
     def set_front_camera(
         self, eye: Sequence[float] | Array, target: Sequence[float] | Array
     ) -> None:
-        """Places the front camera at `eye`, looking at `target`, (3,) m, level."""
-        index = self._model.cam(FRONT).id
-        self._model.cam_pos[index] = eye
-        self._model.cam_quat[index] = _looking_at(self._mj, eye, target, (0.0, 0.0, 1.0))
+        """Places the front camera at `eye`, looking at `target`, (3,) m, level; and those on either
+        side a third of a turn about the vertical through the target from it.
+        """
+        middle = np.asarray(target, np.float64)
+        for name, turn in ((FRONT, 0.0), (LEFT, 2.0 * np.pi / 3.0), (RIGHT, -2.0 * np.pi / 3.0)):
+            index = self._model.cam(name).id
+            place = middle + _about_vertical(turn) @ (np.asarray(eye, np.float64) - middle)
+            self._model.cam_pos[index] = place
+            self._model.cam_quat[index] = _looking_at(self._mj, place, middle, (0.0, 0.0, 1.0))
+        self._refresh()
+
+    def set_room(self, is_there: bool) -> None:
+        """Puts walls, floor and ceiling around the cell, or takes them away: without them a camera
+        looks past the table into nothing, and has no depth there.
+        """
+        for number, (position, _) in enumerate(_walls()):
+            place = position if is_there else (0.0, 0.0, _BELOW)
+            self._model.geom_pos[self._model.geom(f'wall{number}').id] = place
         self._refresh()
 
     def link_poses(self) -> tuple[Array, Array]:
@@ -254,7 +271,11 @@ def _model(mj: Any, robot: WorldRobot) -> Any:
             name=f'obstacle{number}', type=mj.mjtGeom.mjGEOM_SPHERE, size=(0.01, 0.01, 0.01),
             contype=0, conaffinity=0,
         )  # fmt: skip
-    world.add_camera(name=FRONT, fovy=FRONT_FOVY)
+    for number, (_, size) in enumerate(_walls()):
+        world.add_geom(name=f'wall{number}', type=mj.mjtGeom.mjGEOM_BOX, size=size,
+                       pos=(0.0, 0.0, _BELOW))  # fmt: skip
+    for name in (FRONT, LEFT, RIGHT):
+        world.add_camera(name=name, fovy=FRONT_FOVY)
     spec.body(robot.wrist_link).add_camera(
         name=WRIST, pos=robot.wrist_eye, fovy=robot.wrist_fovy,
         quat=_looking_at(mj, robot.wrist_eye, robot.wrist_target, robot.wrist_up),
@@ -269,6 +290,25 @@ def _model(mj: Any, robot: WorldRobot) -> Any:
 
 
 VISUAL = 2  # group of MuJoCo's convention
+
+
+def _walls() -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+    """Places and half edges, m, of the boxes around a room."""
+    wide, high = ROOM
+    found = []
+    for axis in range(3):
+        for side in (-1.0, 1.0):
+            size, place = [wide, wide, high], [0.0, 0.0, high / 2]
+            size[axis] = WALL
+            place[axis] += side * (high if axis == 2 else wide)
+            found.append((tuple(place), tuple(size)))
+    return found
+
+
+def _about_vertical(angle: float) -> Array:
+    """(3, 3) a turn by `angle`, rad."""
+    cosine, sine = np.cos(angle), np.sin(angle)
+    return np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
 
 
 def _surface(mj: Any, model: Any, body: int) -> Triangles:

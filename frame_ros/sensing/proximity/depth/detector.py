@@ -5,8 +5,9 @@
 Pixels out of range are not valid; the others are smoothed; those outside the observed space are
 cropped; those within the padding of any link, or of a held object, are the robot; of the rest,
 isolated ones at edges are dropped (edges), but not those of thin things (thin). All that are left
-are obstacles, and the nearest of them to each link is found exactly (scan). Beside it stands what
-was not seen (unseen_places).
+are obstacles, and the nearest of them to each link is found exactly (scan); the surface through it
+and its neighbours is what counts (surface_kernels). Beside it stands what was not seen
+(unseen_places).
 """
 
 from __future__ import annotations
@@ -110,11 +111,14 @@ class DepthProximity:
             own = self._meshes.take_out(*self._scan.loaded, surfaces, rotation, translation, extra)
             bare = CameraShapes(shapes.select(surfaces.bare), rotation, translation, held)
             is_own = partial(self._meshes.found_own, extra=extra)
-        scan = self._scan.find(seen, self._edges.support(depth.dtype), around, bare)
+        support = self._edges.support(depth.dtype)
+        scan = self._scan.find(seen, support, around, bare)
         nearest = self._thin.nearer(
             scan.nearest, depth, seen, rotation, translation, around, is_own
         )
         unseen = self._unseen.with_padding(unseen, nearest, blind)
+        if self.settings.smoothing > 1:
+            nearest = self._scan.settled(nearest, scan.nearest, seen, support)
         reading = self._reading(shapes.links, nearest, is_measured, rotation, translation)
         robot = (own + scan.own) / depth.size
         return replace(reading, valid_fraction=fraction, occluded_fraction=robot, unseen=unseen)

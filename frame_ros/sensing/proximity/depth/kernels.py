@@ -17,7 +17,7 @@ Arguments that many functions share:
   around that, 1 for a cylinder or else 0, its least and largest depth z in m, middle (3,) and
   radius of a ball around it. A core is a point, segment, box or cylinder; the first half size of
   a cylinder is its radius.
-- support: (4,) neighbours that a pixel needs, factor and summand of `_agree`, is the unit mm.
+- support: (4,) neighbours that a pixel needs, factor and summand of `agree`, is the unit mm.
 """
 # mypy: disable-error-code="no-untyped-def,assignment"
 
@@ -282,7 +282,7 @@ def _is_any_near(squares, z, marks, reach):
 
 
 @compiled
-def _agree(one, other, support):
+def agree(one, other, support):
     """Returns whether two neighbouring values are of about the same depth; 0, invalid, agrees with
     none. For mm the share counts in whole 256ths, rounded down in two steps.
     """
@@ -299,7 +299,7 @@ def _has_support(image, row, column, support):
     count = 0
     for down in range(max(row - 1, 0), min(row + 2, image.shape[0])):
         for across in range(max(column - 1, 0), min(column + 2, image.shape[1])):
-            count += _agree(image[row, column], image[down, across], support)
+            count += agree(image[row, column], image[down, across], support)
     return count - 1 >= support[0]  # itself
 
 
@@ -315,7 +315,7 @@ def is_kept(image, row, column, support, verdicts):
     verdicts[row, column] = ALONE
     for down in range(max(row - 1, 0), min(row + 2, image.shape[0])):
         for across in range(max(column - 1, 0), min(column + 2, image.shape[1])):
-            if _agree(image[row, column], image[down, across], support) and _has_support(
+            if agree(image[row, column], image[down, across], support) and _has_support(
                 image, down, across, support
             ):
                 verdicts[row, column] = COUNTS

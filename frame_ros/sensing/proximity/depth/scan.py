@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.sensing.proximity.depth import image_kernels as images
 from frame_ros.sensing.proximity.depth import kernels
+from frame_ros.sensing.proximity.depth import surface_kernels as surfaces
 from frame_ros.sensing.proximity.depth.camera import Depth, DepthCamera
 from frame_ros.sensing.proximity.depth.shapes import CameraShapes
 
@@ -116,3 +117,17 @@ class DepthScan:
         found[np.isinf(found)] = np.nan
         distances = np.maximum(found[:, 0], 0.0)
         return Scan(Nearest(distances, found[:, 1:4], found[:, 4:]), int(count))
+
+    def settled(
+        self, nearest: Nearest, pixels: Nearest, shapes: CameraShapes, support: Array
+    ) -> Nearest:
+        """Returns it with each point that is one of `pixels`, of the latest `find`, moved along its
+        ray onto the surface through the pixels around it, and the distance of that.
+
+        Raw pixels are the nearest by their noise. The surface of few pixels is the pixel itself.
+        """
+        chosen = (nearest.points == pixels.points).all(axis=1)
+        found = np.column_stack((nearest.distances, nearest.points, nearest.surface))
+        surfaces.settle(self._image, self._scale, self._x, self._y, shapes.table, shapes.owners,
+                        support, chosen, found)  # fmt: skip
+        return Nearest(found[:, 0], found[:, 1:4], found[:, 4:])

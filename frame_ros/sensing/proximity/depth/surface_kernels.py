@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled loop that takes the surface through the nearest pixel for that pixel.
+
+The nearest of many noisy pixels is one whose noise points at the robot: its distance is too near,
+the more so the more pixels there are. The plane through its neighbours has a fraction of that
+noise. See `compiled` for what may stand here, and `kernels` for the arguments that functions share.
+"""
+# mypy: disable-error-code="no-untyped-def,assignment"
+
+from __future__ import annotations
+
+import numpy as np
+
+from frame_ros.sensing.proximity.depth import kernels
+from frame_ros.sensing.proximity.depth.compiled import compiled
+
+HALF = 3  # pixels on either side of the nearest one that may belong to its surface
+LEAST = 12  # of them that must be at about its depth; with fewer the pixel stands for itself
+RIDGE = 1e-3  # share of the pixels, that keeps a fit along a single line from tipping over
+
+
+@compiled
+def settle(image, scale, x, y, shapes, owners, support, chosen, found):
+    """Moves the point of each link along its ray onto the plane through its neighbours.
+
+    Args:
+        support: (4,) decides what is at about the same depth.
+        chosen: (L,) bool, links whose point is a pixel of the image.
+        found: (L, 7) as of `kernels.find_nearest`; renewed.
+    """
+    for link in range(len(found)):
+        z = found[link, 3]
+        if not (chosen[link] and z > 0.0):
+            continue
+        column = int(np.rint((found[link, 1] / z - x[0]) / (x[1] - x[0])))
+        row = int(np.rint((found[link, 2] / z - y[0]) / (y[1] - y[0])))
+        depth = _on_plane(image, row, column, support)
+        if depth > 0.0:
+            z = depth * scale
+            found[link, 1], found[link, 2], found[link, 3] = x[column] * z, y[row] * z, z
+            _measure(shapes, owners, link, found)
+
+
+@compiled
+def _on_plane(image, row, column, support):
+    """Returns the depth at a pixel, in units of the image, of the plane through those around it at
+    about its depth; 0 if they are too few. A plane's inverse depth is linear in the picture.
+    """
+    sums, count = np.zeros((3, 4)), 0
+    low, high = np.inf, 0.0
+    for down in range(max(row - HALF, 0), min(row + HALF + 1, image.shape[0])):
+        for across in range(max(column - HALF, 0), min(column + HALF + 1, image.shape[1])):
+            if kernels.agree(image[row, column], image[down, across], support):
+                value = np.float64(image[down, across])
+                low, high, count = min(low, value), max(high, value), count + 1
+                terms = (1.0, float(down - row), float(across - column), 1.0 / value)
+                for one in range(3):
+                    for other in range(4):
+                        sums[one, other] += terms[one] * terms[other]
+    if count < LEAST:
+        return 0.0
+    sums[1, 1] += RIDGE * count
+    sums[2, 2] += RIDGE * count
+    inverse = _first_unknown(sums)
+    return min(max(1.0 / inverse, low), high) if inverse > 0.0 else 0.0
+
+
+@compiled
+def _first_unknown(rows):
+    """Returns the first unknown of three linear equations, rows (3, 4), by Cramer's rule."""
+    a, b, c, p = rows[0]
+    d, e, f, q = rows[1]
+    g, h, i, r = rows[2]
+    whole = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+    return (p * (e * i - f * h) - b * (q * i - f * r) + c * (q * h - e * r)) / whole
+
+
+@compiled
+def _measure(shapes, owners, link, found):
+    """Fills the distance of found[link] and the point on the link's surface."""
+    x, y, z = found[link, 1], found[link, 2], found[link, 3]
+    nearest, least = -1, np.inf
+    for row in range(len(shapes)):
+        if owners[row] == link:
+            distance = kernels.distance(shapes, row, x, y, z)
+            if distance < least:
+                nearest, least = row, distance
+    found[link, 0] = max(least, 0.0)
+    if nearest >= 0:
+        kernels.put_surface(shapes, nearest, found, link)

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The nearest of many noisy pixels is too near; the surface through its neighbours is not."""
+
+import numpy as np
+import pytest
+
+from frame_ros.robots.shapes.link_shapes import placed, sphere
+from frame_ros.sensing.proximity.depth.camera import DepthCamera
+from frame_ros.sensing.proximity.depth.detector import DepthProximity
+from frame_ros.sensing.proximity.depth.options import DepthOptions
+from frame_ros.sensing.proximity.depth.surface_kernels import LEAST
+
+CAMERA = DepthCamera(101, 101, 100.0, 100.0, 50.0, 50.0)
+# 0.3 m behind the camera's wall, so that all the wall is in view and nothing is the robot.
+BALL = placed('ball', [sphere(0.05, [0.0, 0.0, 1.35])])
+QUIET = DepthOptions(depth_noise=0.0, thin_support=0, needs_links_in_view=False)
+
+
+def distance(depth, settings=QUIET, ball=BALL):
+    reading = DepthProximity(CAMERA, settings).measure(depth, ball, np.eye(3), np.zeros(3))
+    gap = np.linalg.norm(reading.points_on_obstacle - reading.points_on_robot, axis=1)
+    assert gap[0] == pytest.approx(reading.distance, abs=1e-6)
+    return reading.distance
+
+
+@pytest.mark.parametrize('kind', [np.uint16, np.float32])
+def test_noise_of_many_pixels_brings_no_surface_nearer(kind):
+    rng, errors = np.random.default_rng(0), []
+    for _ in range(8):
+        wall = 1.0 + rng.normal(0.0, 0.003, (101, 101))
+        wall = np.rint(1e3 * wall) if kind == np.uint16 else wall
+        errors.append([distance(wall.astype(kind)) - 0.3,
+                       distance(wall.astype(kind), DepthOptions(
+                           depth_noise=0.0, thin_support=0, needs_links_in_view=False,
+                           smoothing=1, min_support=0)) - 0.3])  # fmt: skip
+    settled, pixels = np.median(errors, axis=0)
+    assert pixels < -0.005 and abs(settled) < 0.0015
+
+
+def test_a_surface_without_noise_stays_where_it_is():
+    x, y = CAMERA.rays()
+    slanted = 1.0 / (1.0 + 0.3 * x + 0.2 * y[:, None])  # the plane z + 0.3 x + 0.2 y = 1
+    normal = np.array([0.3, 0.2, 1.0]) / np.linalg.norm([0.3, 0.2, 1.0])
+    expected = normal @ [0.0, 0.0, 1.35] - 1.0 / np.linalg.norm([0.3, 0.2, 1.0]) - 0.05
+    assert distance(slanted.astype(np.float32)) == pytest.approx(expected, abs=2e-4)
+
+
+def test_what_lies_behind_an_edge_moves_nothing():
+    step = np.full((101, 101), 1600, np.uint16)
+    step[:, :51] = 1000  # its edge is the nearest to the ball on the right
+    beside = placed('ball', [sphere(0.05, [0.3, 0.0, 1.0])])
+    found = distance(step, ball=beside)
+    assert found == pytest.approx(0.25, abs=1e-6)
+
+
+def test_a_thing_of_few_pixels_is_its_nearest_pixel():
+    few = np.zeros((101, 101), np.uint16)
+    few[49:52, 49:52] = 1000
+    few[50, 50] = 990
+    settings = DepthOptions(
+        depth_noise=0.0, thin_support=0, needs_links_in_view=False, min_valid_fraction=0.0,
+        smoothing=3, min_support=0,
+    )  # fmt: skip
+    assert np.count_nonzero(few) < LEAST
+    assert distance(few, settings) == pytest.approx(0.3, abs=1e-6)  # the median took the 990
