@@ -212,6 +212,18 @@ class RobotSimulation(SceneCameras):
         """Names of bodies that must not be touched."""
         raise NotImplementedError
 
+    def object_pose(self) -> NDArray[np.float64]:
+        """(7,) position (m) and quaternion xyzw of the object to pick, in the base frame."""
+        return self.pose_of(self._target)
+
+    def goal_pose(self) -> NDArray[np.float64]:
+        """(7,) position (m) and quaternion xyzw of where it is to go."""
+        raise NotImplementedError
+
+    def step(self, targets: Sequence[float] | NDArray[np.float64] | None, steps: int) -> None:
+        """Advances by `steps` timesteps, see the simulations."""
+        raise NotImplementedError
+
     def pose_of(self, body: str) -> NDArray[np.float64]:
         """Returns (7,) position (m) and quaternion xyzw of a body, in the base frame."""
         found = self.data.body(body)

@@ -237,10 +237,6 @@ class PickPlaceSimulation(RobotSimulation):
         """Ends all pushes."""
         self._forces.clear(self.data)
 
-    def object_pose(self) -> NDArray[np.float64]:
-        """(7,) position (m) and quaternion xyzw of the cube, in the base frame."""
-        return self.pose_of('cube')
-
     def goal_pose(self) -> NDArray[np.float64]:
         """Returns (7,) position (m) and quaternion xyzw of the middle of the bin's floor."""
         position = self.data.mocap_pos[0] + (0.0, 0.0, self.robot.table.bin_wall)
