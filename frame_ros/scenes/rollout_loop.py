@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -80,13 +81,7 @@ class RolloutLoop:
 
     def _settings(self, ot_task: str) -> PipelineOptions:
         """The settings of the metrics."""
-        lower, upper = zip(*self._limits.values())
-        return PipelineOptions(
-            action_names=tuple(self._limits),
-            action_lower=lower,
-            action_upper=upper,
-            ot_task=ot_task,
-        )
+        return _settings_of(tuple(self._limits.items()), ot_task)
 
     def _roll(
         self, policy: Policy, on_step: StepListener | None = None
@@ -163,7 +158,7 @@ class RolloutLoop:
             'position': position,
             'orientation': orientation,
             'action': action,
-            'distance': scene.distance().distance,
+            'distance': scene.least_distance(),
             'object': observation.poses['object'],
             'goal': observation.poses['goal'],
         }
@@ -195,3 +190,14 @@ def check_rate(rate: float, timeout: float) -> None:
         )
     if not timeout > 0:
         raise ValueRangeError(f'timeout is {timeout} s; it must be positive')
+
+
+@lru_cache(maxsize=32)
+def _settings_of(
+    limits: tuple[tuple[str, tuple[float, float]], ...], ot_task: str
+) -> PipelineOptions:
+    names, bounds = zip(*limits, strict=True)
+    lower, upper = zip(*bounds, strict=True)
+    return PipelineOptions(
+        action_names=names, action_lower=lower, action_upper=upper, ot_task=ot_task
+    )

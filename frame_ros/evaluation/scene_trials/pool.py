@@ -86,12 +86,11 @@ class TrialPool:
             return
         while len(self._workers) < self._count:
             self._workers.append(self._start())
-        for index, worker in enumerate(self._workers):
-            if not worker.is_alive:
-                self._workers[index] = self._start()
         while True:
-            for worker in self._workers:
+            for index, worker in enumerate(self._workers):
                 if worker.planned is None and (planned := next(waiting, None)) is not None:
+                    if not worker.is_alive:
+                        self._workers[index] = worker = self._start()
                     worker.give(planned)
             busy = [worker for worker in self._workers if worker.planned is not None]
             if not busy:
@@ -113,7 +112,6 @@ class TrialPool:
                 result, problem = None, f'it took more than {self._most:g} s and was ended'
             if result is None:
                 result = planned.without_result(self._policy.called, problem, worker.age)
-                self._workers[self._workers.index(worker)] = self._start()
             worker.planned = None
             yield planned, result
 

@@ -109,6 +109,21 @@ class DistanceTruth:
             link_points, link_obstacles,
         )  # fmt: skip
 
+    def least(self, data: mujoco.MjData) -> float:
+        """The least of the distances that `read` has, m, in less time."""
+        bounds, columns, best = self._bounds(data).ravel(), len(self._obstacle_geoms), np.inf
+        place = int(bounds.argmin())
+        while bounds[place] < best:
+            row, column = divmod(place, columns)
+            found = self._mj.mj_geomDistance(
+                self._model, data, self._link_geoms[row], self._obstacle_geoms[column],
+                best if best < 9 else 9.0, None,
+            )  # fmt: skip
+            best = min(best, max(float(found), 0.0))
+            bounds[place] = np.inf
+            place = int(bounds.argmin())
+        return float(best)
+
     def _bounds(self, data: mujoco.MjData) -> NDArray[np.float64]:
         """Returns (geoms of the links, obstacles) m, lower bounds of distances. A bound is the
         distance from the robot geom's centre to the obstacle's bounding box, less the geom's

@@ -48,7 +48,8 @@ class StateRecorder:
         touched: set[str] = set()
         if data.ncon:
             found = self._model.geom_bodyid[data.contact.geom]
-            for index in np.flatnonzero((found == self._target).any(axis=1)).tolist():
+            is_own = found == self._target
+            for index in np.flatnonzero(is_own[:, 0] | is_own[:, 1]).tolist():
                 side = 1 if found[index, 1] == self._target else 0
                 other = int(found[index, 1 - side])
                 push = self._push(data, index, side)

@@ -184,6 +184,10 @@ class RobotSimulation(SceneCameras):
         """Returns the least distance from the watched links to what must not be touched."""
         return self._truth(None).read(self.data)
 
+    def least_distance(self) -> float:
+        """Returns that of `distance` alone, m, in less time."""
+        return self._truth(None).least(self.data)
+
     def distances_of_links(self, obstacles: Sequence[str] | None = None) -> DistanceReading:
         """The true distance of every watched link to the nearest of the named things, with the
         closest points; None: those of `distance`. Names are of bodies, such as 'table', and
