@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ def _recorded_settings(episode: Episode) -> PipelineOptions:
     text = episode.attributes.get('metrics_config')
     if text:
         try:
-            return PipelineOptions.from_json(text)
+            return _parsed_settings(text)
         except FrameRosError as error:
             _note(episode, f'the recorded settings of the metrics are not usable: {error}')
     robot = episode.attributes.get('robot')
@@ -113,6 +114,12 @@ def _recorded_settings(episode: Episode) -> PipelineOptions:
             _note(episode, f'the limits of robot {robot!r} are not known: {error}')
     _note(episode, 'settings of the metrics were not recorded: actions are not normalised')
     return PipelineOptions()
+
+
+@lru_cache(maxsize=32)
+def _parsed_settings(text: str) -> PipelineOptions:
+    """The settings are frozen, and campaigns have many episodes of the same ones."""
+    return PipelineOptions.from_json(text)
 
 
 def _names_any(actions: Stream | None, joints: Sequence[str]) -> bool:

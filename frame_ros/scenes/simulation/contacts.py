@@ -126,7 +126,8 @@ class ContactTruth:
         """Returns the indices of the contacts of the robot."""
         if not data.ncon:
             return []
-        return np.flatnonzero(self._is_robot[data.contact.geom].any(axis=1)).tolist()
+        is_robot = self._is_robot[data.contact.geom]
+        return np.flatnonzero(is_robot[:, 0] | is_robot[:, 1]).tolist()
 
     def _robot_side(self, first: int, second: int) -> tuple[str, str, float] | None:
         """Returns (link, other, sign), the sign from MuJoCo's order to other-to-link."""
