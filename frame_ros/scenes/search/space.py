@@ -42,6 +42,16 @@ class Axis:
         """Operator and dimension, as `--fixed` takes them."""
         return f'{self.operator}.{self.dimension.name}'
 
+    @property
+    def is_deciding(self) -> bool:
+        """Whether it depends on its value whether others have an effect."""
+        return (self.operator, self.dimension.name) in DECIDING
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether values are nearer to one another or further: numbers are, other choices not."""
+        return all(isinstance(each, (int, float)) for each in self.dimension.choices)
+
     def bins(self, bins: int = BINS) -> int:
         """Number of cells."""
         return len(self.dimension.choices) or bins
