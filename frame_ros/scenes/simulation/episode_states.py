@@ -68,15 +68,26 @@ class StateRecorder:
         sign = 1.0 if side == 1 else -1.0  # the normal points from the first geom to the second
         return np.asarray(sign * force[0] * contact.frame[:3])
 
-    def states(self) -> EpisodeStates:
-        """All frames so far.
+    @property
+    def count(self) -> int:
+        """Number of frames so far."""
+        return len(self._frames)
+
+    def states(self, last: int | None = None) -> EpisodeStates:
+        """Returns the frames so far.
+
+        Args:
+            last: only the first frame and so many of the last; None: all.
 
         Raises:
             ShapeError: there are none.
         """
         if not self._frames:
             raise ShapeError('no frame was recorded; at least one is needed')
-        times, poses, grasped, robot, touched = zip(*self._frames, strict=True)
+        frames = self._frames
+        if last is not None and len(frames) > last + 1:
+            frames = [frames[0], *frames[-last:]]
+        times, poses, grasped, robot, touched = zip(*frames, strict=True)
         found = np.array(poses)
         return EpisodeStates(
             times=np.array(times),
