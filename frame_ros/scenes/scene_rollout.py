@@ -32,6 +32,7 @@ from frame_ros.scenes.tasks.rules import RULES, StepOutcomes, judge
 OT_TASKS = {'pick_up': 'pick', 'move_near': 'move', 'put_on': 'put_on', 'put_in': 'put_in'}
 ENDING_RULE = 'paper'  # by whose success an episode ends
 LOOKED = 0.1  # s, between two looks for success
+LEAST_MOVE = 0.01  # m, by which the target has moved or been lifted before any success
 
 
 @options
@@ -144,7 +145,9 @@ class SceneRollout(RolloutLoop):
         policy.reset(seed)
         self._states = StateRecorder(simulation.model, self.scene, simulation.robot)
         self._states.record(simulation.data)
-        self._sensors = SceneSensors(self.scene, simulation, seed, self._run.with_depth)
+        self._sensors = SceneSensors(
+            self.scene, simulation, seed, policy.cameras, self._run.with_depth
+        )
         self._state = TaskState.RUNNING
         record, end = self._roll(policy, on_step)
         duration = float(simulation.time)
@@ -181,11 +184,16 @@ class SceneRollout(RolloutLoop):
         self._states.record(simulation.data)
         if simulation.is_lost:
             self._state = TaskState.FAILURE
-        elif self._states.count % self._looked == 0:
+        elif self._states.count % self._looked == 0 and self._may_be_done():
             recent = self._states.states(self._window)
             if judge(self.scene, recent, ENDING_RULE).reached.get('success'):
                 self._state = TaskState.SUCCESS
         return self._state is not TaskState.RUNNING
+
+    def _may_be_done(self) -> bool:
+        """Returns whether it is worth while to judge: nothing of a success is missed."""
+        is_held_away = self.scene.task.kind in ('put_on', 'put_in') and self._states.touches_robot
+        return not is_held_away and self._states.has_moved(LEAST_MOVE)
 
     def _observe(
         self, policy: Policy, stamp: int, executed: float, is_seen: bool = True
