@@ -79,7 +79,7 @@ class CoverageProposer:
 class GuidedProposer:
     """Scenes near those that broke the policy most, by a tree-structured Parzen estimator (Optuna).
 
-    The scores of all scenes are computed anew for each batch, as ranks and novelty change with
+    The scores of all scenes are computed again for each batch, as ranks and novelty change with
     every result.
 
     Args:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,14 @@ from frame_ros.evaluation.scene_trials.proposers import (
 )
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.search_folder import SearchFolder
+from frame_ros.evaluation.trials.campaign import plain
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.generation.generator import SceneDraws
 from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.generation.operators import chosen_operators, fixed_values
 from frame_ros.scenes.generation.setting import setting
 from frame_ros.scenes.search.coverage import OperatorCoverage, operator_coverage
-from frame_ros.scenes.search.space import Cell, SceneSpace
+from frame_ros.scenes.search.space import Cell, SceneSpace, Values
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 from frame_ros.scenes.tasks.kinds import TASKS
 from frame_ros.scenes.tasks.rules import RULES
@@ -76,7 +78,7 @@ class SearchOptions:
 
 @attrs.frozen
 class SearchFound:
-    """What a search found.
+    """Scenes tried by a search.
 
     Attributes:
         tried: scenes with their results, in order.
@@ -129,8 +131,8 @@ class SearchFound:
 def search(
     chosen: SearchOptions,
     evaluate: Evaluate,
-    folder: Path | None = None,
-    policy: str = '',
+    folder: str | Path | None = None,
+    settings: Mapping[str, Any] | None = None,
     limits: SceneLimits | None = None,
     robot: SceneRobot | None = None,
     on_batch: Callable[[Sequence[TriedScene]], None] = lambda tried: None,
@@ -139,14 +141,14 @@ def search(
 
     The same options and results give the same scenes. Scenes that break a constraint are drawn
     again where they break it; they are counted, and cost no trial. With a folder the search goes on
-    where one with the same options stopped: it chooses the same scenes once more, and those with
-    results there are not run.
+    where one with the same options stopped, or had a smaller budget: it chooses the same scenes
+    once more, and those with results there are not run.
 
     Args:
-        chosen: what is searched how.
+        chosen: how to search for what.
         evaluate: runs scenes, each `chosen.repeats` times.
         folder: of a campaign; None: nothing is written.
-        policy: its name, for the folder.
+        settings: of the policy and its runs, for the folder, as `settings_of` gives them.
         limits: of scenes.
         robot: instead of `chosen.robot`, already loaded.
         on_batch: gets all scenes tried so far, after each batch.
@@ -160,37 +162,49 @@ def search(
     operators = chosen_operators(chosen.operators)
     place = setting(robot or scene_robot(chosen.robot), chosen.task, limits)
     space = SceneSpace(place, operators, fixed_values(chosen.fixed, operators, place))
-    propose = _proposer(chosen, space)
-    settings = {'search': flatten(chosen), 'policy': policy}
-    store = _Store(
-        evaluate, chosen.repeats, None if folder is None else SearchFolder(folder, settings)
-    )
-    draws = SceneDraws(place, operators, space.fixed)
+    propose, draws = _proposer(chosen, space), _Draws(space, chosen.seed)
+    kept = {name: value for name, value in flatten(chosen).items() if name != 'budget'}
+    place_of = None if folder is None else SearchFolder(
+        folder, {**(settings or {}), 'search': plain(kept)})  # fmt: skip
+    store = _Store(evaluate, chosen.repeats, place_of)
     tried: list[TriedScene] = []
-    index = left_out = number = 0
-    while len(tried) < chosen.budget:
+    for number in itertools.count():
         count = min(chosen.batch, chosen.budget - len(tried))
-        scenes = []
-        for values in propose(tried, count, (chosen.seed, number)):
-            found = draws.find(chosen.seed, index, values)
-            index += 1
-            if isinstance(found, Scene):
-                scenes.append(found)
-            else:
-                left_out, problem = left_out + 1, found
+        scenes = draws.scenes(propose(tried, count, (chosen.seed, number))) if count else []
         if not scenes:
-            if not tried:
-                raise ValueRangeError(f'no scene keeps all constraints: {problem}')
-            break  # nothing new is left to try
+            break  # all of the budget is spent, or nothing new is left to try
         for scene, results in zip(scenes, store.run(scenes), strict=True):
             assert scene.origin is not None
             tried.append(TriedScene(scene, space.cell_of(scene.origin.values), tuple(results)))
-        number += 1
         on_batch(tried)
+    if not tried:
+        raise ValueRangeError(f'no scene keeps all constraints: {draws.problem}')
     coverage = operator_coverage([each.scene for each in tried], space)
     return SearchFound(
-        tuple(tried), draws.draws, dict(draws.rejected), left_out, coverage, chosen.success_rule
-    )
+        tuple(tried), draws.found.draws, dict(draws.found.rejected), draws.left_out, coverage,
+        chosen.success_rule,
+    )  # fmt: skip
+
+
+class _Draws:
+    """Makes scenes of values, each with a number of its own."""
+
+    def __init__(self, space: SceneSpace, seed: int) -> None:
+        self.found = SceneDraws(space.setting, space.operators, space.fixed)
+        self._seed, self._index = seed, 0
+        self.left_out, self.problem = 0, ''
+
+    def scenes(self, proposed: Sequence[Values | None]) -> list[Scene]:
+        """The scenes that could be made."""
+        scenes = []
+        for values in proposed:
+            found = self.found.find(self._seed, self._index, values)
+            self._index += 1
+            if isinstance(found, Scene):
+                scenes.append(found)
+            else:
+                self.left_out, self.problem = self.left_out + 1, found
+        return scenes
 
 
 def _proposer(chosen: SearchOptions, space: SceneSpace) -> Proposer:
@@ -217,14 +231,14 @@ class _Store:
         found: dict[str, list[TrialResult]] = {}
         if self._folder is not None:
             self._take(scenes, self._folder)
-            found = {each.name: self._folder.results.get(each.name, []) for each in scenes}
+            found = {each.name: self._folder.of_scene.get(each.name, []) for each in scenes}
         lacking = [s for s in scenes if len(found.get(s.name, ())) < self._repeats]
         if lacking:
             known = {each.key for results in found.values() for each in results}
             fresh = [each for each in self._evaluate(lacking) if each.key not in known]
             if self._folder is not None:
                 self._folder.add_results(fresh)
-                found = {each.name: self._folder.results.get(each.name, []) for each in scenes}
+                found = {each.name: self._folder.of_scene.get(each.name, []) for each in scenes}
             else:
                 for each in fresh:
                     found.setdefault(each.scene, []).append(each)

@@ -44,12 +44,12 @@ class Axis:
 
     @property
     def is_deciding(self) -> bool:
-        """Whether it depends on its value whether others have an effect."""
+        """True if it depends on its value which others have an effect."""
         return (self.operator, self.dimension.name) in DECIDING
 
     @property
     def is_ordered(self) -> bool:
-        """Whether values are nearer to one another or further: numbers are, other choices not."""
+        """True if values are nearer to one another or further: numbers, not other choices."""
         return all(isinstance(each, (int, float)) for each in self.dimension.choices)
 
     def bins(self, bins: int = BINS) -> int:

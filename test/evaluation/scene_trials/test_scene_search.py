@@ -96,7 +96,7 @@ def test_a_search_goes_on_where_it_was_interrupted(mode, tmp_path):
     assert [each.scene for each in found.tried] == [each.scene for each in at_once.tried]
     assert found.rejected == at_once.rejected and found.draws == at_once.draws
     assert found.failed_cells == at_once.failed_cells
-    with pytest.raises(SetupError, match='of a search with search'):
+    with pytest.raises(SetupError, match='another search: seed is 1, and was 0'):
         search(options(mode, seed=1), evaluate, tmp_path, robot=ROBOT)
 
 
