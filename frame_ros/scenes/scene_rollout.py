@@ -12,7 +12,6 @@ import attrs
 import numpy as np
 
 from frame_ros.core.errors import FrameRosError
-from frame_ros.core.options import option, options
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
 from frame_ros.policies.base import Policy
@@ -21,7 +20,8 @@ from frame_ros.policies.protocol import Observation
 from frame_ros.scenes.description.scene import Scene, SceneObject
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.setting import Setting, setting
-from frame_ros.scenes.rollout_loop import RATES, RolloutLoop, StepListener
+from frame_ros.scenes.rollout_loop import RolloutLoop, StepListener
+from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.scene_sensors import SceneSensors
 from frame_ros.scenes.simulation.episode_states import StateRecorder
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
@@ -33,19 +33,6 @@ OT_TASKS = {'pick_up': 'pick', 'move_near': 'move', 'put_on': 'put_on', 'put_in'
 ENDING_RULE = 'paper'  # by whose success an episode ends
 LOOKED = 0.1  # s, between two looks for success
 LEAST_MOVE = 0.01  # m, by which the target has moved or been lifted before any success
-
-
-@options
-class SceneRunOptions:
-    """Runs of a policy in scenes."""
-
-    rate: float = option(
-        30.0, 'control steps per second', unit='Hz', at_least=RATES[0], at_most=RATES[1]
-    )
-    timeout: float = option(20.0, 'after which a trial ends', unit='s', above=0.0)
-    timestep: float = option(0.002, 'of the physics, about', unit='s', at_least=1e-4, at_most=5e-3)
-    is_checked: bool = option(True, 'a scene that breaks a constraint is invalid, and not run')
-    with_depth: bool = option(False, 'depth is drawn with every image, and thrown away')
 
 
 @attrs.frozen(kw_only=True)
