@@ -17,12 +17,11 @@ from scipy.stats import rankdata
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.evaluation.scene_trials.result import TrialResult
+from frame_ros.evaluation.scene_trials.search_options import QUALITY
 from frame_ros.metrics.registry import metric
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.search.space import Cell
 
-# By which successes are ranked: how smooth, how direct and how safe they are.
-QUALITY = ('ps', 'tcp_jerk', 'tcp_pi', 'a_pi', 'ot', 'cr', 'rf')
 LEAST_FAILURE = 0.5  # score that all failures are above, and all successes below
 LAST_STEP = 0.5  # share of the rest that a failure at the last step has
 

@@ -12,8 +12,8 @@ from typing import Any
 import attrs
 
 from frame_ros.core.errors import SetupError, ValueRangeError
-from frame_ros.core.options import flatten, option, options, rule
-from frame_ros.evaluation.scene_trials.objective import QUALITY, TriedScene, check_metrics
+from frame_ros.core.options import flatten
+from frame_ros.evaluation.scene_trials.objective import TriedScene
 from frame_ros.evaluation.scene_trials.proposers import (
     CoverageProposer,
     GuidedProposer,
@@ -22,6 +22,7 @@ from frame_ros.evaluation.scene_trials.proposers import (
 )
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.search_folder import SearchFolder
+from frame_ros.evaluation.scene_trials.search_options import SearchOptions
 from frame_ros.evaluation.trials.campaign import plain
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.generation.generator import SceneDraws
@@ -31,49 +32,9 @@ from frame_ros.scenes.generation.setting import setting
 from frame_ros.scenes.search.coverage import OperatorCoverage, operator_coverage
 from frame_ros.scenes.search.space import Cell, SceneSpace, Values
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
-from frame_ros.scenes.tasks.kinds import TASKS
-from frame_ros.scenes.tasks.rules import RULES
 
-MODES = {
-    'guided': 'near what broke the policy most so far, and unlike it (needs optuna)',
-    'coverage': 'cells of the operators, and pairs of cells, that were not tried first',
-    'random': 'as frame-ros scenes generate draws',
-}
 # Scenes -> the result of each, or several of each where it is run again; in any order.
 Evaluate = Callable[[Sequence[Scene]], Sequence[TrialResult]]
-# Modes find the same scenes whatever the number of processes; so batches do not depend on it.
-BATCH = 8
-
-
-@options
-class SearchOptions:
-    """A search for scenes that break a policy."""
-
-    robot: str = option('so101', 'simulated robot, or the YAML file of its profile')
-    task: str = option('pick_up', 'task', choices=tuple(TASKS))
-    mode: str = option('guided', 'how scenes are chosen', choices=tuple(MODES))
-    budget: int = option(200, 'scenes to try', at_least=1)
-    repeats: int = option(1, 'runs of each scene, each with another policy seed', at_least=1)
-    seed: int = option(0, 'seed of the search', at_least=0)
-    batch: int = option(BATCH, 'scenes that are chosen, and run, at a time', at_least=1)
-    operators: tuple[str, ...] = option(
-        ('paper',), "names of what varies; paper: VLATest's ten, all: every one"
-    )
-    fixed: Mapping[str, Any] = option(
-        {}, 'a dimension of an operator that is the same in every scene: confounder_count.count=2'
-    )
-    success_rule: str = option('paper', 'rule of success', choices=tuple(RULES))
-    metrics: tuple[str, ...] = option(
-        QUALITY, 'ids of the metrics by which successes are ranked, the worst first'
-    )
-
-    @rule('metrics', 'ids of metrics by which higher or lower is better')
-    def _have_directions(self) -> bool:
-        try:
-            check_metrics(self.metrics)
-        except ValueRangeError:
-            return False
-        return True
 
 
 @attrs.frozen
