@@ -23,14 +23,14 @@ OPERATORS = (
     *('target_type', 'confounder_count', 'target_position', 'confounder_position'),
     *('light_intensity', 'camera_position', 'mass', 'table_texture'),
 )
-NAMES = ('heavy and aside', 'light and far', 'a can among four')
+NAMES = ('heavy and aside', 'light and far', 'a heavy can among four')
 MISS = 0.04  # m
 RUN = SceneRunOptions(timeout=8.0, is_checked=False)  # the search has checked
 
 
 class RareWeaknesses(ScriptedTasks):
     """As `ScriptedTasks`, but misses heavy targets on one side and light ones far away, and takes
-    another thing than a can among four confounders.
+    another thing than a heavy can among four confounders.
     """
 
     name = 'rare_weaknesses'
@@ -38,7 +38,8 @@ class RareWeaknesses(ScriptedTasks):
     def know(self, scene: KnownScene) -> None:
         """Takes the objects of the next episode."""
         super().know(scene)
-        self._is_confused = is_can_among_four(scene.target.type, len(scene.objects) - 1)
+        factor = scene.target.mass / MASSES[scene.target.type]
+        self._is_confused = is_can_among_four(scene.target.type, len(scene.objects) - 1, factor)
 
     def _taken(self) -> KnownObject:
         scene = self._known()
@@ -60,21 +61,21 @@ TABLE = _PLACE.robot.table
 MASSES: Mapping[str, float] = {name: kind.mass for name, kind in _PLACE.types.items()}
 
 
-def is_can_among_four(kind: str, confounders: int) -> bool:
-    """Returns whether another thing is taken."""
-    return kind == 'can' and confounders == 4
+def is_can_among_four(kind: str, confounders: int, factor: float) -> bool:
+    """Returns whether another thing is taken. Of types and numbers alone it would be too common."""
+    return kind == 'can' and confounders == 4 and factor > 1.0
 
 
 def is_heavy_and_aside(factor: float, azimuth: float) -> bool:
     """Of a factor on the mass, and rad."""
     low, high = TABLE.object_azimuths
-    return factor > 1.5 and azimuth < low + 0.25 * (high - low)
+    return factor > 1.6 and azimuth < low + 0.2 * (high - low)
 
 
 def is_light_and_far(factor: float, radius: float) -> bool:
     """Of a factor on the mass, and m."""
     low, high = TABLE.object_radii
-    return factor < 0.65 and radius > high - 0.25 * (high - low)
+    return factor < 0.625 and radius > high - 0.2 * (high - low)
 
 
 def planted(scene: Scene) -> dict[str, bool]:
@@ -86,7 +87,7 @@ def planted(scene: Scene) -> dict[str, bool]:
     found = (
         is_heavy_and_aside(factor, azimuth),
         is_light_and_far(factor, radius),
-        is_can_among_four(scene.target.type, len(scene.confounders)),
+        is_can_among_four(scene.target.type, len(scene.confounders), factor),
     )
     return dict(zip(NAMES, found, strict=True))
 
