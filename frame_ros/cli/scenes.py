@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.cli import scene_runs
+from frame_ros.cli import scene_runs, scene_search
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
 from frame_ros.core.errors import FrameRosError, SetupError
@@ -31,6 +31,7 @@ ACTIONS = {
     'convert': "write VLATest's scene files in this package's form",
     'operators': 'list what scenes vary by',
     'run': 'run a policy in the scenes of files',
+    **scene_search.ACTIONS,
 }
 SHOWN = ('scene', 'task', 'robot', 'instruction', 'objects', 'light', 'policy seed')
 
@@ -65,8 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--output',
         type=any_path,
         metavar='FILE',
-        help='the file to write, .json or .yaml (default: JSON to the standard output); of run: '
-        'the folder of the campaign, which may be there already',
+        help='the file to write, .json or .yaml (default: JSON to the standard output); of run '
+        'and search: the folder of the campaign, which may be there already',
     )
     parser.add_argument(
         '--models',
@@ -77,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, GenerateOptions)
     add_options(parser.add_argument_group('limits'), SceneLimits)
     scene_runs.add_arguments(parser)
+    scene_search.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -88,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         SetupError: a file cannot be read or written, or has a mistake.
         ValueRangeError: there is no such operator.
     """
-    has_files = args.what in ('check', 'show', 'convert', 'run')
+    has_files = args.what in ('check', 'show', 'convert', 'run', *scene_search.OF_FILES)
     if has_files != bool(args.files):
         raise SetupError(f'{args.what} needs {"files" if has_files else "no file"} of scenes')
     if args.what == 'generate':
@@ -97,6 +99,8 @@ def run(args: argparse.Namespace) -> int:
         return _convert(args)
     if args.what == 'run':
         return scene_runs.run(args, [scene for file in args.files for scene in _read(file)])
+    if args.what in scene_search.ACTIONS:
+        return scene_search.run(args, [scene for file in args.files for scene in _read(file)])
     if args.what == 'operators':
         print(format_table(operator_rows()))
         return 0

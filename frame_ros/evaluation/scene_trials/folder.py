@@ -156,7 +156,8 @@ def _read_settings(folder: Path) -> Mapping[str, Any]:
     return found
 
 
-def _refuse_others(folder: Path, wanted: Mapping[str, Any], scenes: Sequence[Scene]) -> None:
+def check_settings(folder: Path, wanted: Mapping[str, Any]) -> None:
+    """Raises SetupError where a folder is of a campaign with other settings, or of none."""
     found, same = _read_settings(folder), json.loads(json.dumps(wanted))
     for name in dict.fromkeys((*same, *found)):
         if found.get(name) != same.get(name):
@@ -164,6 +165,10 @@ def _refuse_others(folder: Path, wanted: Mapping[str, Any], scenes: Sequence[Sce
                 f'{folder} is of a campaign with another {name}: {_difference(found, same, name)}; '
                 'give another folder'
             )
+
+
+def _refuse_others(folder: Path, wanted: Mapping[str, Any], scenes: Sequence[Scene]) -> None:
+    check_settings(folder, wanted)
     if read_scenes(folder / SCENES) != tuple(scenes):
         raise SetupError(f'{folder} is of a campaign with other scenes; give another folder')
 

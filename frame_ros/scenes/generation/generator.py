@@ -79,7 +79,7 @@ def generate(
         )
     chosen = chosen_operators(operators)
     place = setting(robot if isinstance(robot, SceneRobot) else scene_robot(robot), task, limits)
-    search = _Search(place, chosen, fixed_values(fixed or {}, chosen, place))
+    search = SceneDraws(place, chosen, fixed_values(fixed or {}, chosen, place))
     scenes, left_out = [], {}
     for index in range(count):
         found = search.find(seed, index)
@@ -107,8 +107,16 @@ def scene_from(
     return found
 
 
-class _Search:
-    """Finds one scene after the other."""
+class SceneDraws:
+    """Finds one scene after the other that keeps all constraints, no two the same.
+
+    Attributes:
+        draws: number of scenes that were tried.
+        rejected: constraint -> number of draws that broke it.
+    """
+
+    draws: int
+    rejected: Counter[str]
 
     def __init__(
         self, setting: Setting, operators: Sequence[Operator], fixed: Mapping[str, Any]
@@ -127,11 +135,21 @@ class _Search:
         self._spent: set[str] = set()
         self.draws, self.rejected = 0, Counter[str]()
 
-    def find(self, seed: int, index: int) -> Scene | str:
-        """Returns a scene, or the reason why the last draw was rejected."""
+    def find(
+        self, seed: int, index: int, first: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> Scene | str:
+        """Returns a scene, or the reason why the last draw was rejected.
+
+        Args:
+            seed, index: of the draws.
+            first: operator -> dimension -> value to try first; of them is drawn again what breaks a
+                constraint. None: they are drawn.
+        """
         rng = np.random.default_rng((seed, index))
         policy_seed = int(rng.integers(_MOST_SEED))
         draws = {each.name: self._draw(each, rng) for each in self._operators}
+        if first is not None:
+            draws = {name: dict(first[name]) for name in draws}
         problem = ''
         for attempt in range(self._setting.limits.attempts):
             self.draws += 1

@@ -80,8 +80,10 @@ class Dimension:
         if self.choices:
             return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
         if self.is_log:
-            return float(self.low * (self.high / self.low) ** share)
-        return float(self.low + (self.high - self.low) * share)
+            value = self.low * (self.high / self.low) ** share
+        else:
+            value = self.low + (self.high - self.low) * share
+        return float(min(max(value, self.low), self.high))  # which rounding may pass
 
     def checked(self, value: Any) -> Any:
         """A value of the range, whole numbers as decimal ones, or one of the choices.

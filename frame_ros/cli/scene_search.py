@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros scenes search`, `coverage` and `mutate`: scenes that break a policy, what scenes have
+tried, and scenes with other instructions. See docs/scene-search.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frame_ros.cli.arguments import input_file
+from frame_ros.cli.metrics import format_table
+from frame_ros.cli.progress import Progress
+from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.option_texts import add_options, from_arguments
+from frame_ros.core.options import evolved, option, options
+from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
+from frame_ros.evaluation.scene_trials.search_options import SearchOptions
+from frame_ros.scenes.generation.limits import SceneLimits
+from frame_ros.scenes.run_options import SceneRunOptions
+
+if TYPE_CHECKING:
+    from frame_ros.evaluation.scene_trials.result import TrialResult
+    from frame_ros.scenes.description.scene import Scene
+    from frame_ros.scenes.search.coverage import OperatorCoverage
+
+ACTIONS = {
+    'search': 'look for scenes in which a policy fails',
+    'coverage': 'count how much of what can vary the scenes of files have tried',
+    'mutate': 'write scenes with other words for their instructions',
+}
+OF_FILES = ('coverage', 'mutate')
+# Options that `generate` and `run` have too.
+SHARED = ('robot', 'task', 'seed', 'operators', 'fixed', 'repeats')
+INTERRUPTED = 130
+
+
+@options
+class MutateOptions:
+    """Mutated instructions."""
+
+    mutations: int = option(
+        1, 'other instructions for each scene, drawn by --seed; 0: all that there are', at_least=0
+    )
+    seed: int = option(0, 'of the draws', at_least=0)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments that `generate` and `run` do not have."""
+    add_options(parser.add_argument_group('search'), SearchOptions, SHARED)
+    group = parser.add_argument_group('mutate')
+    add_options(group, MutateOptions, ('seed',))
+    group.add_argument(
+        '--instructions', type=input_file, metavar='FILE',
+        help='what frame-ros rephrase wrote, instead of the reviewed list of this package',
+    )  # fmt: skip
+
+
+def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
+    """Does what is asked for; returns 1 if there is nothing to show.
+
+    Args:
+        scenes: of the files of `coverage` and `mutate`.
+
+    Raises:
+        FrameRosError: as of `search`, or scenes or instructions are not as expected.
+    """
+    return {'search': _search, 'coverage': _coverage, 'mutate': _mutate}[args.what](args, scenes)
+
+
+def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
+    from frame_ros.evaluation.scene_trials.campaign import plan, settings_of
+    from frame_ros.evaluation.scene_trials.pool import TrialPool
+    from frame_ros.evaluation.scene_trials.search import search
+
+    if args.output is None:
+        raise SetupError('search needs --output, the folder of the campaign')
+    chosen = from_arguments(SearchOptions, args)
+    # Its seeds are those of the scenes; --seed is that of the search.
+    policy = evolved(from_arguments(TrialPolicyOptions, args), seed=0)
+    # The search has checked each scene by its own limits.
+    runs = evolved(from_arguments(SceneRunOptions, args), is_checked=False)
+    policy.check(chosen.robot)
+    try:
+        with (
+            Progress('scenes', args.quiet) as bar,
+            TrialPool(policy, runs, getattr(args, 'processes', 2)) as pool,
+        ):
+
+            def evaluate(scenes: Sequence[Scene]) -> list[TrialResult]:
+                return [result for _, result in pool.run(plan(scenes, chosen.repeats))]
+
+            found = search(
+                chosen, evaluate, args.output, settings_of(policy, runs),
+                from_arguments(SceneLimits, args),
+                on_batch=lambda tried: bar(len(tried), chosen.budget),
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        print(f'interrupted; the same command continues in {args.output}', file=sys.stderr)
+        return INTERRUPTED
+    print(found.text)
+    names = [each.scene.name for each in found.failures]
+    print(f'failed: {", ".join(names) or "none"}\nin {Path(args.output)}')
+    return 0 if found.invalid < len(found.tried) else 1
+
+
+def _coverage(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
+    groups: dict[tuple[str, str, tuple[str, ...]], list[Scene]] = {}
+    for each in scenes:
+        values = tuple(each.origin.values) if each.origin else ()
+        groups.setdefault((each.robot, each.task.kind, values), []).append(each)
+    for (robot, kind, values), found in groups.items():
+        print(f'{len(found)} scenes: {kind}, {robot}')
+        _print_coverage(found, bool(values))
+    return 0 if groups else 1
+
+
+def _print_coverage(scenes: Sequence[Scene], has_values: bool) -> None:
+    from frame_ros.scenes.generation.setting import setting
+    from frame_ros.scenes.search.coverage import operator_coverage, target_coverage
+    from frame_ros.scenes.search.space import space_of
+    from frame_ros.scenes.simulation.scene_robot import scene_robot
+
+    first = scenes[0]
+    try:
+        place = setting(scene_robot(first.robot), first.task.kind)
+    except FrameRosError as error:
+        print(f'{error}; so the grid lies around the targets of these scenes')
+        place = None
+    try:
+        print(f'targets: {target_coverage(scenes, place):.2f} of a 10 x 10 grid')
+    except FrameRosError as error:
+        print(f'targets: {error}')
+    if place is not None and has_values:
+        print(coverage_text(operator_coverage(scenes, space_of(first, place))))
+    else:
+        print('operators: these scenes say no values of them')
+
+
+def coverage_text(found: OperatorCoverage) -> str:
+    """Returns a table of the coverage of operators."""
+    rows: list[tuple[str, ...]] = [('dimension', 'cells covered', 'of')]
+    rows += [(name, str(have), str(every)) for name, (have, every) in found.cells.items()]
+    return (
+        f'{format_table(rows)}\ncells: {found.single_share:.2f}, the mean of the dimensions\n'
+        f'pairs of cells: {found.pair_share:.2f}, {found.pairs[0]} of {found.pairs[1]}\n'
+        f'cells of the whole grid: {found.distinct}'
+    )
+
+
+def _mutate(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
+    from frame_ros.core.output_files import check_file, refuse_inputs
+    from frame_ros.policies.rephrasing.rephrasings import load_rephrasings
+    from frame_ros.scenes.description.files import check_ending, write_scenes
+    from frame_ros.scenes.tasks.instructions import mutated_scenes
+
+    if args.output is None:
+        raise SetupError('mutate needs --output, the file to write')
+    output = check_file(args.output, '--output')
+    check_ending(output)
+    refuse_inputs(output, [Path(file).expanduser() for file in args.files], '--output')
+    chosen = from_arguments(MutateOptions, args)
+    source = load_rephrasings(args.instructions) if args.instructions else None
+    found = mutated_scenes(scenes, source, chosen.mutations, chosen.seed)
+    write_scenes(output, [each.scene for each in found])
+    print(f'{len(found)} scenes with other instructions, of {len(scenes)}')
+    return 0
