@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
+from frame_ros.cli.scenes_report import add_report_arguments, report_campaigns
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
@@ -29,6 +30,7 @@ ACTIONS = {
     'show': 'list the scenes of files',
     'convert': "write VLATest's scene files in this package's form",
     'operators': 'list what scenes vary by',
+    'report': 'the robustness of policies over the scenes of campaigns',
 }
 SHOWN = ('scene', 'task', 'robot', 'instruction', 'objects', 'light', 'policy seed')
 
@@ -57,7 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'what', choices=tuple(ACTIONS), help='; '.join(f'{n}: {t}' for n, t in ACTIONS.items())
     )
     parser.add_argument(
-        'files', nargs='*', metavar='FILE', type=given, help='files of scenes, JSON or YAML'
+        'files',
+        nargs='*',
+        metavar='FILE',
+        type=given,
+        help='files of scenes, JSON or YAML; of report: folders of campaigns',
     )
     parser.add_argument(
         '--output',
@@ -73,6 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, GenerateOptions)
     add_options(parser.add_argument_group('limits'), SceneLimits)
+    add_report_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,13 +91,15 @@ def run(args: argparse.Namespace) -> int:
         SetupError: a file cannot be read or written, or has a mistake.
         ValueRangeError: there is no such operator.
     """
-    has_files = args.what in ('check', 'show', 'convert')
+    has_files = args.what in ('check', 'show', 'convert', 'report')
     if has_files != bool(args.files):
         raise SetupError(f'{args.what} needs {"files" if has_files else "no file"} of scenes')
     if args.what == 'generate':
         return _generate(args)
     if args.what == 'convert':
         return _convert(args)
+    if args.what == 'report':
+        return report_campaigns(args)
     if args.what == 'operators':
         print(format_table(operator_rows()))
         return 0

@@ -99,7 +99,7 @@ def _is_searched(folder: Path) -> bool:
     except (OSError, ValueError):
         return False  # without settings it is read as any other
     found = settings.get('search') if isinstance(settings, Mapping) else None
-    return isinstance(found, Mapping) and found.get('method') != 'random'
+    return isinstance(found, Mapping) and found.get('mode') != 'random'
 
 
 def _add_scenes(folder: Path, known: dict[str, Scene], remarks: list[str]) -> dict[str, str]:

@@ -49,7 +49,7 @@ class FactorEffect:
     """One outcome against one factor.
 
     Attributes:
-        factor, unit: of the factor.
+        factor, unit: of the factor; is_choice: whether it is no number.
         outcome: SUCCESS, or the id of a metric.
         bins: in order of the factor.
         scenes: number of them that have both values.
@@ -63,6 +63,7 @@ class FactorEffect:
 
     factor: str
     unit: str
+    is_choice: bool
     outcome: str
     bins: tuple[FactorBin, ...]
     scenes: int
@@ -116,7 +117,18 @@ def _effect(factor: Factor, outcome: str, values: Array, count: int) -> FactorEf
     means = [each.value for each in bins if each.scenes >= LEAST_IN_BIN]
     span = max(means) - min(means) if len(means) > 1 else NAN
     return FactorEffect(
-        factor.name, factor.unit, outcome, bins, len(x), rho, trend_p, bins_p, p, NAN, span
+        factor.name,
+        factor.unit,
+        bool(factor.choices),
+        outcome,
+        bins,
+        len(x),
+        rho,
+        trend_p,
+        bins_p,
+        p,
+        NAN,
+        span,
     )
 
 

@@ -82,16 +82,29 @@ def variance_share(groups: Sequence[Array]) -> tuple[float, float]:
     of single values: by analysis of variance with groups of unequal size (Searle, Casella and
     McCulloch 1992, section 3.6), at most 1. NaN if all values are equal.
     """
-    sizes = np.array([len(each) for each in groups], np.float64)
-    n, k = float(sizes.sum()), len(groups)
-    within = sum(float(((each - each.mean()) ** 2).sum()) for each in groups) / (n - k)
+    within, share = _analysis(*_moments(groups))
+    return float(within[0]), float(share[0])
+
+
+def _moments(groups: Sequence[Array]) -> tuple[Array, Array, Array]:
+    """Sizes, means and sums of squares about them, (1, k) each."""
+    rows = [(len(each), each.mean(), ((each - each.mean()) ** 2).sum()) for each in groups]
+    sizes, means, squares = np.array(rows, np.float64).T
+    return sizes[None], means[None], squares[None]
+
+
+def _analysis(sizes: Array, means: Array, squares: Array) -> tuple[Array, Array]:
+    """`variance_share` (R,) of moments (R, k)."""
+    n, k = sizes.sum(axis=1), sizes.shape[1]
+    within = squares.sum(axis=1) / (n - k)
     if k < 2:
-        return float(np.sqrt(within)), NAN
-    means = np.array([each.mean() for each in groups])
-    between = float((sizes * (means - (sizes * means).sum() / n) ** 2).sum()) / (k - 1)
-    per_group = (n - (sizes**2).sum() / n) / (k - 1)
-    total = within + max(0.0, (between - within) / per_group)
-    return float(np.sqrt(within)), float(within / total) if total > 0 else NAN
+        return np.sqrt(within), np.full(len(n), NAN)
+    middle = (sizes * means).sum(axis=1, keepdims=True) / n[:, None]
+    between = (sizes * (means - middle) ** 2).sum(axis=1) / (k - 1)
+    per_group = (n - (sizes**2).sum(axis=1) / n) / (k - 1)
+    total = within + np.maximum(0.0, (between - within) / per_group)
+    share = np.where(total > 0, within / np.where(total > 0, total, 1.0), NAN)
+    return np.sqrt(within), share
 
 
 def _groups(table: SceneTable, outcome: str) -> list[Array]:
@@ -112,12 +125,10 @@ def _noise(
     outcome: str, groups: list[Array], effects: Sequence[FactorEffect], seed: int
 ) -> OutcomeNoise:
     within, share = variance_share(groups)
-    rng = np.random.default_rng(seed)
-    shares = []
-    for _ in range(RESAMPLES // 4):
-        picks = rng.integers(len(groups), size=len(groups))
-        shares.append(variance_share([groups[i] for i in picks])[1])
-    known = np.array(shares)[np.isfinite(shares)]
+    picks = np.random.default_rng(seed).integers(len(groups), size=(RESAMPLES, len(groups)))
+    sizes, means, squares = (each[0][picks] for each in _moments(groups))
+    shares = _analysis(sizes, means, squares)[1]
+    known = shares[np.isfinite(shares)]
     ends = np.percentile(known, (2.5, 97.5)) if len(known) else (NAN, NAN)
     exceeding = tuple(each.factor for each in effects if each.span > within)
     below = tuple(each.factor for each in effects if not each.span > within)

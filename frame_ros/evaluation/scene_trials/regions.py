@@ -118,9 +118,7 @@ def failure_regions(
     first_critical = float('nan')
     while len(found) < MOST_REGIONS:
         dealt = _dealt(failed, strata, permutations, rng)
-        statistics = np.concatenate(
-            (_contrast(singles, dealt), _pair_statistics(singles, pairs, dealt))
-        )
+        statistics = _statistics(singles, pairs, dealt)
         statistics[~is_open] = -np.inf
         own, null = statistics[:, 0], np.sort(statistics[:, 1:].max(axis=0))
         place = int(np.argmax(own))
@@ -212,6 +210,51 @@ def _joined(
     return place
 
 
+@dataclass(frozen=True)
+class _Sums:
+    """Number (C, 1), mean and variance (C, P) of the failures where conditions hold."""
+
+    scenes: Array
+    mean: Array
+    spread: Array
+
+
+def _sums(holds: Flags, failed: Array) -> _Sums:
+    ones, y = holds.astype(np.float32), failed.astype(np.float32)
+    count = ones.sum(axis=1)[:, None]
+    mean = ones @ y / count
+    spread = np.maximum(ones @ (y * y) / count - mean**2, 0.0) * count / np.maximum(count - 1, 1)
+    return _Sums(count, mean, spread)
+
+
+def _contrast(scenes: Array, mean: Array, whole: _Sums) -> Array:
+    """(C, P) standardized difference of the mean in a part of so many (C, 1) scenes and of the
+    whole; the variance is that of a sample without replacement.
+    """
+    error = np.sqrt(whole.spread * (1 / scenes - 1 / whole.scenes))
+    found = np.where(error > 1e-6, (mean - whole.mean) / np.maximum(error, 1e-6), 0.0)
+    return np.asarray(found, np.float64)
+
+
+def _statistics(singles: Flags, pairs: Sequence[tuple[int, ...]], failed: Array) -> Array:
+    """(singles + pairs, 1 + permutations) contrasts with all scenes; of a pair the smaller of the
+    two, within the one condition, and the other.
+    """
+    every = _sums(np.ones((1, singles.shape[1]), np.bool_), failed)
+    own = _sums(singles, failed)
+    found = [_contrast(own.scenes, own.mean, every)]
+    y = failed.astype(np.float32)
+    for begin in range(0, len(pairs), 512):  # so that it stays small
+        i, j = np.array(pairs[begin : begin + 512]).T
+        both = (singles[i] & singles[j]).astype(np.float32)
+        scenes = both.sum(axis=1)[:, None]
+        mean = both @ y / scenes
+        parts = [_Sums(own.scenes[k], own.mean[k], own.spread[k]) for k in (i, j)]
+        contrasts = [_contrast(scenes, mean, each) for each in parts]
+        found.append(np.minimum(contrasts[0], contrasts[1]))
+    return np.concatenate(found)
+
+
 def _explained(inside: Flags, failed: Array) -> float:
     """The share of the squares that the means inside and outside explain, up to a factor."""
     share = float(inside.mean())
@@ -270,32 +313,6 @@ def _pairs(conditions: Sequence[_Condition], least: int) -> list[tuple[int, ...]
         if is_other and both >= least and alone >= least:
             found.append((i, j))
     return found
-
-
-def _contrast(inside: Flags, failed: Array, within: Flags | None = None) -> Array:
-    """(C, P) standardized difference of the failures (n, P) inside of (C, n) conditions and of
-    all, or of all `within` (C, n); the variance is that of a sample without replacement.
-    """
-    whole = np.ones_like(inside) if within is None else within
-    ones, every = inside.astype(np.float32), whole.astype(np.float32)
-    y, squared = failed.astype(np.float32), (failed**2).astype(np.float32)
-    k, m = ones.sum(axis=1)[:, None], every.sum(axis=1)[:, None]
-    mean = every @ y / m
-    spread = np.maximum(every @ squared / m - mean**2, 0.0) * m / (m - 1)
-    error = np.sqrt(spread * (1 / k - 1 / m))
-    difference = ones @ y / k - mean
-    return np.asarray(np.where(error > 1e-9, difference / np.maximum(error, 1e-9), 0.0), np.float64)
-
-
-def _pair_statistics(singles: Flags, pairs: Sequence[tuple[int, ...]], failed: Array) -> Array:
-    """(pairs, P) the smaller of the two contrasts: within the one condition, and the other."""
-    found: list[Array] = [np.zeros((0, failed.shape[1]))]
-    for begin in range(0, len(pairs), 512):  # so that it stays small
-        i, j = np.array(pairs[begin : begin + 512]).T
-        both = singles[i] & singles[j]
-        contrasts = [_contrast(both, failed, singles[k]) for k in (i, j)]
-        found.append(np.minimum(contrasts[0], contrasts[1]))
-    return np.concatenate(found)
 
 
 def _region(

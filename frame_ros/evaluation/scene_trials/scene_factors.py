@@ -32,13 +32,7 @@ DERIVED = {
     'camera.turn': ('rad', 'root of the sum of the squared turns of the cameras that stand'),
 }  # fmt: skip
 # Operators' dimensions that a derived factor says already.
-SAID = {
-    'target_type.target': 'target.type',
-    'confounder_count.count': 'confounders',
-    'light_intensity.factor': 'light.factor',
-    'target_orientation.target.yaw': 'target.yaw',
-}
-_POLAR = ('radius', 'azimuth')
+SAID = ('target_type.target', 'confounder_count.count', 'light_intensity.factor')
 # Factors of one thing each.
 _ROOTS = (
     {'light.factor', 'light.change'},
@@ -58,7 +52,8 @@ class Factor:
     """One factor of several scenes.
 
     Attributes:
-        name: 'operator.dimension', or one of DERIVED.
+        name: 'operator.dimension', of what is of an object the dimension, such as 'target.radius';
+            or one of DERIVED.
         unit: SI symbol; '': none.
         text: in words.
         values: (n,) of the scenes; NaN: the scene has none. Of choices the place in `choices`.
@@ -105,7 +100,7 @@ def says_the_same(first: str, second: str) -> bool:
     roots = [next((root for root in _ROOTS if name in root), {name}) for name in (first, second)]
     if roots[0] == roots[1]:
         return True
-    of_place = [{'target.x', 'target.y'}, {f'target_position.target.{n}' for n in _POLAR}]
+    of_place = [{'target.x', 'target.y'}, {'target.radius', 'target.azimuth'}]
     return any(first in a and second in b for a, b in (of_place, of_place[::-1]))
 
 
@@ -122,8 +117,8 @@ def _values_of(scene: Scene) -> Iterator[tuple[str, Any]]:
     drawn = scene.origin.values if scene.origin else {}
     for operator, values in drawn.items():
         for dimension, value in values.items():
-            name = f'{operator}.{dimension}'
-            if not dimension[:1].isdigit() and name not in SAID:
+            name = dimension if '.' in dimension else f'{operator}.{dimension}'
+            if not dimension[:1].isdigit() and f'{operator}.{dimension}' not in SAID:
                 yield name, value
     target = scene.target
     yield 'target.type', target.type

@@ -22,7 +22,7 @@ from frame_ros.evaluation.scene_trials.scene_table import SceneTable
 
 Array = NDArray[np.float64]
 NAN = float('nan')
-RESAMPLES = 500
+RESAMPLES = 200
 LEAST_ROWS = 16
 LEAST_SCENES = 50  # of an estimate from a random campaign
 

@@ -110,9 +110,9 @@ def test_rows_without_a_result_are_left_out_and_counted():
 
 def test_random_scenes_give_first_order_shares():
     rng = np.random.default_rng(4)
-    table = table_of(rng, 1500, lambda x: x[0])
+    table = table_of(rng, 1000, lambda x: x[0], 5)
     values = ishigami([(2 * f.values - 1) * np.pi for f in list(table.factors.values())[:3]])
-    found = {each.factor: each for each in first_order_shares(table, values, bins=24)}
+    found = {each.factor: each for each in first_order_shares(table, values, bins=20)}
     for name, share in (('f0', 0.3139), ('f1', 0.4424), ('f2', 0.0), ('f4', 0.0), ('kind', 0.0)):
         assert found[name].first == pytest.approx(share, abs=0.06)
         assert np.isnan(found[name].total)

@@ -105,7 +105,7 @@ def test_planted_effects_on_success_are_found_and_no_others(study):
     }  # fmt: skip
     assert group.interval[0] < group.rate < group.interval[1]
     lengths = [e for e in group.effects if e.outcome == 'pl' and e.is_significant]
-    assert 'target_position.target.radius' in {e.factor for e in lengths}
+    assert 'target.radius' in {e.factor for e in lengths}
     assert not any(e.outcome == 'op' and e.is_significant for e in group.effects)
     for effect in group.effects:
         assert sum(each.scenes for each in effect.bins) == effect.scenes
