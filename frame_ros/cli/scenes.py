@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from frame_ros.cli import scene_runs, scene_search
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
+from frame_ros.cli.scenes_report import add_report_arguments, report_campaigns
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
@@ -32,6 +33,7 @@ ACTIONS = {
     'operators': 'list what scenes vary by',
     'run': 'run a policy in the scenes of files',
     **scene_search.ACTIONS,
+    'report': 'the robustness of policies over the scenes of campaigns',
 }
 SHOWN = ('scene', 'task', 'robot', 'instruction', 'objects', 'light', 'policy seed')
 
@@ -60,7 +62,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'what', choices=tuple(ACTIONS), help='; '.join(f'{n}: {t}' for n, t in ACTIONS.items())
     )
     parser.add_argument(
-        'files', nargs='*', metavar='FILE', type=given, help='files of scenes, JSON or YAML'
+        'files',
+        nargs='*',
+        metavar='FILE',
+        type=given,
+        help='files of scenes, JSON or YAML; of report: folders of campaigns',
     )
     parser.add_argument(
         '--output',
@@ -79,6 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser.add_argument_group('limits'), SceneLimits)
     scene_runs.add_arguments(parser)
     scene_search.add_arguments(parser)
+    add_report_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         SetupError: a file cannot be read or written, or has a mistake.
         ValueRangeError: there is no such operator.
     """
-    has_files = args.what in ('check', 'show', 'convert', 'run', *scene_search.OF_FILES)
+    has_files = args.what in ('check', 'show', 'convert', 'run', 'report', *scene_search.OF_FILES)
     if has_files != bool(args.files):
         raise SetupError(f'{args.what} needs {"files" if has_files else "no file"} of scenes')
     if args.what == 'generate':
@@ -101,6 +108,8 @@ def run(args: argparse.Namespace) -> int:
         return scene_runs.run(args, [scene for file in args.files for scene in _read(file)])
     if args.what in scene_search.ACTIONS:
         return scene_search.run(args, [scene for file in args.files for scene in _read(file)])
+    if args.what == 'report':
+        return report_campaigns(args)
     if args.what == 'operators':
         print(format_table(operator_rows()))
         return 0

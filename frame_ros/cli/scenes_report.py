@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros scenes report FOLDER...`: the robustness of policies over the scenes of campaigns."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frame_ros.cli.metrics import format_table
+from frame_ros.core.errors import SetupError
+from frame_ros.core.option_texts import add_options, flag_of, from_arguments
+from frame_ros.core.options import walk
+from frame_ros.evaluation.scene_trials.robustness import RobustnessOptions
+
+if TYPE_CHECKING:
+    from frame_ros.evaluation.scene_trials.robustness import RobustnessStudy
+
+DEFAULT_OUTPUT = 'robustness.html'
+
+
+def add_report_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments of `report`; those that another action has too are shared."""
+    group = parser.add_argument_group('report')
+    taken = {name for action in parser._actions for name in action.option_strings}
+    if '--json' not in taken:
+        text = 'print JSON instead of tables; no page unless --output'
+        group.add_argument('--json', action='store_true', help=text)
+    if '--title' not in taken:
+        group.add_argument('--title', default='', help='heading of the page')
+    shared = [each.name for each in walk(RobustnessOptions) if flag_of(each.name) in taken]
+    add_options(group, RobustnessOptions, shared)
+
+
+def report_campaigns(args: argparse.Namespace) -> int:
+    """Analyses campaigns, writes the page and JSON, and prints a summary.
+
+    `args` has files (the folders), output, json, title and the fields of RobustnessOptions. The
+    JSON has the name of the page with the ending .json; with --json it is printed, and no page is
+    written unless --output says so.
+
+    Raises:
+        SetupError: a folder cannot be read, no trial counts, or the page cannot be written.
+        ValueRangeError: a metric is not known.
+    """
+    from frame_ros.core.output_files import check_file, refuse_inputs, write_whole
+    from frame_ros.evaluation.scene_trials.campaign_data import read_campaigns
+    from frame_ros.evaluation.scene_trials.robustness import robustness_study
+    from frame_ros.reports.html.study_page import write_study_page
+    from frame_ros.reports.robustness_page import robustness_data, robustness_page
+
+    prints = bool(getattr(args, 'json', False))
+    output = None if prints and args.output is None else Path(args.output or DEFAULT_OUTPUT)
+    if output is not None:
+        output = check_file(output, '--output')
+        if output.suffix.lower() == '.json':
+            raise SetupError(f'--output is {output}; it must be a page such as {DEFAULT_OUTPUT}')
+        names = ('campaign.json', 'scenes.json', 'results.jsonl')
+        inputs = [Path(folder).expanduser() / name for folder in args.files for name in names]
+        refuse_inputs(output.with_suffix('.json'), inputs, '--output')
+    study = robustness_study(read_campaigns(args.files), from_arguments(RobustnessOptions, args))
+    text = json.dumps(robustness_data(study), indent=1, allow_nan=False) + '\n'
+    if output is not None:
+        write_study_page(robustness_page(study, getattr(args, 'title', '') or ''), output)
+        write_whole(output.with_suffix('.json'), text, 'the JSON')
+    print(text.rstrip() if prints else as_text(study))
+    if output is not None and not prints:
+        print(f'\nthe page: {output}')
+    return 0
+
+
+def as_text(study: RobustnessStudy) -> str:
+    """Returns the study in some lines and tables for a terminal."""
+    from frame_ros.reports.robustness_page import headline, verdict
+
+    parts = ['\n'.join([headline(study), *verdict(study)])]
+    regions = [
+        (group.table.policy, group.table.task, each.name, f'{each.scenes}', f'{each.rate:.0%}',
+         f'{each.lift:.2f} ({each.lower:.2f} to {each.upper:.2f})', f'{each.p:.3f}')
+        for group in study.groups
+        for each in group.regions.found
+    ]  # fmt: skip
+    if regions:
+        header = ('policy', 'task', 'region of failure', 'scenes', 'failed', 'lift', 'p')
+        parts.append(format_table([header, *regions]))
+    if study.mutations:
+        rows: list[tuple[str, ...]] = [('changed', 'policy', 'task', 'Def.', 'Mut.', 'Mut./Def.')]
+        for each in study.mutations:
+            ratio = f'{each.ratio:.1%}' if each.passed else '-'
+            rows.append(
+                (each.mutation, each.policy, each.task, f'{each.passed}', f'{each.kept:.1f}', ratio)
+            )
+        parts.append(format_table(rows))
+    parts += [f'note: {each}' for each in study.data.remarks]
+    return '\n\n'.join(parts)

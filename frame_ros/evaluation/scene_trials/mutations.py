@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scenes run again with something changed: how many that passed still pass, and the pairs.
+
+Scenes that passed once were partly lucky: run again with nothing changed, some fail. So where only
+passed scenes are run again, a rate below 1 is no effect of the change yet; it is compared with that
+of repeats of the same scenes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from frame_ros.evaluation.binary.paired import mcnemar_exact, tango_interval
+from frame_ros.evaluation.scene_trials.campaign_data import INSTRUCTION, CampaignData
+from frame_ros.evaluation.scene_trials.result import TrialResult
+from frame_ros.metrics import wilson_interval
+from frame_ros.scenes.tasks.kinds import TASKS
+from frame_ros.scenes.tasks.rates import TransferRates, transfer_rates
+from frame_ros.scenes.tasks.rules import StepOutcomes
+
+NAN = float('nan')
+Interval = tuple[float, float]
+_NOTHING = (NAN, NAN)
+_COUNT = re.compile(r'[ _#:-]?\d+$')
+
+
+@dataclass(frozen=True)
+class MutationRow:
+    """One mutation of one policy and task.
+
+    Attributes:
+        mutation: its kind.
+        scenes: base scenes that were run again.
+        passed: of these, passed by default (Def.).
+        kept: of the passed ones, the sum of the shares of mutated runs that passed (Mut.; the paper
+            takes the mean of three).
+        kept_interval: Wilson's, of kept / passed.
+        repeated: passed scenes that were also run again unchanged, in which case
+        again: the share of their other runs that passed.
+        against_repeats_p: McNemar's exact test of one mutated and one unchanged other run of the
+            passed scenes; NaN without.
+        default_rate, mutated_rate: of all scenes that were run again.
+        has_failed: whether scenes that failed by default were run again too.
+        difference: mutated minus default rate of the pairs; difference_interval: Tango's.
+        p: McNemar's exact test of the pairs of a default and the first mutated run; NaN where only
+            passed scenes were run again, as these can become no better.
+        steps: rule's steps of default and of mutated runs.
+    """
+
+    mutation: str
+    policy: str
+    task: str
+    scenes: int
+    passed: int
+    kept: float
+    kept_interval: Interval
+    repeated: int
+    again: float
+    again_interval: Interval
+    against_repeats_p: float
+    default_rate: float
+    mutated_rate: float
+    has_failed: bool
+    difference: float
+    difference_interval: Interval
+    p: float
+    steps: tuple[TransferRates, TransferRates] | None
+
+    @property
+    def ratio(self) -> float:
+        """Mut. / Def.; NaN if none passed."""
+        return self.kept / self.passed if self.passed else NAN
+
+    @property
+    def relative(self) -> float:
+        """(Mut. - Def.) / Def. of the rates, as the paper's table 7; NaN without success."""
+        if not self.default_rate > 0:
+            return NAN
+        return (self.mutated_rate - self.default_rate) / self.default_rate
+
+
+def mutation_kind(name: str) -> str:
+    """Returns the name of a mutation without a number at its end: several draws are one kind."""
+    return _COUNT.sub('', name) or name
+
+
+def mutation_rows(data: CampaignData, rule: str = 'paper') -> list[MutationRow]:
+    """Returns a row per kind of mutation, policy and task, in this order.
+
+    The default run of a mutated one is that of the same scene, policy and repeat, or else the first
+    run of the scene. Mutated trials whose scene has no default run that counts are left out.
+    """
+    base = _default_runs(data)
+    groups: dict[tuple[str, str, str], dict[str, list[TrialResult]]] = {}
+    for trial in data.trials:
+        if not (name := data.mutation(trial)):
+            continue
+        origin = trial.base or trial.scene
+        if (trial.policy, origin) in base:
+            kind = mutation_kind(name)
+            key = kind, trial.policy, data.scenes[trial.scene].task.kind
+            groups.setdefault(key, {}).setdefault(origin, []).append(trial)
+    return [_row(key, groups[key], base, rule) for key in sorted(groups)]
+
+
+def is_instruction(row: MutationRow) -> bool:
+    """Returns whether only the words were changed."""
+    return row.mutation.startswith(INSTRUCTION)
+
+
+def _default_runs(data: CampaignData) -> dict[tuple[str, str], list[TrialResult]]:
+    found: dict[tuple[str, str], list[TrialResult]] = {}
+    for trial in data.trials:
+        if not data.mutation(trial):
+            found.setdefault((trial.policy, trial.scene), []).append(trial)
+    return {key: sorted(each, key=lambda t: t.repeat) for key, each in found.items()}
+
+
+def _row(
+    key: tuple[str, str, str],
+    groups: Mapping[str, list[TrialResult]],
+    base: Mapping[tuple[str, str], list[TrialResult]],
+    rule: str,
+) -> MutationRow:
+    kind, policy, task = key
+    default, mutated, others = [], [], []
+    for origin, trials in groups.items():
+        runs = base[policy, origin]
+        own = next((each for each in runs if each.repeat == trials[0].repeat), runs[0])
+        default.append(own)
+        mutated.append(trials)
+        others.append([each for each in runs if each is not own])
+    passes = [own.is_success(rule) for own in default]
+    shares = [_share(trials, rule) for trials in mutated]
+    kept = [share for share, passed in zip(shares, passes) if passed]
+    again = [_share(each, rule) for each, passed in zip(others, passes) if passed and each]
+    first = [trials[0].is_success(rule) for trials in mutated]
+    has_failed = not all(passes)
+    fresh = [
+        (each[0].is_success(rule), changed)
+        for each, passed, changed in zip(others, passes, first)
+        if passed and each
+    ]
+    return MutationRow(
+        kind, policy, task, len(default), sum(passes), float(sum(kept)),
+        _wilson(kept), len(again), float(np.mean(again)) if again else NAN, _wilson(again),
+        mcnemar_exact(*map(list, zip(*fresh))) if fresh else NAN,
+        float(np.mean(passes)), float(np.mean(shares)), has_failed,
+        float(np.mean(first)) - float(np.mean(passes)),
+        tango_interval(first, passes) if has_failed else _NOTHING,
+        mcnemar_exact(first, passes) if has_failed else NAN,
+        _steps(task, default, [each for trials in mutated for each in trials], rule),
+    )  # fmt: skip
+
+
+def _share(trials: Sequence[TrialResult], rule: str) -> float:
+    return float(np.mean([each.is_success(rule) for each in trials]))
+
+
+def _wilson(values: Sequence[float]) -> Interval:
+    return wilson_interval(float(sum(values)), len(values)) if values else _NOTHING
+
+
+def _steps(
+    task: str, default: Sequence[TrialResult], mutated: Sequence[TrialResult], rule: str
+) -> tuple[TransferRates, TransferRates] | None:
+    rates = [step_rates(task, each, rule) for each in (default, mutated)]
+    return None if rates[0] is None or rates[1] is None else (rates[0], rates[1])
+
+
+def step_rates(task: str, trials: Sequence[TrialResult], rule: str) -> TransferRates | None:
+    """Returns the rates of the steps of trials of one task; None where a step is not known."""
+    outcomes = [
+        StepOutcomes(task, rule, dict(each.steps.get(rule, {})), dict(each.times.get(rule, {})))
+        for each in trials
+    ]
+    if task not in TASKS or not outcomes:
+        return None
+    if any(set(TASKS[task].steps) - set(each.reached) for each in outcomes):
+        return None
+    return transfer_rates(outcomes)

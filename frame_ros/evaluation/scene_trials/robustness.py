@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The robustness of policies over scenes: all that campaigns say about factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from frame_ros.core.errors import SetupError
+from frame_ros.core.options import option, options
+from frame_ros.evaluation.scene_trials.campaign_data import CampaignData
+from frame_ros.evaluation.scene_trials.confounders import ConfounderStudy, confounder_study
+from frame_ros.evaluation.scene_trials.factors import BINS, FactorEffect, factor_effects
+from frame_ros.evaluation.scene_trials.heat_map import HeatMap, heat_map
+from frame_ros.evaluation.scene_trials.mutations import MutationRow, mutation_rows, step_rates
+from frame_ros.evaluation.scene_trials.noise_floor import NoiseFloor, noise_floor
+from frame_ros.evaluation.scene_trials.regions import LEVEL, Regions, failure_regions
+from frame_ros.evaluation.scene_trials.scene_table import SUCCESS, SceneTable, scene_tables
+from frame_ros.evaluation.scene_trials.sobol import SobolIndex, first_order_shares
+from frame_ros.evaluation.scene_trials.sobol_design import design_indices
+from frame_ros.metrics import wilson_interval
+from frame_ros.metrics.registry import metric
+from frame_ros.scenes.tasks.rates import TransferRates
+from frame_ros.scenes.tasks.rules import RULES
+
+
+@options
+class RobustnessOptions:
+    """The choice of what is analysed."""
+
+    success_rule: str = option('paper', 'rule by which success is judged', choices=tuple(RULES))
+    metrics: tuple[str, ...] = option((), 'ids of metrics against factors (default: all that vary)')
+    bins: int = option(BINS, 'parts of a factor that is a number', at_least=2, at_most=20)
+    level: float = option(
+        LEVEL, 'probability of a region of failure where there is none', above=0.0, below=0.5
+    )
+    seed: int = option(0, 'seed of resamples and permutations', at_least=0)
+
+
+@dataclass(frozen=True)
+class SobolShares:
+    """Shares of the factors in the variance of the outcomes.
+
+    Attributes:
+        of_design: whether they are from a design, with total indices.
+        outcomes: SUCCESS or id of a metric -> indices.
+    """
+
+    of_design: bool
+    outcomes: Mapping[str, list[SobolIndex]]
+
+
+@dataclass(frozen=True)
+class GroupStudy:
+    """One policy, task and robot.
+
+    Attributes:
+        table: of its unchanged scenes.
+        rate, interval: of success, with Wilson's 95 % interval over scenes.
+        steps: rates of the steps; None: not known.
+        effects: of all factors on all outcomes.
+    """
+
+    table: SceneTable
+    rate: float
+    interval: tuple[float, float]
+    steps: TransferRates | None
+    effects: list[FactorEffect]
+    confounders: ConfounderStudy
+    heat: HeatMap
+    regions: Regions
+    sobol: SobolShares
+    noise: NoiseFloor
+
+
+@dataclass(frozen=True)
+class RobustnessStudy:
+    """The study.
+
+    Attributes:
+        data: that was read.
+        groups: per policy, task and robot.
+        mutations: per kind, policy and task.
+    """
+
+    data: CampaignData
+    options: RobustnessOptions
+    groups: list[GroupStudy]
+    mutations: list[MutationRow]
+
+
+def robustness_study(
+    data: CampaignData, options: RobustnessOptions | None = None
+) -> RobustnessStudy:
+    """Analyses campaigns.
+
+    Raises:
+        SetupError: no trial counts, or those that do all lack their unchanged scene.
+        ValueRangeError: a metric is not known.
+    """
+    chosen = options or RobustnessOptions()
+    for name in chosen.metrics:
+        metric(name)
+    tables = scene_tables(data, chosen.success_rule, chosen.metrics)
+    if not tables:
+        reasons = '; '.join(data.reasons)
+        raise SetupError(
+            f'none of {len(data.trials) + len(data.invalid)} trials counts'
+            + (f': {reasons}' if reasons else ' that is of an unchanged scene')
+        )
+    groups = [_group(table, chosen) for table in tables]
+    return RobustnessStudy(data, chosen, groups, mutation_rows(data, chosen.success_rule))
+
+
+def _group(table: SceneTable, options: RobustnessOptions) -> GroupStudy:
+    effects = factor_effects(table, options.bins)
+    trials = [each for own in table.trials for each in own]
+    n = len(table.scenes)
+    return GroupStudy(
+        table,
+        float(table.success.mean()),
+        wilson_interval(float(table.success.sum()), n),
+        step_rates(table.task, trials, options.success_rule),
+        effects,
+        confounder_study(table),
+        heat_map(table),
+        failure_regions(table, options.level, seed=options.seed),
+        _shares(table, options),
+        noise_floor(table, effects, options.seed),
+    )
+
+
+def _shares(table: SceneTable, options: RobustnessOptions) -> SobolShares:
+    of_design = {
+        name: design_indices(table, values, options.seed) for name, values in table.outcomes.items()
+    }
+    if of_design[SUCCESS]:
+        return SobolShares(True, of_design)
+    found = {
+        name: first_order_shares(table, values, options.bins, options.seed)
+        for name, values in table.outcomes.items()
+    }
+    return SobolShares(False, {name: each for name, each in found.items() if each})

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros scenes report` writes a page and JSON of campaigns, and says what is not known."""
+
+import json
+
+import attrs
+import numpy as np
+import pytest
+from campaign_folders import drawn_scenes, trial, write_campaign
+
+from frame_ros.cli import main
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    """Two policies and two tasks, one with a name that is markup; mutated runs, repeats."""
+    rng, scenes, trials = np.random.default_rng(0), [], []
+    for task in ('pick_up', 'put_in'):
+        own = drawn_scenes(45, task=task)
+        scenes += own
+        for policy, rate in (('<b>good', 0.9), ('bad', 0.4)):
+            for each in own:
+                trials.append(trial(each, rate, rng, policy=policy))
+                if each.origin.index < 15:
+                    trials.append(trial(each, rate, rng, policy=policy, repeat=1, policy_seed=1))
+                    changed = {'policy': policy, 'base': each.name, 'instruction': 'go'}
+                    trials.append(trial(each, rate, rng, mutation='instruction', **changed))
+    scene = attrs.evolve(scenes[0], name='pick_up_0_camera')
+    trials.append(
+        trial(scene, 0.5, rng, policy='bad', mutation='camera_position', base='pick_up_0')
+    )
+    trials.append(attrs.evolve(trials[0], repeat=5, problem='it fell off at 0.5 s'))
+    return write_campaign(tmp_path_factory.mktemp('page') / 'campaign', [*scenes, scene], trials)
+
+
+def test_the_command_writes_a_page_and_json(folder, tmp_path, capsys):
+    output = tmp_path / 'report.html'
+    arguments = ['scenes', 'report', str(folder), '--output', str(output)]
+    assert main([*arguments, '--metrics', 'pl', '--title', 'Made <i>up']) == 0
+    printed = capsys.readouterr().out
+    assert 'good succeeds in' in printed and 'it fell off at … s (1)' in printed
+    page = output.read_text()
+    assert '<b>good' not in page and '&lt;b&gt;good' in page and '<i>up' not in page
+    for heading in ('Results', 'Trials that do not count', 'Standard and other instructions'):
+        assert f'>{heading}<' in page
+    found = json.loads(output.with_suffix('.json').read_text())
+    assert found['invalid'] == {'it fell off at … s': 1} and len(found['groups']) == 4
+    group = found['groups'][0]
+    assert group['policy'] == '<b>good' and group['scenes'] == 45 and group['trials'] == 60
+    assert group['interval'][0] < group['success'] < group['interval'][1]
+    assert {each['outcome'] for each in group['effects']} == {'success', 'pl'}
+    assert group['noise_floor']['scenes'] == 15
+    kinds = {(each['mutation'], each['policy'], each['task']) for each in found['mutations']}
+    assert ('camera_position', 'bad', 'pick_up') in kinds and len(kinds) >= 5
+
+
+def test_json_is_printed_and_no_page_is_written(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(['scenes', 'report', str(folder), '--json', '--metrics', 'op']) == 0
+    assert json.loads(capsys.readouterr().out)['rule'] == 'paper'
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_single_scene_has_a_page(tmp_path, capsys):
+    (scene,) = drawn_scenes(1)
+    one = trial(scene, 1.0, np.random.default_rng(0))
+    folder = write_campaign(tmp_path / 'one', [scene], [one])
+    (folder / 'campaign.json').write_text(json.dumps({'search': {'mode': 'guided'}}))
+    output = tmp_path / 'one.html'
+    assert main(['scenes', 'report', str(folder), '--output', str(output)]) == 0
+    page = output.read_text()
+    assert 'are needed' in page and 'The scenes differ in no factor' in page
+    assert 'A search chose these scenes' in page and 'No scene was run more than once' in page
+    assert capsys.readouterr().out.startswith('made succeeds in 100 % [21, 100] of 1 scene of')
+
+
+def test_wrong_folders_and_outputs_are_refused(folder, tmp_path, capsys):
+    assert main(['scenes', 'report', str(tmp_path / 'missing')]) != 0
+    assert 'cannot be read' in capsys.readouterr().err
+    assert main(['scenes', 'report', str(folder), '--output', str(tmp_path / 'a.json')]) != 0
+    assert 'must be a page' in capsys.readouterr().err
+    assert main(['scenes', 'report', str(folder), '--metrics', 'speed']) != 0
+    assert 'no metric has the id' in capsys.readouterr().err
+    assert main(['scenes', 'report']) != 0

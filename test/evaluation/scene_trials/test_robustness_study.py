@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The analyses of campaigns find the effects that were planted, and the notes say what is lost."""
+
+import attrs
+import numpy as np
+import pytest
+from campaign_folders import drawn_scenes, trial, write_campaign
+
+from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.evaluation.scene_trials.campaign_data import read_campaigns
+from frame_ros.evaluation.scene_trials.robustness import RobustnessOptions, robustness_study
+from frame_ros.evaluation.scene_trials.scene_factors import similarity
+from frame_ros.evaluation.scene_trials.scene_table import SUCCESS
+
+
+def chance(scene):
+    """Of success: less with confounders, much less in bright light."""
+    return max(0.9 - 0.14 * len(scene.confounders) - 0.5 * (scene.light_factor > 4), 0.02)
+
+
+def planted(count=240):
+    """Scenes and trials: default runs, repeats of the first 60, mutated and reworded runs."""
+    scenes, rng = drawn_scenes(count), np.random.default_rng(3)
+    trials = [trial(each, chance(each), rng) for each in scenes]
+    for repeat in (1, 2):
+        trials += [
+            trial(each, chance(each), rng, repeat=repeat, policy_seed=repeat)
+            for each in scenes[:60]
+        ]
+    broken = attrs.evolve(trials[0], repeat=9, steps={}, times={}, metrics={})
+    trials += [
+        attrs.evolve(broken, scene=each.name, problem=f'diverged at {each.origin.index} s')
+        for each in scenes[:4]
+    ]
+    changed = []
+    for each, own in zip(scenes, list(trials)):
+        trials.append(
+            trial(each, chance(each), rng, instruction='grab it', base=each.name, mutation='')
+        )
+        if own.is_success():
+            changed.append(attrs.evolve(each, name=f'{each.name}_light', light_factor=15.0))
+            trials += [
+                trial(changed[-1], 0.3, rng, mutation=f'light_intensity_{k}', base=each.name,
+                      policy_seed=k)
+                for k in range(3)
+            ]  # fmt: skip
+    return [*scenes, *changed], trials
+
+
+@pytest.fixture(scope='module')
+def campaign(tmp_path_factory):
+    return write_campaign(tmp_path_factory.mktemp('robust') / 'planted', *planted())
+
+
+@pytest.fixture(scope='module')
+def study(campaign):
+    return robustness_study(read_campaigns([campaign]))
+
+
+def test_a_half_written_last_line_is_dropped_and_other_mistakes_are_not(campaign, tmp_path):
+    lines = (campaign / 'results.jsonl').read_text().splitlines()
+    part = write_campaign(tmp_path / 'part', drawn_scenes(3), [])
+    results = part / 'results.jsonl'
+    results.write_text(f'{lines[0]}\n{lines[1]}\n{lines[1]}\n{lines[2][:40]}')
+    found = read_campaigns([part])
+    assert len(found.trials) == 2
+    assert any('half written' in each for each in found.remarks)
+    assert any('twice' in each for each in found.remarks)
+    results.write_text(f'{lines[0]}\n{lines[1][:40]}\n')
+    with pytest.raises(SetupError, match='line 2'):
+        read_campaigns([part])
+    results.write_text(f'{lines[100]}\n')
+    with pytest.raises(SetupError, match="there is no scene 'pick_up_100'"):
+        read_campaigns([part])
+    results.unlink()
+    with pytest.raises(SetupError, match='cannot be read'):
+        read_campaigns([part])
+
+
+def test_scenes_of_one_name_that_differ_are_kept_apart(tmp_path):
+    rng, folders = np.random.default_rng(0), []
+    for seed in (0, 1, 0):
+        scenes = drawn_scenes(2, seed)
+        folder = tmp_path / f'run_{len(folders)}'
+        folders.append(write_campaign(folder, scenes, [trial(s, 0.5, rng) for s in scenes]))
+    found = read_campaigns(folders)
+    assert set(found.scenes) == {'pick_up_0', 'pick_up_1', 'run_1/pick_up_0', 'run_1/pick_up_1'}
+    assert len(found.trials) == 4 and len(found.remarks) == 2  # those of run_2 are there already
+    assert found.scenes['run_1/pick_up_0'].origin.seed == 1
+
+
+def test_invalid_trials_are_counted_by_reason_and_kept_out(study):
+    assert study.data.reasons == {'diverged at … s': 4}
+    (group,) = study.groups
+    assert group.table.trial_count == 240 + 120
+    assert group.steps is not None and group.steps.steps[0].episodes == 360
+
+
+def test_planted_effects_on_success_are_found_and_no_others(study):
+    (group,) = study.groups
+    found = {e.factor for e in group.effects if e.outcome == SUCCESS and e.is_significant}
+    assert {'confounders', 'light.factor'} <= found <= {
+        'confounders', 'light.factor', 'light.change', 'confounders.distance',
+    }  # fmt: skip
+    assert group.interval[0] < group.rate < group.interval[1]
+    lengths = [e for e in group.effects if e.outcome == 'pl' and e.is_significant]
+    assert 'target.radius' in {e.factor for e in lengths}
+    assert not any(e.outcome == 'op' and e.is_significant for e in group.effects)
+    for effect in group.effects:
+        assert sum(each.scenes for each in effect.bins) == effect.scenes
+
+
+def test_regions_name_the_planted_conditions(study):
+    regions = study.groups[0].regions
+    assert {each.factors for each in regions.found} <= {('light.factor',), ('confounders',)}
+    first = regions.found[0]
+    assert first.p <= 0.05 and 1.0 < first.lower < first.lift < first.upper
+    assert first.rate == pytest.approx(first.failures / first.scenes)
+
+
+def test_the_sweep_of_confounders_falls_and_similarity_does_not_matter(study):
+    found = study.groups[0].confounders
+    rates = [each.rate for each in found.sweep]
+    assert [each.confounders for each in found.sweep] == [0, 1, 2, 3, 4]
+    assert found.rho < 0 and found.trend_p < 1e-4 and rates[0] > rates[-1] + 0.2
+    assert found.p > 0.01 and abs(found.a12 - 0.5) < 0.15
+
+
+def test_similarity_is_one_of_the_same_thing_and_less_of_another():
+    scene = next(each for each in drawn_scenes(20) if each.confounders)
+    target = scene.target
+    assert similarity(target, target) == pytest.approx(1.0)
+    white = attrs.evolve(target, colour=(1.0, 1.0, 1.0))
+    black = attrs.evolve(target, colour=(0.0, 0.0, 0.0))
+    assert similarity(white, black) == pytest.approx(2 / 3)
+    assert np.isnan(similarity(attrs.evolve(target, shape=None, colour=None), target))
+
+
+def test_mutated_runs_are_paired_with_the_default_ones(study):
+    words, light = study.mutations
+    assert (words.mutation, words.scenes, words.has_failed) == ('instruction', 240, True)
+    assert words.difference_interval[0] < words.difference < words.difference_interval[1]
+    assert words.p > 0.01
+    # Only passed scenes were run again: no test of pairs, but a comparison with the repeats.
+    assert light.mutation == 'light_intensity' and light.scenes == light.passed
+    assert light.kept_interval[0] < 0.3 < light.kept_interval[1] and np.isnan(light.p)
+    assert light.repeated > 10 and light.again > light.ratio
+    assert light.steps[0].steps[-1].rate == 1.0 > light.steps[1].steps[-1].rate
+
+
+def test_the_noise_floor_is_that_of_the_repeats(study):
+    group = study.groups[0]
+    (success,) = [each for each in group.noise.outcomes if each.outcome == SUCCESS]
+    own = [chance(scene) for scene in group.table.scenes[:60]]
+    expected = float(np.mean([2 * p * (1 - p) for p in own]))
+    assert group.noise.scenes == 60 and success.runs == 180
+    assert group.noise.lower < expected < group.noise.upper
+    assert 0 < success.share <= 1 and success.within**2 == pytest.approx(
+        group.noise.flip_rate / 2, rel=1e-6
+    )
+
+
+def test_the_heat_map_counts_every_scene_once(study):
+    heat = study.groups[0].heat
+    assert heat.scenes.shape == (10, 10) and heat.scenes.sum() == 240 and not heat.outside
+    assert heat.failures.sum() == pytest.approx(240 * (1 - study.groups[0].rate))
+    assert np.isnan(heat.rates[heat.scenes == 0]).all() and len(heat.outline) > 10
+
+
+def test_a_study_without_trials_that_count_says_why(tmp_path):
+    scenes = drawn_scenes(2)
+    broken = trial(scenes[0], 1.0, np.random.default_rng(0), problem='it fell over')
+    data = read_campaigns([write_campaign(tmp_path / 'none', scenes, [broken])])
+    with pytest.raises(SetupError, match='it fell over'):
+        robustness_study(data)
+    with pytest.raises(ValueRangeError, match='no metric'):
+        robustness_study(data, RobustnessOptions(metrics=('speed',)))
