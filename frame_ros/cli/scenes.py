@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frame_ros.cli import scene_cards
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
 from frame_ros.core.errors import FrameRosError, SetupError
@@ -29,6 +30,7 @@ ACTIONS = {
     'show': 'list the scenes of files',
     'convert': "write VLATest's scene files in this package's form",
     'operators': 'list what scenes vary by',
+    'cards': 'write printable cards by which scenes are set up by hand',
 }
 SHOWN = ('scene', 'task', 'robot', 'instruction', 'objects', 'light', 'policy seed')
 
@@ -63,7 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--output',
         type=any_path,
         metavar='FILE',
-        help='the file to write, .json or .yaml (default: JSON to the standard output)',
+        help='the file to write, .json or .yaml, of cards .html (default: JSON to the standard '
+        'output)',
     )
     parser.add_argument(
         '--models',
@@ -73,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, GenerateOptions)
     add_options(parser.add_argument_group('limits'), SceneLimits)
+    scene_cards.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         SetupError: a file cannot be read or written, or has a mistake.
         ValueRangeError: there is no such operator.
     """
-    has_files = args.what in ('check', 'show', 'convert')
+    has_files = args.what in ('check', 'show', 'convert', 'cards')
     if has_files != bool(args.files):
         raise SetupError(f'{args.what} needs {"files" if has_files else "no file"} of scenes')
     if args.what == 'generate':
@@ -94,6 +98,8 @@ def run(args: argparse.Namespace) -> int:
     if args.what == 'operators':
         print(format_table(operator_rows()))
         return 0
+    if args.what == 'cards':
+        return scene_cards.run(args, [each for file in args.files for each in _read(file)])
     return _check(args) if args.what == 'check' else _show(args)
 
 
