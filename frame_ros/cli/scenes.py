@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.cli import scene_cards
+from frame_ros.cli import scene_cards, scene_runs
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
 from frame_ros.core.errors import FrameRosError, SetupError
@@ -31,6 +31,7 @@ ACTIONS = {
     'convert': "write VLATest's scene files in this package's form",
     'operators': 'list what scenes vary by',
     'cards': 'write printable cards by which scenes are set up by hand',
+    'run': 'run a policy in the scenes of files',
 }
 SHOWN = ('scene', 'task', 'robot', 'instruction', 'objects', 'light', 'policy seed')
 
@@ -66,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=any_path,
         metavar='FILE',
         help='the file to write, .json or .yaml, of cards .html (default: JSON to the standard '
-        'output)',
+        'output); of run: the folder of the campaign, which may be there already',
     )
     parser.add_argument(
         '--models',
@@ -77,24 +78,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, GenerateOptions)
     add_options(parser.add_argument_group('limits'), SceneLimits)
     scene_cards.add_arguments(parser)
+    scene_runs.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Does what is asked for; returns 1 if a scene that was checked breaks a constraint, or is not
-    to be had.
+    to be had; of run, if no trial is valid.
 
     Raises:
         RobotError: there is no such robot, or its profile does not say where it picks.
         SetupError: a file cannot be read or written, or has a mistake.
         ValueRangeError: there is no such operator.
     """
-    has_files = args.what in ('check', 'show', 'convert', 'cards')
+    has_files = args.what in ('check', 'show', 'convert', 'cards', 'run')
     if has_files != bool(args.files):
         raise SetupError(f'{args.what} needs {"files" if has_files else "no file"} of scenes')
     if args.what == 'generate':
         return _generate(args)
     if args.what == 'convert':
         return _convert(args)
+    if args.what == 'run':
+        return scene_runs.run(args, [scene for file in args.files for scene in _read(file)])
     if args.what == 'operators':
         print(format_table(operator_rows()))
         return 0

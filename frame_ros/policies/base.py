@@ -12,6 +12,7 @@ from typing import Any, ClassVar, get_args, get_origin
 import attrs
 
 from frame_ros.core.options import check_names, options
+from frame_ros.policies.known_scene import KnownScene
 from frame_ros.policies.protocol import Inference, Observation
 
 
@@ -95,6 +96,11 @@ class Policy:
 
     def reset(self, seed: int | None = None) -> None:
         """Forgets the last episode. seed: of all that is drawn in the next one; None: drawn on."""
+
+    def know(self, scene: KnownScene) -> None:
+        """Takes note of the true scene of the next episode, before its reset. Only simulated scenes
+        are known; a policy that perceives has no use for it.
+        """
 
     def infer(self, observation: Observation) -> Inference:
         """Returns the next chunk.

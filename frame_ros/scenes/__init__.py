@@ -17,8 +17,9 @@ from frame_ros.scenes.simulation.noise.depth_noise import DepthNoise, DepthNoise
 from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, JointTorqueNoise, WrenchNoise
 from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise
 from frame_ros.scenes.simulation.rendering import CameraFrame, Intrinsics, SceneRenderer
+from frame_ros.scenes.simulation.robot_simulation import JointReadings
 from frame_ros.scenes.simulation.scene_robot import SO101, SceneRobot, scene_robot
-from frame_ros.scenes.simulation.simulation import JOINT_NAMES, JointReadings, PickPlaceSimulation
+from frame_ros.scenes.simulation.simulation import JOINT_NAMES, PickPlaceSimulation
 from frame_ros.scenes.simulation.state import SceneState
 from frame_ros.scenes.simulation.task import TaskState
 from frame_ros.scenes.simulation.visibility import VisibilityRule

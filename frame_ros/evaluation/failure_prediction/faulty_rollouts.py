@@ -38,9 +38,11 @@ class FaultyRollouts(Rollouts):
                 self._fault.end()
             self._kind = NONE
 
-    def _observe(self, policy: Policy, stamp: int, executed: float) -> Observation:
+    def _observe(
+        self, policy: Policy, stamp: int, executed: float, is_seen: bool = True
+    ) -> Observation:
         if self._fault is None or executed == 0.0:
             self._fault = make_fault(self._kind, self.simulation, self._seed)
         self._fault.disturb(executed)
-        observation = super()._observe(policy, stamp, executed)
+        observation = super()._observe(policy, stamp, executed, is_seen)
         return replace(observation, poses=self._fault.perceived(observation.poses))

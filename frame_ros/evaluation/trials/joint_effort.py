@@ -18,7 +18,8 @@ from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, JointTorqueNoise
 from frame_ros.scenes.simulation.noise.servo_noise import NO_FRICTION, CurrentNoise
-from frame_ros.scenes.simulation.simulation import JointReadings, PickPlaceSimulation
+from frame_ros.scenes.simulation.robot_simulation import JointReadings
+from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
 from frame_ros.sensing.contact.joints.excitation import plan_excitation

@@ -21,7 +21,8 @@ from frame_ros.policies.execution.options import ExecutionOptions
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
 from frame_ros.scenes.simulation.contacts import Contact
-from frame_ros.scenes.simulation.simulation import JointReadings, PickPlaceSimulation
+from frame_ros.scenes.simulation.robot_simulation import JointReadings
+from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 
 Array = NDArray[np.float64]
 BEGIN = SECOND  # stamp of the beginning, ns

@@ -17,7 +17,8 @@ from frame_ros.evaluation.trials.joint_effort import JointSensors, identified_mo
 from frame_ros.evaluation.trials.lying_streams import StreamFault
 from frame_ros.robots import load_robot
 from frame_ros.robots.joint_state_merge import FullJointState
-from frame_ros.scenes.simulation.simulation import JointReadings, PickPlaceSimulation
+from frame_ros.scenes.simulation.robot_simulation import JointReadings
+from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
 from frame_ros.sensing.contact.joints.motor_model import simulated_motors
 from frame_ros.sensing.contact.trusted_inputs import TrustedInputs

@@ -21,7 +21,7 @@ from frame_ros.core.errors import FrameRosError, SetupError, UnsetError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import stamp_ns
-from frame_ros.nodes.runtime.endpoints import interface, published
+from frame_ros.nodes.runtime.endpoints import endpoint, published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.message_parts import image_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
@@ -84,7 +84,7 @@ class SceneOverlayNode(Node):
         self._problem = 'no image has come yet'
         self._warnings = RepeatedWarnings(self.get_logger())
         self._publisher = self.create_publisher(*published(topics.OVERLAY))
-        self.create_service(interface(topics.NEXT.type), topics.NEXT.name, self._on_next)
+        self.create_service(*endpoint(topics.NEXT), self._on_next)
         self._readiness = Readiness(self, robot.name, lambda: self._problem)
         self._log_scene()
 

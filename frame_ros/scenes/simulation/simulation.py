@@ -5,44 +5,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots import find_urdf
 from frame_ros.scenes.generation.clutter import Obstacle, draw_clutter
 from frame_ros.scenes.generation.layout import COLOURS, SceneLayout, draw_layout
-from frame_ros.scenes.simulation.applied_forces import AppliedForces
-from frame_ros.scenes.simulation.cameras import SceneCameras
-from frame_ros.scenes.simulation.contacts import CLOSING, Contact, ContactTruth
-from frame_ros.scenes.simulation.distances import DistanceTruth, LeastDistance
 from frame_ros.scenes.simulation.external_forces import ExternalForces, ExternalTruth
 from frame_ros.scenes.simulation.gear_friction import StickSlip, friction_scales, friction_set
 from frame_ros.scenes.simulation.model import build_model
+from frame_ros.scenes.simulation.robot_simulation import RobotSimulation
 from frame_ros.scenes.simulation.scene_robot import SO101, scene_robot, with_gears
 from frame_ros.scenes.simulation.task import PlacementTask, TaskState
-from frame_ros.sensing.proximity.link_distances import DistanceReading
 
 # The SO-101's, by their own names.
 JOINT_NAMES, HOME = SO101.joint_names, SO101.home
 OBSTACLES = ('table', 'bin', 'can', 'block')
 
 
-@dataclass(frozen=True)
-class JointReadings:
-    """positions (D,) rad, velocities (D,) rad/s, efforts (D,) N m, ordered as the robot's
-    `joint_names`; m, m/s, N of a gripper that slides.
-    """
-
-    positions: NDArray[np.float64]
-    velocities: NDArray[np.float64]
-    efforts: NDArray[np.float64]
-
-
-class PickPlaceSimulation(SceneCameras):
+class PickPlaceSimulation(RobotSimulation):
     """The simulation, in its own time. One thread at a time may use it.
 
     Args:
@@ -79,72 +62,28 @@ class PickPlaceSimulation(SceneCameras):
             RobotError: the URDF cannot be used.
         """
         self.friction = friction
-        self.robot = scene_robot(robot)
+        found = scene_robot(robot)
         self.gears: StickSlip | None = None
         if friction:
             gear = friction_set(friction)
-            self.robot = with_gears(self.robot, gear.servo())
-            self.gears = StickSlip(gear, friction_scales(len(self.robot.arm_joints), seed))
-        self.joint_names = self.robot.joint_names
-        timestep = self.robot.timestep if timestep is None else timestep
+            found = with_gears(found, gear.servo())
+            self.gears = StickSlip(gear, friction_scales(len(found.arm_joints), seed))
+        timestep = found.timestep if timestep is None else timestep
         if not 1e-4 <= timestep <= 5e-3:
             raise ValueRangeError(f'timestep is {timestep} s: the physics needs 0.0001 to 0.005 s')
-        super().__init__()
+        super().__init__(found)
         self.layout: SceneLayout
         self._build(timestep, tuple(obstacles))
         self.reset(seed)
 
     def _build(self, timestep: float, obstacles: tuple[Obstacle, ...]) -> None:
         robot = self.robot
-        self.model = model = build_model(find_urdf(robot.source), timestep, robot, obstacles)
-        self.data = self._mj.MjData(model)
+        model = build_model(find_urdf(robot.source), timestep, robot, obstacles)
+        self._attach(model, 'cube')
         self.obstacles = obstacles
-        self._actuators = np.array([model.actuator(n).id for n in robot.joint_names])
-        self._qpos = np.array([model.joint(n).qposadr[0] for n in robot.joint_names])
-        self._dofs = np.array([model.joint(n).dofadr[0] for n in robot.joint_names])
-        self.lower, self.upper = model.actuator_ctrlrange[self._actuators].T.copy()
-        self._followers = [
-            (model.jnt_qposadr[follower], model.jnt_qposadr[leader])
-            for follower, leader in zip(model.eq_obj1id, model.eq_obj2id, strict=True)
-        ]
-        self._links = self._robot_links()
-        self._bodies = {name: body for body, name in self._links.items()}
-        ignored = {frozenset((robot.base_link, 'table'))}
-        self._contacts = ContactTruth(
-            model, self._links, 'cube', ignored, robot.finger_links, self._is_closing
-        )
-        self._distances: dict[tuple[str, ...], DistanceTruth] = {}
-        self._forces = AppliedForces()
         self._external = ExternalTruth(model, self._dofs[:-1], model.body(robot.tip_link).id)
         self._task = PlacementTask(model, robot.table)
-        parts = self._mj.mjtState
-        self._state_parts = int(
-            parts.mjSTATE_QPOS | parts.mjSTATE_QVEL | parts.mjSTATE_MOCAP_POS
-            | parts.mjSTATE_MOCAP_QUAT
-        )  # fmt: skip
-        self._derived = np.zeros(self._mj.mj_stateSize(model, self._state_parts))
         self._mocaps = {o.name: int(model.body_mocapid[model.body(o.name).id]) for o in obstacles}
-
-    def _robot_links(self) -> dict[int, str]:
-        base = self.model.body(self.robot.base_link).id
-        return {
-            i: self.model.body(i).name for i in range(self.model.nbody) if self._descends(i, base)
-        }
-
-    def _descends(self, body: int, ancestor: int) -> bool:
-        while body not in (0, ancestor):
-            body = int(self.model.body_parentid[body])
-        return body == ancestor
-
-    @property
-    def time(self) -> float:
-        """s since the reset."""
-        return float(self.data.time)
-
-    @property
-    def timestep(self) -> float:
-        """s, of the physics."""
-        return float(self.model.opt.timestep)
 
     def reset(self, seed: int) -> None:
         """Puts the arm home and the objects where `seed` draws them; the same seed gives the same
@@ -154,16 +93,9 @@ class PickPlaceSimulation(SceneCameras):
             ValueRangeError: the seed is negative.
         """
         self.layout = layout = draw_layout(seed, self.robot.table)
-        self._mj.mj_resetData(self.model, self.data)
-        self._forces.clear(self.data)
+        self._go_home()
         if self.gears is not None:
             self.gears.reset()
-        self.data.qpos[self._qpos] = self.robot.home
-        for follower, leader in self._followers:
-            self.data.qpos[follower] = self.data.qpos[leader]
-        self.data.ctrl[self._actuators] = self.robot.home
-        if self.model.na:
-            self.data.act[self.model.actuator_actadr[self._actuators]] = self.robot.home
         for placement in (layout.target, *layout.distractors):
             address = self.model.joint(f'{placement.name}_free').qposadr[0]
             self.data.qpos[address : address + 3] = placement.position
@@ -208,34 +140,6 @@ class PickPlaceSimulation(SceneCameras):
         self._derive()
         self._task.update(self.data, self._is_target_touched())
 
-    def _checked(self, targets: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-        values = np.asarray(targets, float)
-        if values.shape != (len(self.joint_names),):
-            raise ShapeError(
-                f'targets have shape {values.shape}; needed is one for each of '
-                f'{", ".join(self.joint_names)}'
-            )
-        if not np.isfinite(values).all():
-            raise ValueRangeError(f'targets must be finite, not {values.tolist()}')
-        return np.clip(values, self.lower, self.upper)
-
-    def _advance(self, steps: int) -> None:
-        """Steps the physics. Results that depend on the positions alone are not computed again for
-        the first step, which halves the cost of single steps, unless something was moved.
-        """
-        state = np.empty_like(self._derived)
-        self._mj.mj_getState(self.model, self.data, state, self._state_parts)
-        if steps > 0 and np.array_equal(state, self._derived):
-            self._mj.mj_step2(self.model, self.data)
-            steps -= 1
-        if steps > 0:
-            self._mj.mj_step(self.model, self.data, nstep=steps)
-
-    def _derive(self) -> None:
-        """Brings everything derived to the instant of the positions."""
-        self._mj.mj_forward(self.model, self.data)
-        self._mj.mj_getState(self.model, self.data, self._derived, self._state_parts)
-
     def _disturb(self) -> None:
         """Brings applied forces to the present time."""
         if self._forces:
@@ -252,43 +156,6 @@ class PickPlaceSimulation(SceneCameras):
     def _is_target_touched(self) -> bool:
         return any(contact.other == 'cube' for contact in self.contacts())
 
-    def _is_closing(self, data: Any) -> bool:
-        """Returns whether the gripper's drive goes to a smaller opening than it has, or presses."""
-        closed, opened = self.robot.gripper_ends
-        way = data.ctrl[self._actuators[-1]] - data.qpos[self._qpos[-1]]
-        return bool(way / (closed - opened) > CLOSING)
-
-    def joint_state(self) -> JointReadings:
-        """Joint positions, velocities, and efforts. Efforts are the torques of the servos; of a
-        robot with torque sensors what those measure behind the gears: all that moves and bears the
-        links, their weight included (Franka's tau_J). The gripper's is that of its drive.
-        """
-        data = self.data
-        efforts = data.qfrc_actuator[self._dofs]
-        if self.robot.has_torque_sensors:
-            arm = self._dofs[:-1]
-            bodies = self.model.dof_bodyid[arm]
-            efforts[:-1] = np.einsum('ij,ij->i', data.cdof[arm], data.cfrc_int[bodies])
-        return JointReadings(data.qpos[self._qpos], data.qvel[self._dofs], efforts)
-
-    @property
-    def targets(self) -> NDArray[np.float64]:
-        """(D,) rad (m), the servos' targets."""
-        return self.data.ctrl[self._actuators]
-
-    def wrench(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Returns force (3,) N and torque (3,) N m by which the robot carries its `wrench_link` and
-        all beyond it. They are in that link's axes and about its origin, without noise. At rest the
-        force is their weight, pointing up; a push on the hand appears reversed.
-        """
-        return self.data.sensor('wrench_force').data.copy(), self.data.sensor(
-            'wrench_torque'
-        ).data.copy()
-
-    def contacts(self) -> list[Contact]:
-        """Returns the robot's contacts and forces applied to it, in the base frame."""
-        return self._contacts.read(self.data, self._forces)
-
     def external(self) -> ExternalForces:
         """The true external joint torques and wrench, of contacts and applied forces."""
         return self._external.read(self.data, self._forces, self.contacts())
@@ -298,34 +165,6 @@ class PickPlaceSimulation(SceneCameras):
         external torques (A,) N m of the arm's joints.
         """
         return self._external.tip_wrench(self.data, np.asarray(torques, np.float64))
-
-    def distance(self) -> LeastDistance:
-        """Returns the least distance from the watched links to obstacles, without the cube."""
-        return self._truth(None).read(self.data)
-
-    def distances_of_links(self, obstacles: Sequence[str] | None = None) -> DistanceReading:
-        """The true distance of every watched link to the nearest of the named things, with the
-        closest points; None: those of `distance`. Names are of bodies: 'table', 'bin', 'can',
-        'block', 'cube', and further obstacles.
-
-        Raises:
-            ValueRangeError: there is no such thing, or none is named.
-        """
-        return self._truth(obstacles).read(self.data).reading()
-
-    def _truth(self, obstacles: Sequence[str] | None) -> DistanceTruth:
-        names = self.obstacle_names if obstacles is None else tuple(obstacles)
-        if names not in self._distances:
-            ids = {name: self._mj.mj_name2id(self.model, 1, name) for name in names}
-            unknown = [name for name, body in ids.items() if body < 1 or body in self._links]
-            if unknown or not names:
-                raise ValueRangeError(
-                    f'distances are to things of the scene ({", ".join(self.obstacle_names)}, '
-                    f'cube), not to {unknown or "nothing"}'
-                )
-            links = {name: self._bodies[name] for name in self.robot.watched_links}
-            self._distances[names] = DistanceTruth(self.model, links, ids)
-        return self._distances[names]
 
     @property
     def obstacle_names(self) -> tuple[str, ...]:
@@ -397,15 +236,6 @@ class PickPlaceSimulation(SceneCameras):
     def clear_forces(self) -> None:
         """Ends all pushes."""
         self._forces.clear(self.data)
-
-    def tip_position(self) -> NDArray[np.float64]:
-        """(3,) m, of the robot's tip link."""
-        return self.data.body(self.robot.tip_link).xpos.copy()
-
-    def object_pose(self) -> NDArray[np.float64]:
-        """(7,) position (m) and quaternion xyzw of the cube, in the base frame."""
-        body = self.data.body('cube')
-        return np.concatenate((body.xpos, np.roll(body.xquat, -1)))
 
     def goal_pose(self) -> NDArray[np.float64]:
         """Returns (7,) position (m) and quaternion xyzw of the middle of the bin's floor."""

@@ -47,7 +47,7 @@ class PlacementTask:
         if self.state is not TaskState.RUNNING:
             return
         position = data.xpos[self._body]
-        if self._is_off_table(position):
+        if is_off_table(position, self._table):
             self.state = TaskState.FAILURE
             return
         speed = float(np.linalg.norm(data.qvel[self._dof : self._dof + 3]))
@@ -58,10 +58,6 @@ class PlacementTask:
         elif data.time - self._still_since >= REST_TIME:
             self.state = TaskState.SUCCESS
 
-    def _is_off_table(self, position: np.ndarray) -> bool:
-        is_off = np.abs(position[:2] - self._table.centre) > np.array(self._table.size[:2]) / 2
-        return bool(position[2] < -_OFF_TABLE_DEPTH or (is_off.any() and position[2] < 0.0))
-
     def _is_in_bin(self, data: mujoco.MjData, position: np.ndarray) -> bool:
         offset = position - data.mocap_pos[0]
         w, _, _, z = data.mocap_quat[0]
@@ -69,3 +65,9 @@ class PlacementTask:
         inside = (cosine * offset[0] + sine * offset[1], cosine * offset[1] - sine * offset[0])
         half, height = self._table.bin_inner / 2, self._table.bin_height
         return max(map(abs, inside)) < half and 0.0 < offset[2] < height
+
+
+def is_off_table(position: np.ndarray, table: Worktable) -> bool:
+    """Returns whether a thing whose middle is at a position (3,) m has fallen off a table."""
+    is_off = np.abs(position[:2] - table.centre) > np.array(table.size[:2]) / 2
+    return bool(position[2] < -_OFF_TABLE_DEPTH or (is_off.any() and position[2] < 0.0))

@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A policy in a scene of a scene file, without ROS: an Episode, and the steps of its task."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+
+import attrs
+import numpy as np
+
+from frame_ros.core.errors import FrameRosError
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.processing import process_episode
+from frame_ros.policies.base import Policy
+from frame_ros.policies.known_scene import KnownObject, KnownScene
+from frame_ros.policies.protocol import Observation
+from frame_ros.scenes.description.scene import Scene, SceneObject
+from frame_ros.scenes.generation.constraints import check_scene
+from frame_ros.scenes.generation.setting import Setting, setting
+from frame_ros.scenes.rollout_loop import RolloutLoop, StepListener
+from frame_ros.scenes.run_options import SceneRunOptions
+from frame_ros.scenes.scene_sensors import SceneSensors
+from frame_ros.scenes.simulation.episode_states import StateRecorder
+from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
+from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
+from frame_ros.scenes.simulation.task import REST_TIME, TaskState
+from frame_ros.scenes.tasks.rules import RULES, StepOutcomes, judge
+
+OT_TASKS = {'pick_up': 'pick', 'move_near': 'move', 'put_on': 'put_on', 'put_in': 'put_in'}
+ENDING_RULE = 'paper'  # by whose success an episode ends
+LOOKED = 0.1  # s, between two looks for success
+LEAST_MOVE = 0.01  # m, by which the target has moved or been lifted before any success
+
+
+@attrs.frozen(kw_only=True)
+class SceneEpisode:
+    """A policy's episode in a scene.
+
+    Attributes:
+        episode: None: there is none, as the scene could not be run.
+        outcomes: rule -> the steps that were reached; empty with a problem.
+        problem: why it does not count; '': it does. It is no failure of the policy.
+        duration: s of simulated time.
+    """
+
+    episode: Episode | None
+    outcomes: Mapping[str, StepOutcomes]
+    problem: str
+    duration: float
+
+
+def run_scene(
+    scene: Scene,
+    policy: Policy,
+    run: SceneRunOptions | None = None,
+    seed: int | None = None,
+    instruction: str | None = None,
+    on_step: StepListener | None = None,
+) -> SceneEpisode:
+    """Runs a policy once in a scene. The same scene, policy and seed give the same bits, but for
+    latencies and loads.
+
+    The episode ends when the task is a success by the paper's rule, when the target has fallen off
+    the table, or after the timeout.
+
+    Args:
+        seed: of the policy; None: the scene's policy_seed.
+        instruction: None: the scene's.
+        on_step: gets every observation, with images, and action.
+
+    Raises:
+        PolicyError: the policy cannot act on the observations, or gave something unusable.
+    """
+    run = run or SceneRunOptions()
+    if run.is_checked and (problem := scene_problem(scene)):
+        return _not_run(problem)
+    try:
+        rollout = SceneRollout(scene, run, instruction)
+    except FrameRosError as error:
+        return _not_run(f'cannot be simulated: {error}')
+    try:
+        return rollout.run(policy, (scene.policy_seed or 0) if seed is None else seed, on_step)
+    finally:
+        rollout.close()
+
+
+def scene_problem(scene: Scene) -> str:
+    """Returns the constraint that a scene breaks, in words; '': it keeps all."""
+    try:
+        broken = check_scene(scene, _setting(scene.robot, scene.task.kind))
+    except FrameRosError as error:
+        return f'cannot be checked: {error}'
+    return '' if broken is None else f'breaks {broken.constraint}: {broken.problem}'
+
+
+def known_scene(scene: Scene) -> KnownScene:
+    """Returns the scene as policies may know it; shapes, masses and colours must be known."""
+    objects = sorted(scene.objects, key=lambda each: each.role != 'target')
+    return KnownScene(task=scene.task.kind, objects=tuple(map(_known_object, objects)))
+
+
+class SceneRollout(RolloutLoop):
+    """Rolls policies out in one scene."""
+
+    simulation: SceneSimulation
+
+    def __init__(self, scene: Scene, run: SceneRunOptions, instruction: str | None = None) -> None:
+        """Builds the scene.
+
+        Raises:
+            FrameRosError: as of `SceneSimulation`.
+        """
+        super().__init__(_robot(scene.robot), run.timestep, run.rate, run.timeout)
+        self.scene, self._run = scene, run
+        self.instruction = (scene.instruction or '') if instruction is None else instruction
+        self.simulation = SceneSimulation(scene, _robot(scene.robot), self.timestep)
+        self.settings = self._settings(OT_TASKS[scene.task.kind])
+        self._looked = max(1, round(LOOKED * run.rate))
+        # The last frames that decide whether something is at rest, and the first.
+        self._window = math.ceil(REST_TIME * run.rate) + 3
+
+    def run(self, policy: Policy, seed: int, on_step: StepListener | None = None) -> SceneEpisode:
+        """Runs one episode, see `run_scene`."""
+        simulation = self.simulation
+        simulation.reset()
+        if simulation.problem:
+            return _not_run(simulation.problem)
+        policy.know(known_scene(self.scene))
+        policy.reset(seed)
+        self._states = StateRecorder(simulation.model, self.scene, simulation.robot)
+        self._states.record(simulation.data)
+        self._sensors = SceneSensors(
+            self.scene, simulation, seed, policy.cameras, self._run.with_depth
+        )
+        self._state = TaskState.RUNNING
+        record, end = self._roll(policy, on_step)
+        duration = float(simulation.time)
+        if simulation.problem:
+            return _not_run(simulation.problem, duration)
+        states = self._states.states()
+        outcomes = {rule: judge(self.scene, states, rule) for rule in RULES}
+        if problem := next((o.problem for o in outcomes.values() if o.problem), ''):
+            return _not_run(problem, duration)
+        if outcomes[ENDING_RULE].reached['success']:
+            self._state = TaskState.SUCCESS
+        attributes = {
+            'robot': self._robot.name,
+            'scene': self.scene.name,
+            'seed': str(seed),
+            'policy': policy.name,
+            'checkpoint': policy.checkpoint,
+            'instruction': self.instruction,
+            'metrics_config': self.settings.to_json(),
+        }
+        name = f'{self.scene.name}-{policy.name}-{seed}'
+        episode = self._episode(name, self._state, record, end, attributes)
+        process_episode(episode)
+        return SceneEpisode(episode=episode, outcomes=outcomes, problem='', duration=duration)
+
+    def close(self) -> None:
+        """Frees the renderers, if there are any."""
+        self.simulation.close()
+
+    def _is_over(self) -> bool:
+        simulation = self.simulation
+        if simulation.problem:
+            return True
+        self._states.record(simulation.data)
+        if simulation.is_lost:
+            self._state = TaskState.FAILURE
+        elif self._states.count % self._looked == 0 and self._may_be_done():
+            recent = self._states.states(self._window)
+            if judge(self.scene, recent, ENDING_RULE).reached.get('success'):
+                self._state = TaskState.SUCCESS
+        return self._state is not TaskState.RUNNING
+
+    def _may_be_done(self) -> bool:
+        """Returns whether it is worth while to judge: nothing of a success is missed."""
+        is_held_away = self.scene.task.kind in ('put_on', 'put_in') and self._states.touches_robot
+        return not is_held_away and self._states.has_moved(LEAST_MOVE)
+
+    def _observe(
+        self, policy: Policy, stamp: int, executed: float, is_seen: bool = True
+    ) -> Observation:
+        simulation = self.simulation
+        seen = self._sensors.read(stamp, policy.cameras if is_seen else ())
+        poses = {**simulation.object_poses(), 'object': simulation.object_pose()}
+        return Observation(
+            stamp,
+            seen.oldest,
+            self._names,
+            seen.joints,
+            seen.images,
+            {**poses, 'goal': simulation.goal_pose()},
+            self.instruction,
+            executed,
+        )
+
+
+def _not_run(problem: str, duration: float = math.nan) -> SceneEpisode:
+    return SceneEpisode(episode=None, outcomes={}, problem=problem, duration=duration)
+
+
+def _known_object(each: SceneObject) -> KnownObject:
+    assert each.shape and each.mass is not None and each.colour
+    x, y, z = np.asarray(each.shape.half_edges).tolist()
+    return KnownObject(
+        name=each.name, role=each.role, type=each.type, shape=each.shape.kind,
+        half_edges=(x, y, z), wall=each.shape.size[3] if each.shape.kind == 'tray' else 0.0,
+        mass=each.mass, colour=each.colour,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def _robot(source: str) -> SceneRobot:
+    return scene_robot(source)
+
+
+@lru_cache(maxsize=32)
+def _setting(source: str, task: str) -> Setting:
+    return setting(_robot(source), task)

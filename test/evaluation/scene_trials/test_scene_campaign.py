@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Campaigns of a policy over scenes: their folder, crashes, repeats, and the bits of results."""
+
+import json
+import os
+import signal
+
+import attrs
+import numpy as np
+import pytest
+
+pytest.importorskip('mujoco')
+
+from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.evaluation.scene_trials.campaign import plan, run_campaign
+from frame_ros.evaluation.scene_trials.folder import read_campaign
+from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
+from frame_ros.evaluation.scene_trials.pool import TrialPool
+from frame_ros.evaluation.scene_trials.rates import step_rates
+from frame_ros.evaluation.scene_trials.trial import (
+    WALL_CLOCK_METRICS,
+    PlannedTrial,
+    policy_seed,
+    trial,
+)
+from frame_ros.policies.base import Policy
+from frame_ros.policies.protocol import Inference
+from frame_ros.policies.scripted.tasks import ScriptedTasks
+from frame_ros.scenes.generation.setting import nominal_scene, setting
+from frame_ros.scenes.run_options import SceneRunOptions
+from frame_ros.scenes.simulation.scene_robot import scene_robot
+
+SHORT = SceneRunOptions(timeout=0.3)
+HERE = f'{__file__}:Fragile'
+
+
+class Fragile(Policy):
+    """Moves by an amount that its seed draws; kills its process in the scene called deadly."""
+
+    name = 'fragile'
+
+    def know(self, scene):
+        self.mass = scene.target.mass
+
+    def reset(self, seed=None):
+        self.way = np.random.default_rng(seed).uniform(0.0, 0.1)
+
+    def infer(self, observation):
+        if self.mass == 0.0666:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.mass == 0.0777:
+            raise RuntimeError('no idea')
+        chunk = np.tile(observation.joint_positions, (10, 1))
+        chunk[:, 0] += self.way
+        return Inference(chunk, 1 / 30, observation.joint_names, ('rad',) * 6)
+
+
+def called(name, mass=0.025, seed=5):
+    scene = nominal_scene(setting(scene_robot('so101'), 'pick_up'))
+    target = attrs.evolve(scene.target, mass=mass)
+    return attrs.evolve(scene, name=name, objects=(target,), policy_seed=seed)
+
+
+@pytest.fixture(scope='module')
+def scenes():
+    return (called('one'), called('two', 0.03))
+
+
+def in_folder(folder, scenes, **settings):
+    policy = TrialPolicyOptions(label='shaky', policy_options={'quality': 0.3})
+    settings = {'policy': policy, 'run': SHORT, 'processes': 0} | settings
+    return run_campaign(folder, scenes, **settings)
+
+
+def without_clock(result):
+    metrics = {k: v for k, v in result.metrics.items() if k not in WALL_CLOCK_METRICS}
+    return attrs.evolve(result, wall_time=0.0, metrics=metrics).line()
+
+
+def test_a_worker_that_dies_costs_its_trial_and_bits_are_those_of_this_process(tmp_path, scenes):
+    deadly = called('deadly', 0.0666)
+    policy = TrialPolicyOptions(policy=HERE, label='fragile')
+    results = in_folder(tmp_path / 'a', (deadly, *scenes), processes=1, policy=policy)
+    assert [each.problem for each in results] == ['its process was ended by SIGKILL', '', '']
+    here = [trial(each, Fragile(), SHORT) for each in scenes]
+    assert [without_clock(each) for each in results[1:]] == [without_clock(each) for each in here]
+    rates = step_rates('pick_up', results)['paper']
+    assert rates.invalid == ('its process was ended by SIGKILL',)
+    assert [each.episodes for each in rates.steps] == [2, 2, 2]
+
+
+def test_a_campaign_resumes_drops_a_half_line_and_adds_repeats(tmp_path, scenes):
+    done = in_folder(tmp_path, scenes)
+    file = tmp_path / 'results.jsonl'
+    lines = file.read_text().splitlines(keepends=True)
+    assert len(lines) == 2
+    file.write_text(lines[0] + lines[1][:40])
+    seen, said = [], []
+    again = in_folder(
+        tmp_path, scenes, on_result=lambda result, done, total: seen.append((result.scene, done)),
+        on_message=said.append,
+    )  # fmt: skip
+    assert seen == [('two', 2)] and 'half-written' in said[0]
+    assert [without_clock(each) for each in again] == [without_clock(each) for each in done]
+    more = in_folder(tmp_path, scenes, repeats=2)
+    assert [(each.scene, each.repeat) for each in more] == [
+        ('one', 0), ('two', 0), ('one', 1), ('two', 1),
+    ]  # fmt: skip
+    assert more[0].policy_seed == 5 != more[2].policy_seed
+    assert more[0].metrics['pl'] != more[2].metrics['pl']
+    content = read_campaign(tmp_path)
+    assert len(content.results) == 4 and content.scenes == scenes
+    assert content.settings['policy'] == 'shaky' and not content.messages
+
+
+def test_other_settings_or_scenes_in_the_folder_are_refused(tmp_path, scenes):
+    in_folder(tmp_path, scenes[:1])
+    with pytest.raises(SetupError, match=r'another run: timeout is 0.4, and was 0.3'):
+        in_folder(tmp_path, scenes[:1], run=SceneRunOptions(timeout=0.4))
+    with pytest.raises(SetupError, match='other scenes'):
+        in_folder(tmp_path, scenes)
+    with pytest.raises(SetupError, match="another policy: it is 'hold'"):
+        in_folder(tmp_path, scenes[:1], policy=TrialPolicyOptions(policy='hold'))
+    (tmp_path / 'campaign.json').write_text('{"format": "x"}')
+    with pytest.raises(SetupError, match="format is 'x'"):
+        in_folder(tmp_path, scenes[:1])
+    file = tmp_path / 'fresh' / 'results.jsonl'
+    in_folder(tmp_path / 'fresh', scenes[:1])
+    file.write_text('{}\n' + file.read_text())
+    with pytest.raises(SetupError, match='line 1 is no result'):
+        in_folder(tmp_path / 'fresh', scenes[:1])
+
+
+def test_an_interrupted_campaign_has_what_was_finished(tmp_path, scenes):
+    def stop(result, done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        in_folder(tmp_path, scenes, on_result=stop)
+    assert len(read_campaign(tmp_path).results) == 1
+    assert len(in_folder(tmp_path, scenes)) == 2
+
+
+def test_an_error_of_the_policy_is_a_problem_with_its_words(scenes):
+    result = trial(called('wrong', 0.0777), Fragile(), SHORT)
+    assert result.problem == 'the policy failed: RuntimeError: no idea' and not result.is_valid
+    assert not result.steps and not result.is_success()
+
+
+def test_instructions_are_trials_of_their_own(scenes):
+    planned = plan(scenes, 1, {'one': ['lift it', scenes[0].instruction, 'lift it']})
+    texts = [(each.scene.name, each.text, each.mutation, each.base) for each in planned]
+    standard = scenes[0].instruction
+    assert texts == [
+        ('one', standard, '', ''), ('one', 'lift it', 'instruction', 'one'),
+        ('two', standard, '', ''),
+    ]  # fmt: skip
+    assert trial(planned[1], ScriptedTasks(), SHORT).instruction == 'lift it'
+    with pytest.raises(SetupError, match="'three'"):
+        plan(scenes, 1, {'three': ['x']})
+    with pytest.raises(FrameRosError, match='repeats is 0'):
+        plan(scenes, 0)
+
+
+def test_a_trial_that_takes_too_long_is_ended(scenes):
+    long = SceneRunOptions(timeout=1e4)
+    policy = TrialPolicyOptions(policy='hold')
+    with TrialPool(policy, long, 1, most_wall_time=0.01) as pool:
+        ((_, result),) = pool.run([PlannedTrial(scene=scenes[0])])
+    assert 'took more than 0.01 s' in result.problem
+
+
+def test_seeds_of_repeats_are_fixed_and_differ(scenes):
+    seeds = [policy_seed(scenes[0], repeat) for repeat in range(20)]
+    assert seeds[0] == 5 and len(set(seeds)) == 20 and min(seeds) >= 0
+    assert seeds == [policy_seed(scenes[1], repeat) for repeat in range(20)]
+
+
+def test_a_result_is_json_with_every_metric(scenes):
+    result = trial(scenes[0], ScriptedTasks(), SHORT)
+    content = json.loads(result.line())
+    assert content['steps']['paper'] == {'grasp': False, 'lift': False, 'success': False}
+    assert content['metrics']['pl'] > 0 and content['metrics']['ate'] is None
+    assert content['duration'] == pytest.approx(0.3)
