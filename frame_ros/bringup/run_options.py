@@ -77,11 +77,12 @@ class RunOptions(NamespaceOptions):
     scenes_file: str = passed(
         'scenes_file',
         'scene_overlay',
+        'simulator',
         text='starts the overlay node, which draws the objects of a scene of this file, JSON or '
-        'YAML, into the images of a camera',
+        "YAML, into a camera's images; a simulated robot runs the file's scenes",
         convert=path_parameter,
     )
-    scene: str = passed('scene', 'scene_overlay')
+    scene: str = passed('scene', 'scene_overlay', 'simulator')
     scene_overlay_parameters: Mapping[str, Any] = option(
         {}, 'parameters of the overlay node, such as extrinsics'
     )
