@@ -66,6 +66,7 @@ def demo_processes(options: DemoOptions) -> list[Process]:
             *options.world.processes(),
             *demo_sensing(options),
             *_monitors(options),
+            *_overlay(options),
             _recorder(options, demo_expected(options)),
             *_gate(options),
             *_halt_monitor(options),
@@ -112,7 +113,7 @@ def _arm_processes(options: ArmOptions) -> list[Process]:
     drawn = {'obstacles_file': path_parameter(options.obstacles_file)}
     gripper = {'gripper_topic': options.topics.gripper} if options.topics.gripper else {}
     watched = _monitors(options, gripper, drawn if options.obstacles_file else {})
-    watching = [*arm_sensing(options), *watched]
+    watching = [*arm_sensing(options), *watched, *_overlay(options)]
     monitors = _respawning(watching)
     recorder = _recorder(options, arm_expected(options), (options.topics.gripper,))
     halts = _respawning(_halt_monitor(options))
@@ -186,6 +187,18 @@ def _monitors(
     return [
         Process(node, node, parameters, options.remappings(), only_watches=True)
         for node, parameters in given.items()
+    ]
+
+
+def _overlay(options: RunOptions) -> list[Process]:
+    """The node that draws the objects of a scene into a camera's images, with a scene file."""
+    if not options.scenes_file:
+        return []
+    name, images = 'scene_overlay', options.remappings().get(VIDEO_TOPIC)
+    # Where the images are renamed, camera_info is next to them.
+    parameters: dict[str, Value] = {'image_topic': images} if images else {}
+    return [
+        Process(name, name, parameters, options.remappings(), only_watches=True, takes_images=True)
     ]
 
 

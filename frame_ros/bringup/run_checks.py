@@ -85,6 +85,13 @@ def _check_obstacles(parameters: Parameters) -> None:
         load_obstacles(file)
 
 
+def _check_scenes(parameters: Parameters) -> None:
+    from frame_ros.scenes.cards.choice import find_scene
+    from frame_ros.scenes.description.files import read_scenes
+
+    find_scene(read_scenes(parameters['scenes_file']), parameters.get('scene', '1'))
+
+
 def _check_monitor(parameters: Parameters) -> None:
     chosen = _options('monitor', parameters)
     chosen.settings().make()
@@ -125,6 +132,7 @@ CHECKS: dict[str, Callable[[Parameters], None]] = {
     'proximity': _check_obstacles,
     'markers': _check_obstacles,
     'monitor': _check_monitor,
+    'scene_overlay': _check_scenes,
     'episode_recorder': _check_recorder,
     'franky_world': _check_world,
     'robot_driver': partial(_check_device, 'robot_id'),

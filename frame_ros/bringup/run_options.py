@@ -74,6 +74,18 @@ class RunOptions(NamespaceOptions):
     proximity_parameters: Mapping[str, Any] = option(
         {}, 'parameters of the proximity node, such as depth.padding'
     )
+    scenes_file: str = passed(
+        'scenes_file',
+        'scene_overlay',
+        'simulator',
+        text='starts the overlay node, which draws the objects of a scene of this file, JSON or '
+        "YAML, into a camera's images; a simulated robot runs the file's scenes",
+        convert=path_parameter,
+    )
+    scene: str = passed('scene', 'scene_overlay', 'simulator')
+    scene_overlay_parameters: Mapping[str, Any] = option(
+        {}, 'parameters of the overlay node, such as extrinsics'
+    )
     params_file: str = option(
         '',
         'ROS 2 file of parameters, of any of the nodes; it takes precedence over our files, and '
@@ -131,6 +143,10 @@ class RunOptions(NamespaceOptions):
     @rule('monitor_parameters', 'none without monitor')
     def _has_monitor(self) -> bool:
         return self.monitor or not self.monitor_parameters
+
+    @rule('scene_overlay_parameters', 'none without scenes_file')
+    def _has_scenes(self) -> bool:
+        return bool(self.scenes_file) or not self.scene_overlay_parameters
 
     @rule('policy', 'a policy')
     def _has_policy(self) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.cli import scene_runs, scene_search
+from frame_ros.cli import scene_cards, scene_runs, scene_search
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.scenes_report import add_report_arguments, report_campaigns
@@ -31,6 +31,7 @@ ACTIONS = {
     'show': 'list the scenes of files',
     'convert': "write VLATest's scene files in this package's form",
     'operators': 'list what scenes vary by',
+    'cards': 'write printable cards by which scenes are set up by hand',
     'run': 'run a policy in the scenes of files',
     **scene_search.ACTIONS,
     'report': 'the robustness of policies over the scenes of campaigns',
@@ -72,8 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--output',
         type=any_path,
         metavar='FILE',
-        help='the file to write, .json or .yaml (default: JSON to the standard output); of run '
-        'and search: the folder of the campaign, which may be there already',
+        help='the file to write, .json or .yaml, of cards .html (default: JSON to the standard '
+        'output); of run and search: the folder of the campaign, which may be there already',
     )
     parser.add_argument(
         '--models',
@@ -83,6 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, GenerateOptions)
     add_options(parser.add_argument_group('limits'), SceneLimits)
+    scene_cards.add_arguments(parser)
     scene_runs.add_arguments(parser)
     scene_search.add_arguments(parser)
     add_report_arguments(parser)
@@ -97,7 +99,8 @@ def run(args: argparse.Namespace) -> int:
         SetupError: a file cannot be read or written, or has a mistake.
         ValueRangeError: there is no such operator.
     """
-    has_files = args.what in ('check', 'show', 'convert', 'run', 'report', *scene_search.OF_FILES)
+    needing = ('check', 'show', 'convert', 'cards', 'run', 'report', *scene_search.OF_FILES)
+    has_files = args.what in needing
     if has_files != bool(args.files):
         raise SetupError(f'{args.what} needs {"files" if has_files else "no file"} of scenes')
     if args.what == 'generate':
@@ -113,6 +116,8 @@ def run(args: argparse.Namespace) -> int:
     if args.what == 'operators':
         print(format_table(operator_rows()))
         return 0
+    if args.what == 'cards':
+        return scene_cards.run(args, [each for file in args.files for each in _read(file)])
     return _check(args) if args.what == 'check' else _show(args)
 
 

@@ -10,8 +10,11 @@ from frame_ros.bags.recording.options import RecordingOptions
 from frame_ros.core.options import group, option, options, rule
 from frame_ros.nodes.runtime.options import ManagedOptions
 
-# Markers only serve the display, and so does the proximity node's cloud, which is large.
-DISPLAY = ('.*/(transition_event|metric_markers)', '.*/proximity/points')
+# Markers only serve the display, and so do the proximity node's cloud and the overlay's images,
+# which are large.
+DISPLAY = (
+    '.*/(transition_event|metric_markers)', '.*/proximity/points', '.*/scene_overlay/image',
+)  # fmt: skip
 
 
 @options

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 
 from rclpy.node import Node
 
@@ -30,8 +31,11 @@ class TaskEvents:
     source: the world's name in the events it publishes.
     """
 
-    def __init__(self, node: Node, source: str) -> None:
-        self._source = source
+    def __init__(
+        self, node: Node, source: str, texts: Mapping[TaskState, str] | None = None
+    ) -> None:
+        """texts: of success and failure; None: those of the cube and the bin."""
+        self._source, self._texts = source, texts or {}
         self._events: deque[EpisodeEvent] = deque()
         self._episode: str | None = None
         self._reported = TaskState.RUNNING
@@ -67,6 +71,7 @@ class TaskEvents:
             return None
         self._reported = state
         kind, text = OUTCOMES[state]
+        text = self._texts.get(state, text)
         event = EpisodeEvent(episode_id=self._episode, source=self._source, type=kind, text=text)
         event.header.stamp = time_message(stamp)
         return event

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from dataclasses import dataclass
+from typing import Any
 
 from rclpy.node import Node
 
@@ -24,6 +25,7 @@ from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.nodes.simulator.topics import DEPTH_IMAGES, DEPTH_INFO, IMAGE_INFO, IMAGES
 from frame_ros.scenes import PickPlaceSimulation, SceneRenderer, SceneState
 from frame_ros.scenes.simulation.noise.robot_sensors import depth_noise
+from frame_ros.scenes.simulation.rendering import intrinsics
 from frame_ros.scenes.simulation.viewer import Viewer
 
 _QUEUE_LENGTH = 3  # pictures waiting; more would only be late
@@ -40,6 +42,7 @@ class Picture:
     camera: str
     has_image: bool = True
     has_depth: bool = False
+    model: Any = None  # of the state; None: the first
 
 
 class CameraThread(threading.Thread):
@@ -120,6 +123,11 @@ class CameraThread(threading.Thread):
         self.ready.set()
         try:
             while (picture := self._next()) is not None:
+                if picture.model not in (None, self._model):  # another scene of a file
+                    self._model = picture.model
+                    for each in filter(None, (renderer, viewer)):
+                        each.close()
+                    renderer, viewer = self._make_renderer(), self._open_viewer()
                 if not picture.camera:
                     if viewer is not None:
                         viewer.show(picture.state)
@@ -149,7 +157,8 @@ class CameraThread(threading.Thread):
     def _publish(self, renderer: SceneRenderer, picture: Picture) -> None:
         frame = renderer.render(picture.state, picture.camera, picture.has_depth)
         header = header_message(picture.stamp, self._names.of(optical_frame(picture.camera)))
-        info = camera_info_message(header, self._intrinsics[picture.camera])
+        camera = intrinsics(self._model, picture.camera, *self._size)
+        info = camera_info_message(header, camera)
         messages = {}
         if picture.has_image:
             messages[picture.camera, False] = colour_image_message(header, frame.rgb)

@@ -16,6 +16,7 @@ import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.thread_priority import raise_priority
 from frame_ros.core.time import SECOND, stamp_ns
@@ -35,6 +36,10 @@ from frame_ros.nodes.simulator.sensors import Sensors
 from frame_ros.nodes.simulator.topics import JOINT_COMMANDS, RESET_SCENE, TF_STATIC
 from frame_ros.nodes.simulator.truth import TruthPublishers
 from frame_ros.scenes import PickPlaceSimulation
+from frame_ros.scenes.cards.choice import find_scene
+from frame_ros.scenes.description.files import read_scenes
+from frame_ros.scenes.simulation.scene_file_simulation import SceneFileSimulation
+from frame_ros.scenes.simulation.task import TaskState
 from frame_ros.scenes.simulation.timing import (
     FAR_BEHIND,
     Pace,
@@ -46,6 +51,10 @@ from frame_ros.scenes.simulation.viewer import wants_viewer
 from frame_ros.srv import ResetScene
 
 START_TIMEOUT = 10.0  # s that the first tick waits for the cameras
+OF_SCENES = {
+    TaskState.SUCCESS: "the task of the scene is done, by the paper's rule",
+    TaskState.FAILURE: 'the target fell off the table',
+}
 VIEWER_RATE = 25.0  # Hz
 SLOW, WINDOW = 0.95, 10.0  # real-time factor that is logged below this; s of its measurement
 STANDSTILL = SECOND // 2  # ns given up at once that are logged at once
@@ -66,15 +75,16 @@ class SimulatorNode(Node):
         super().__init__('simulator')
         self._warnings = RepeatedWarnings(self.get_logger())
         self.options = options = declare_options(self, SimulatorOptions).complete
-        self.simulation = PickPlaceSimulation(
+        self._scenes = self._scenes_of_file()
+        self.simulation: Any = self._scenes or PickPlaceSimulation(
             options.seed, robot=options.robot, friction=options.friction
         )
-        self._seed = options.seed
+        self._seed = options.seed if self._scenes is None else self._scenes.place
         self.lock = threading.Lock()  # of the simulation and the targets
         self._targets = self.simulation.targets
         self._commands = NamedPositionsReader(self.simulation.joint_names)
         self._reset_stamp = 0
-        self._task = TaskEvents(self, 'simulator')
+        self._task = TaskEvents(self, 'simulator', OF_SCENES if self._scenes else None)
         self.counts = {'ticks': 0, 'commands': 0, 'rejected': 0, 'stale': 0}
         self.pace = Pace(options.tick)
         self._sensors = Sensors(self, self.simulation, options)
@@ -91,10 +101,28 @@ class SimulatorNode(Node):
         self._cameras.start()
         self._physics.start()
         self.get_logger().info(
-            f'{options.robot}, scene {self._seed}, '
+            f'{options.robot}, {self._scene_text()}, '
             f'cameras: {", ".join(self._cameras.names) or "none"}'
         )
-        self._readiness = Readiness(self, f'simulated {options.robot}')
+        self._readiness = Readiness(self, f'simulated {options.robot}', self._problem)
+
+    def _scenes_of_file(self) -> SceneFileSimulation | None:
+        """The scenes of the file, if there is one."""
+        options = self.options
+        if not options.scenes_file:
+            return None
+        scenes = read_scenes(options.scenes_file)
+        if not scenes:
+            raise SetupError(f'{options.scenes_file} has no scene')
+        place = find_scene(scenes, options.scene)
+        return SceneFileSimulation(scenes, options.robot, place, options.cameras)
+
+    def _scene_text(self) -> str:
+        return f'scene {self._seed}' if self._scenes is None else self._scenes.text
+
+    def _problem(self) -> str:
+        """Why the scene of a file is no sound one any more."""
+        return '' if self._scenes is None else str(self._scenes.current.problem)
 
     def _create_inputs(self) -> None:
         called = {'depth': EVENTS.depth, 'is_called': True}
@@ -118,9 +146,15 @@ class SimulatorNode(Node):
 
     def _publish_mounts(self) -> None:
         """tf_static of the cameras, where tf2_msgs is installed."""
+        self._mounts: Any
         try:
             self._mounts = self.create_publisher(*published(TF_STATIC))
         except ImportError:  # without tf2_msgs
+            self._mounts = None
+        self._send_mounts()
+
+    def _send_mounts(self) -> None:
+        if self._mounts is None:
             return
         stamp, names = self._now(), self.options.frames
         mounts = [
@@ -158,13 +192,22 @@ class SimulatorNode(Node):
     ) -> ResetScene.Response:
         seed = request.seed if request.seed >= 0 else self._seed + 1
         with self.lock:
-            self.simulation.reset(seed)
+            try:
+                self.simulation.reset(seed)
+            except FrameRosError as error:  # of a scene of a file; the one before stays
+                response.success, response.message = False, str(error)
+                response.seed = self._seed
+                return response
+            if self._scenes is not None:
+                seed = self._scenes.place
             self._targets = self.simulation.targets
             self._sensors.reset()
             self._franka.reset()
             self._seed, self._reset_stamp = seed, self._now()
             self._task.forget()
-        response.success, response.message, response.seed = True, f'scene {seed}', seed
+        if self._scenes is not None:
+            self._send_mounts()
+        response.success, response.message, response.seed = True, self._scene_text(), seed
         return response
 
     # The physics thread.
@@ -245,7 +288,8 @@ class SimulatorNode(Node):
             return []
         state = self.simulation.state()
         parts = {name: self._parts[name].due(stamp) if name else (False, False) for name in cameras}
-        return [Picture(stamp, state, name, *parts[name]) for name in cameras]
+        model = self.simulation.model
+        return [Picture(stamp, state, name, *parts[name], model) for name in cameras]
 
     def destroy_node(self) -> None:
         """Stops the threads and logs the counts."""

@@ -93,6 +93,12 @@ class SimulatorOptions(FrameOptions, RobotOptions):
     seed: int = option(
         0, 'seed of the first scene; the service reset_scene draws others', at_least=0
     )
+    scenes_file: str = option(
+        '',
+        'scene file, JSON or YAML, whose scenes are run in turn: the service reset_scene goes to '
+        "the next, or to number seed + 1, after the last to the first; '': drawn from seeds",
+    )
+    scene: str = option('1', 'with scenes_file: name of the first scene, or its number from 1')
     interpolation: float = option(
         OWN,
         "time in which the arm's controller goes to a new command in a straight line; -1: the "
@@ -179,6 +185,10 @@ class SimulatorOptions(FrameOptions, RobotOptions):
     def depth_rate_of(self, camera: str) -> float:
         """Hz of a camera's depth."""
         return self.depth.wrist_rate if camera == 'wrist' else self.depth.rate
+
+    @rule('friction', "'': scenes of files have ideal servos")
+    def _is_of_drawn_scenes(self) -> bool:
+        return not (self.friction and self.scenes_file)
 
     @rule('cameras', 'some of its cameras: {self.known_cameras}')
     def _has_cameras(self) -> bool:

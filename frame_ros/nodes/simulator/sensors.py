@@ -51,6 +51,7 @@ class Sensors:
 
     def reset(self) -> None:
         """The scene was put back: the arm goes nowhere."""
+        self._sampler = StepSampler(self._simulation, self._steps)  # the model may be another
         self._commands.restart(self._simulation.targets)
         self._joint_noise.reset()
 
