@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign: a policy in many scenes, several times, in a folder that can be resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.core.options import flatten
+from frame_ros.evaluation.scene_trials.folder import CampaignFolder
+from frame_ros.evaluation.scene_trials.pool import TrialPool
+from frame_ros.evaluation.scene_trials.result import TrialResult
+from frame_ros.evaluation.scene_trials.trial import PlannedTrial, TrialPolicyOptions
+from frame_ros.evaluation.trials.campaign import plain
+from frame_ros.scenes.description.scene import Scene
+from frame_ros.scenes.scene_rollout import SceneRunOptions
+
+INSTRUCTION = 'instruction'  # the mutation of a trial with another instruction than the scene's
+OnResult = Callable[[TrialResult, int, int], None]
+
+
+def run_campaign(
+    folder: str | Path,
+    scenes: Sequence[Scene],
+    policy: TrialPolicyOptions,
+    run: SceneRunOptions | None = None,
+    repeats: int = 1,
+    instructions: Mapping[str, Sequence[str]] | None = None,
+    processes: int = 2,
+    on_result: OnResult | None = None,
+    on_message: Callable[[str], None] | None = None,
+    most_wall_time: float = 600.0,
+) -> list[TrialResult]:
+    """Runs every scene `repeats` times, and with further instructions, and returns all results.
+
+    Trials that the folder has are not run again, so an interrupted campaign is continued by the
+    same call, and a larger number of repeats adds to it.
+
+    Args:
+        folder: made if missing; see `CampaignFolder`.
+        repeats: runs of each scene; run r > 0 has another policy seed.
+        instructions: name of a scene -> further instructions with which it runs.
+        processes: of workers; 0: trials run in this process.
+        on_result: gets each new result, the number of finished trials, and that of all.
+        on_message: gets messages for the user.
+        most_wall_time: s, after which a trial is ended and invalid.
+
+    Raises:
+        SetupError: the folder is of another campaign or cannot be written, two scenes have the
+            same name, or instructions are of a scene that is not there.
+        ValueRangeError: repeats is below 1, or processes negative.
+        FrameRosError: the policy could not be made.
+    """
+    planned = plan(scenes, repeats, instructions)
+    return run_trials(
+        folder, scenes, planned, policy, run, processes, on_result, on_message, most_wall_time
+    )
+
+
+def plan(
+    scenes: Sequence[Scene],
+    repeats: int = 1,
+    instructions: Mapping[str, Sequence[str]] | None = None,
+) -> list[PlannedTrial]:
+    """Returns the trials of a campaign, all scenes once before the first repeat.
+
+    Raises:
+        SetupError, ValueRangeError: as of `run_campaign`.
+    """
+    if repeats < 1:
+        raise ValueRangeError(f'repeats is {repeats}; it must be 1 or more')
+    further = dict(instructions or {})
+    if unknown := sorted(set(further) - {scene.name for scene in scenes}):
+        raise SetupError(f'there are instructions of {unknown[0]!r}, which is none of the scenes')
+    found = []
+    for repeat in range(repeats):
+        for scene in scenes:
+            found.append(PlannedTrial(scene=scene, repeat=repeat))
+            for text in dict.fromkeys(further.get(scene.name, ())):
+                if text != (scene.instruction or ''):
+                    found.append(
+                        PlannedTrial(
+                            scene=scene, repeat=repeat, instruction=text, mutation=INSTRUCTION,
+                            base=scene.name,
+                        )
+                    )  # fmt: skip
+    return found
+
+
+def run_trials(
+    folder: str | Path,
+    scenes: Sequence[Scene],
+    trials: Iterable[PlannedTrial],
+    policy: TrialPolicyOptions,
+    run: SceneRunOptions | None = None,
+    processes: int = 2,
+    on_result: OnResult | None = None,
+    on_message: Callable[[str], None] | None = None,
+    most_wall_time: float = 600.0,
+) -> list[TrialResult]:
+    """Runs trials of scenes in a folder; as `run_campaign`, with the trials given."""
+    run, wanted = run or SceneRunOptions(), list(trials)
+    check_scenes(scenes, wanted, policy.called)
+    for robot in dict.fromkeys(scene.robot for scene in scenes):
+        policy.check(robot)
+    place = CampaignFolder(folder, settings_of(policy, run), scenes)
+    for message in place.messages if on_message is not None else ():
+        on_message(message)
+    found = {result.key: result for result in place.results}
+    keys = [each.key(policy.called) for each in wanted]
+    waiting = [each for each, key in zip(wanted, keys, strict=True) if key not in found]
+    if on_message is not None and len(waiting) < len(wanted):
+        on_message(f'{len(wanted) - len(waiting)} of {len(wanted)} trials are in {place.path}')
+    if waiting:
+        with (
+            place.writing() as results,
+            TrialPool(policy, run, min(processes, len(waiting)), most_wall_time) as pool,
+        ):
+            for _, result in pool.run(waiting):
+                results.add(result)
+                found[result.key] = result
+                if on_result is not None:
+                    done = sum(key in found for key in keys)
+                    on_result(result, done, len(wanted))
+    return [found[key] for key in keys]
+
+
+def settings_of(policy: TrialPolicyOptions, run: SceneRunOptions) -> dict[str, Any]:
+    """Returns what determines the results of a campaign, apart from its scenes: plain values."""
+    chosen = {name: value for name, value in flatten(policy).items() if name != 'robot'}
+    return {'policy': policy.called, 'policy_options': plain(chosen), 'run': plain(flatten(run))}
+
+
+def check_scenes(scenes: Sequence[Scene], trials: Sequence[PlannedTrial], policy: str) -> None:
+    """Checks that results can be kept apart, and are of the scenes.
+
+    Raises:
+        SetupError: two scenes have a name, two trials a key, or a trial is of no scene.
+    """
+    named: dict[str, Scene] = {}
+    for scene in scenes:
+        if named.setdefault(scene.name, scene) is not scene:
+            raise SetupError(f'two scenes are called {scene.name!r}; names must differ')
+    keys = set()
+    for each in trials:
+        if named.get(each.scene.name) != each.scene:
+            raise SetupError(f'a trial is of {each.scene.name!r}, which is none of the scenes')
+        if (key := each.key(policy)) in keys:
+            raise SetupError(f'two trials are alike: {key}')
+        keys.add(key)
