@@ -87,6 +87,9 @@ def make_environment(file: Path, timestep: float, size: tuple[int, int] | None =
     class JointDriven(pick.SO101PickCubeGymEnv, OfFile):  # type: ignore[name-defined]
         """Its task, of which an action may be of joints."""
 
+        _z_init: float
+        _z_success: float
+
         def apply_action(self, action: Sequence[float]) -> None:
             """Advances by one control step."""
             if len(action) != self.model.nu:
@@ -106,6 +109,14 @@ def make_environment(file: Path, timestep: float, size: tuple[int, int] | None =
             self.data.joint(TARGET).qpos[:] = pose
             mujoco.mj_forward(self.model, self.data)
             self._z_init, self._z_success = self._z_init + rise, self._z_success + rise
+
+        def picture(self, data: Any) -> NDArray[np.uint8]:
+            """Draws (H, W, 3) as `render`, of other data of its model."""
+            drawn: NDArray[np.uint8] = self.render()
+            if data is not self.data:
+                self._viewer.update_scene(data, camera=self._camera_id)
+                drawn = self._viewer.render()
+            return drawn
 
         @property
         def success_height(self) -> float:
