@@ -27,6 +27,8 @@ GROUP = 'frame_ros.policies'
 # Name -> module and class. The module is imported when the policy is asked for.
 OURS = {
     'scripted': 'frame_ros.policies.scripted.pick_place:ScriptedPickPlace',
+    'scripted_tasks': 'frame_ros.policies.scripted.tasks:ScriptedTasks',
+    'planted_weaknesses': 'frame_ros.policies.scripted.tasks:PlantedWeaknesses',
     'hold': 'frame_ros.policies.hold:HoldPolicy',
     'lerobot': 'frame_ros.policies.lerobot.loading:LeRobotCheckpoint',
     'remote': 'frame_ros.policies.remote.connecting:RemoteServer',

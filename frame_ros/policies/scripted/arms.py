@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import RobotError
-from frame_ros.robots import load_robot
+from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.motion import rotation_of
 from frame_ros.robots.profiles import simulated_robots
 from frame_ros.robots.simulated import PickPlaceMotion
@@ -45,9 +46,14 @@ class ScriptedArm(PickPlaceMotion):
         nearest to an unrolled wrist.
         """
         face = rotation_of(pose[3:])[:, 0]
-        yaw = math.atan2(face[1], face[0])
-        quarter_turns = round((self.azimuth(pose) + self.unrolled - yaw) / (math.pi / 2))
-        return self._pointing_down(yaw + quarter_turns * math.pi / 2)
+        return self.turned_rotation(pose, math.atan2(face[1], face[0]), math.pi / 2)
+
+    def turned_rotation(self, pose: Array, yaw: float, period: float) -> Array:
+        """The tip (3, 3) pointing down over a place, the fingers closing along a yaw, rad, or that
+        and so many periods, rad: the turn nearest to an unrolled wrist.
+        """
+        turns = round((self.azimuth(pose) + self.unrolled - yaw) / period)
+        return self._pointing_down(yaw + turns * period)
 
     def _pointing_down(self, yaw: float) -> Array:
         """The tip's z axis points down, and its fingers close along `yaw`."""
@@ -88,3 +94,28 @@ def scripted_arm(name_or_file: str) -> ScriptedArm:
         joint_names=joints,
         home=robot.profile.posture('home', joints),
     )
+
+
+def jaw_length(model: Robot, joint: str, posture: Mapping[str, float]) -> float | None:
+    """Returns the distance, m, of a jaw's axis from the tip; None: the gripper's joint slides.
+
+    Args:
+        joint: of the gripper.
+        posture: of all joints, rad.
+    """
+    declared = next(each for each in model.description.joints if each.name == joint)
+    if declared.kind == 'prismatic':
+        return None
+    poses = model.link_poses(dict(posture))
+    jaw, tip = (_place(model, poses, link) for link in (declared.child, model.tip_link))
+    return float(np.linalg.norm(tip - jaw))
+
+
+def _place(model: Robot, poses: Mapping[str, tuple[Array, Array]], link: str) -> Array:
+    """Position of a link in the base frame."""
+    position = np.zeros(3)
+    while (parent := model.parent_of(link)) is not None:
+        translation, quaternion = poses[link]
+        position = rotation_of(quaternion) @ position + translation
+        link = parent
+    return position

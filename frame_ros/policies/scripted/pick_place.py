@@ -29,7 +29,7 @@ _HELD_DISTANCE = 0.03  # m between the object and where it is held
 
 
 @dataclass
-class _Plan:
+class Plan:
     """Actions (N, D) at the policy's rate, of the motions planned so far.
 
     Attributes:
@@ -107,8 +107,8 @@ class ScriptedPickPlace(Policy):
         self._rng = np.random.default_rng(drawn)
         self._sample_rng = np.random.default_rng(np.random.SeedSequence(drawn, spawn_key=(1,)))
         self._episode += 1
-        self._plan: _Plan | None = None
-        self._others: list[_Plan] = []
+        self._plan: Plan | None = None
+        self._others: list[Plan] = []
         self._attempts = 0
         self._stamp = 0
         self._step = 0
@@ -121,7 +121,7 @@ class ScriptedPickPlace(Policy):
             PolicyError: a joint or a pose is missing or not finite.
         """
         joints = _joints(observation, self._arm.joint_names)
-        target, goal = _pose(observation, 'object'), _pose(observation, 'goal')
+        target, goal = pose_in(observation, 'object'), pose_in(observation, 'goal')
         now = _executed_time(observation)
         if self._plan is None:
             self._start(now, lambda rng: self._plan_pick(rng, joints, target, goal))
@@ -137,7 +137,7 @@ class ScriptedPickPlace(Policy):
         arm, samples = self._arm, self._samples(chunk)
         return Inference(chunk, self.dt, arm.joint_names, arm.units, samples=samples)
 
-    def _chunk_of(self, plan: _Plan) -> NDArray[np.float64]:
+    def _chunk_of(self, plan: Plan) -> NDArray[np.float64]:
         self._plan_motions(plan, self._step + self.horizon)
         steps = np.minimum(self._step + np.arange(self.horizon), len(plan.actions) - 1)
         return plan.actions[steps]
@@ -150,7 +150,7 @@ class ScriptedPickPlace(Policy):
             return np.repeat(chunk[None], self.samples, axis=0)
         return np.stack([self._chunk_of(plan) for plan in self._others])
 
-    def _start(self, stamp: int, make: Callable[[np.random.Generator], _Plan]) -> None:
+    def _start(self, stamp: int, make: Callable[[np.random.Generator], Plan]) -> None:
         """Begins the plan that `make` gives with a source of flaws."""
         self._plan, self._stamp, self._step, self._phase = make(self._rng), stamp, 0, 0.0
         self._plan_motions(self._plan, math.inf)
@@ -198,12 +198,12 @@ class ScriptedPickPlace(Policy):
 
     def _plan_pick(
         self, rng: np.random.Generator, start: NDArray, target: NDArray, goal: NDArray
-    ) -> _Plan:
-        plan = _Plan(target.copy(), rng, [start[None]])
+    ) -> Plan:
+        plan = Plan(target.copy(), rng, [start[None]])
         plan.motions = self._pick(plan, goal)
         return plan
 
-    def _pick(self, plan: _Plan, goal: NDArray) -> Iterator[None]:
+    def _pick(self, plan: Plan, goal: NDArray) -> Iterator[None]:
         arm, target = self._arm, plan.target
         miss = self._miss(plan)
         grasp, place = arm.grasp_rotation(target), arm.natural_rotation(goal)
@@ -233,16 +233,16 @@ class ScriptedPickPlace(Policy):
         yield
         self._joint_move(plan, self._home, arm.home[-1], 1.3)
 
-    def _plan_home(self, rng: np.random.Generator, start: NDArray, target: NDArray) -> _Plan:
-        plan = _Plan(target.copy(), rng, [start[None]])
+    def _plan_home(self, rng: np.random.Generator, start: NDArray, target: NDArray) -> Plan:
+        plan = Plan(target.copy(), rng, [start[None]])
         plan.motions = self._go_home(plan)
         return plan
 
-    def _go_home(self, plan: _Plan) -> Iterator[None]:
+    def _go_home(self, plan: Plan) -> Iterator[None]:
         self._joint_move(plan, self._home, self._arm.home[-1], 1.5)
         yield
 
-    def _plan_motions(self, plan: _Plan, steps: float) -> None:
+    def _plan_motions(self, plan: Plan, steps: float) -> None:
         """Plans on to so many steps, or the end, with a low quality's tremor on the joints."""
         while plan.steps < steps and next(plan.motions, self) is None:
             pass
@@ -260,15 +260,15 @@ class ScriptedPickPlace(Policy):
         plan.actions = np.concatenate((plan.actions, actions)) if plan.finished else actions
         plan.finished = len(plan.rows)
 
-    def _miss(self, plan: _Plan) -> NDArray[np.float64]:
+    def _miss(self, plan: Plan) -> NDArray[np.float64]:
         """Returns the error of the grasp, m."""
         flaw = 1 - self.quality
         return flaw * plan.rng.standard_normal(3) * self._arm.miss
 
-    def _waypoint_noise(self, plan: _Plan) -> NDArray[np.float64]:
+    def _waypoint_noise(self, plan: Plan) -> NDArray[np.float64]:
         return (1 - self.quality) * plan.rng.standard_normal(3) * (0.02, 0.02, 0.01)
 
-    def _hesitate(self, plan: _Plan) -> None:
+    def _hesitate(self, plan: Plan) -> None:
         if plan.rng.random() < 0.75 * (1 - self.quality):
             pause = self._steps(plan.rng.uniform(0.2, 0.9))
             plan.rows.append(np.repeat(plan.rows[-1][-1:], pause, axis=0))
@@ -278,7 +278,7 @@ class ScriptedPickPlace(Policy):
     def _steps(self, duration: float) -> int:
         return max(1, round(self._arm.pace * duration / self.dt))
 
-    def _profile(self, plan: _Plan, duration: float) -> NDArray[np.float64]:
+    def _profile(self, plan: Plan, duration: float) -> NDArray[np.float64]:
         """Returns progress from 0 (excluded) to 1 at every step: minimum jerk, in two parts with a
         stop between at a low quality.
         """
@@ -291,19 +291,19 @@ class ScriptedPickPlace(Policy):
         return _minimum_jerk(self._steps(duration))
 
     def _joint_move(
-        self, plan: _Plan, end: NDArray[np.float64], gripper: float, duration: float
+        self, plan: Plan, end: NDArray[np.float64], gripper: float, duration: float
     ) -> None:
         self._hesitate(plan)
         start = plan.rows[-1][-1]
         end = np.append(end[:-1], gripper)
         plan.rows.append(start + self._profile(plan, duration)[:, None] * (end - start))
 
-    def _grip(self, plan: _Plan, gripper: float, duration: float) -> None:
+    def _grip(self, plan: Plan, gripper: float, duration: float) -> None:
         self._joint_move(plan, plan.rows[-1][-1], gripper, duration)
 
     def _line_move(
         self,
-        plan: _Plan,
+        plan: Plan,
         at: NDArray[np.float64],
         heights: tuple[float, float],
         rotation: NDArray[np.float64],
@@ -319,7 +319,7 @@ class ScriptedPickPlace(Policy):
         plan.rows.append(CubicSpline(progress, knots)(self._profile(plan, duration)))
 
     def _reach(
-        self, plan: _Plan, at: NDArray, height: float, rotation: NDArray, offset: Sequence[float]
+        self, plan: Plan, at: NDArray, height: float, rotation: NDArray, offset: Sequence[float]
     ) -> NDArray:
         """Returns the posture over a place, searched from home so that the elbow stays up."""
         start = self._arm.turned_home(at)
@@ -367,7 +367,7 @@ def _executed_time(observation: Observation) -> int:
     return round(executed * SECOND) if math.isfinite(executed) else observation.stamp
 
 
-def _pose(observation: Observation, name: str) -> NDArray[np.float64]:
+def pose_in(observation: Observation, name: str) -> NDArray[np.float64]:
     pose = observation.poses.get(name)
     if pose is None:
         raise PolicyError(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from frame_ros.policies.scripted.arms import ScriptedArm, scripted_arm
+from frame_ros.policies.scripted.arms import ScriptedArm, jaw_length, scripted_arm
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.differential_ik import tracking_preset
 from frame_ros.robots.simulated import CameraMount
@@ -123,22 +123,11 @@ def gripper_width(robot: SceneRobot, model: Robot) -> float:
     the chord of a jaw that turns, from its axis to the tip.
     """
     joint, (closed, opened) = robot.joint_names[-1], robot.gripper_ends
-    declared = next(each for each in model.description.joints if each.name == joint)
-    if declared.kind == 'prismatic':
+    home = dict(zip(robot.joint_names, robot.home, strict=True))
+    length = jaw_length(model, joint, home)
+    if length is None:
         return 2 * abs(opened - closed)
-    poses = model.link_poses(dict(zip(robot.joint_names, robot.home, strict=True)))
-    jaw, tip = _place(model, poses, declared.child), _place(model, poses, model.tip_link)
-    return 2 * float(np.linalg.norm(tip - jaw)) * math.sin(abs(opened - closed) / 2)
-
-
-def _place(model: Robot, poses: dict[str, tuple[Array, Array]], link: str) -> Array:
-    """Position of a link in the base frame."""
-    position = np.zeros(3)
-    while (parent := model.parent_of(link)) is not None:
-        translation, quaternion = poses[link]
-        position = Rotation.from_quat(quaternion).apply(position) + translation
-        link = parent
-    return position
+    return 2 * length * math.sin(abs(opened - closed) / 2)
 
 
 def nominal_scene(setting: Setting) -> Scene:
