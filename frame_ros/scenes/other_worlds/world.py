@@ -67,12 +67,12 @@ class LiftSimulation(SceneSimulation):
         super().__init__(scene, robot or own_world().robot, timestep)
 
     def _build_model(self, scene: Scene, robot: SceneRobot) -> mujoco.MjModel:
-        (camera,) = scene.cameras or ()
-        assert camera.width and camera.height
         with tempfile.TemporaryDirectory() as folder:
-            self.environment = make_environment(
-                write_model(scene, Path(folder)), robot.timestep, (camera.width, camera.height)
-            )
+            file = write_model(scene, Path(folder))  # raises for a scene that is not of the world
+            (camera,) = scene.cameras or ()
+            assert camera.width and camera.height
+            size = camera.width, camera.height
+            self.environment = make_environment(file, robot.timestep, size)
         self._near = float(environment_module('pick_env').SUCCESS_DISTANCE)
         return self.environment.model
 
