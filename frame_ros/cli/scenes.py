@@ -11,12 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frame_ros.cli import scene_runs, scene_worlds
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
 from frame_ros.scenes.generation.limits import SceneLimits
+from frame_ros.scenes.other_worlds.names import OURS
+from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.tasks.kinds import TASKS
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ ACTIONS = {
     'show': 'list the scenes of files',
     'convert': "write VLATest's scene files in this package's form",
     'operators': 'list what scenes vary by',
+    'run': 'run a policy in the scenes of files',
 }
 SHOWN = ('scene', 'task', 'robot', 'instruction', 'objects', 'light', 'policy seed')
 
@@ -63,7 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--output',
         type=any_path,
         metavar='FILE',
-        help='the file to write, .json or .yaml (default: JSON to the standard output)',
+        help='the file to write, .json or .yaml (default: JSON to the standard output); of run: '
+        'the folder of the campaign, which may be there already',
     )
     parser.add_argument(
         '--models',
@@ -73,26 +78,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, GenerateOptions)
     add_options(parser.add_argument_group('limits'), SceneLimits)
+    scene_runs.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Does what is asked for; returns 1 if a scene that was checked breaks a constraint, or is not
-    to be had.
+    to be had; of run, if no trial is valid.
 
     Raises:
         RobotError: there is no such robot, or its profile does not say where it picks.
         SetupError: a file cannot be read or written, or has a mistake.
         ValueRangeError: there is no such operator.
     """
-    has_files = args.what in ('check', 'show', 'convert')
+    has_files = args.what in ('check', 'show', 'convert', 'run')
     if has_files != bool(args.files):
         raise SetupError(f'{args.what} needs {"files" if has_files else "no file"} of scenes')
     if args.what == 'generate':
         return _generate(args)
     if args.what == 'convert':
         return _convert(args)
+    if args.what == 'run':
+        return scene_runs.run(args, [scene for file in args.files for scene in _read(file)])
     if args.what == 'operators':
-        print(format_table(operator_rows()))
+        world = from_arguments(SceneRunOptions, args).world
+        print(format_table(operator_rows() if world == OURS else scene_worlds.rows(world)))
         return 0
     return _check(args) if args.what == 'check' else _show(args)
 
@@ -110,8 +119,12 @@ def _generate(args: argparse.Namespace) -> int:
     chosen = from_arguments(GenerateOptions, args)
     limits = from_arguments(SceneLimits, args)
     output = _output(args, ())
+    world = from_arguments(SceneRunOptions, args).world
+    start, robot, operators = None, chosen.robot, chosen.operators
+    if world != OURS:
+        start, robot, operators = scene_worlds.start_of(world, chosen.task, operators)
     found = generate(
-        chosen.task, chosen.robot, chosen.count, chosen.seed, chosen.operators, limits, chosen.fixed
+        chosen.task, robot, chosen.count, chosen.seed, operators, limits, chosen.fixed, start
     )
     _write(output, found.scenes)
     print(report(found), file=sys.stdout if output else sys.stderr)

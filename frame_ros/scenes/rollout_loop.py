@@ -25,6 +25,7 @@ from frame_ros.policies.fingerprint import FingerprintText
 from frame_ros.policies.protocol import Observation
 from frame_ros.robots import Robot, load_robot
 from frame_ros.scenes.rollout_record import RolloutRecord
+from frame_ros.scenes.run_options import RATES
 from frame_ros.scenes.simulation.robot_simulation import RobotSimulation
 from frame_ros.scenes.simulation.scene_robot import SceneRobot
 from frame_ros.scenes.simulation.task import TaskState
@@ -35,7 +36,6 @@ OUTCOMES = {
     TaskState.SUCCESS: (EventType.SUCCESS, Outcome.SUCCESS),
     TaskState.FAILURE: (EventType.FAILURE, Outcome.FAILURE),
 }
-RATES = (10.0, 250.0)  # Hz, of control steps
 # Gets every control step: the policy's possible observations, and the executed action (D,) rad.
 StepListener = Callable[[Observation, NDArray[np.float64]], None]
 

@@ -12,7 +12,6 @@ import attrs
 import numpy as np
 
 from frame_ros.core.errors import FrameRosError
-from frame_ros.core.options import option, options
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
 from frame_ros.policies.base import Policy
@@ -21,8 +20,10 @@ from frame_ros.policies.protocol import Observation
 from frame_ros.scenes.description.scene import Scene, SceneObject
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.setting import Setting, setting
-from frame_ros.scenes.other_worlds.worlds import OURS, WORLDS, scene_world
-from frame_ros.scenes.rollout_loop import RATES, RolloutLoop, StepListener
+from frame_ros.scenes.other_worlds.names import OURS
+from frame_ros.scenes.other_worlds.worlds import scene_world
+from frame_ros.scenes.rollout_loop import RolloutLoop, StepListener
+from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.scene_sensors import SceneSensors
 from frame_ros.scenes.simulation.episode_states import StateRecorder
 from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
@@ -32,20 +33,7 @@ from frame_ros.scenes.tasks.rules import OWN_RULE, RULES, StepOutcomes, judge
 OT_TASKS = {'pick_up': 'pick', 'move_near': 'move', 'put_on': 'put_on', 'put_in': 'put_in'}
 ENDING_RULE = 'paper'  # by whose success an episode ends
 LOOKED = 0.1  # s, between two looks for success
-
-
-@options
-class SceneRunOptions:
-    """Runs of a policy in scenes."""
-
-    rate: float = option(
-        30.0, 'control steps per second', unit='Hz', at_least=RATES[0], at_most=RATES[1]
-    )
-    timeout: float = option(20.0, 'after which a trial ends', unit='s', above=0.0)
-    timestep: float = option(0.002, 'of the physics, about', unit='s', at_least=1e-4, at_most=5e-3)
-    is_checked: bool = option(True, 'a scene that breaks a constraint is invalid, and not run')
-    world: str = option(OURS, 'simulated world', choices=tuple(WORLDS))
-    with_depth: bool = option(False, 'depth is drawn with every image, and thrown away')
+LEAST_MOVE = 0.01  # m, by which the target has moved or been lifted before any success
 
 
 @attrs.frozen(kw_only=True)
@@ -147,7 +135,9 @@ class SceneRollout(RolloutLoop):
         policy.reset(seed)
         self._states = StateRecorder(simulation.model, self.scene, simulation.robot)
         self._states.record(simulation.data)
-        self._sensors = SceneSensors(self.scene, simulation, seed, self._run.with_depth)
+        self._sensors = SceneSensors(
+            self.scene, simulation, seed, policy.cameras, self._run.with_depth
+        )
         self._state = TaskState.RUNNING
         record, end = self._roll(policy, on_step)
         duration = float(simulation.time)
@@ -189,11 +179,16 @@ class SceneRollout(RolloutLoop):
         elif (own := simulation.own_outcomes()) is not None:
             if own.reached['success']:
                 self._state = TaskState.SUCCESS
-        elif self._states.count % self._looked == 0:
+        elif self._states.count % self._looked == 0 and self._may_be_done():
             recent = self._states.states(self._window)
             if judge(self.scene, recent, ENDING_RULE).reached.get('success'):
                 self._state = TaskState.SUCCESS
         return self._state is not TaskState.RUNNING
+
+    def _may_be_done(self) -> bool:
+        """Returns whether it is worth while to judge: nothing of a success is missed."""
+        is_held_away = self.scene.task.kind in ('put_on', 'put_in') and self._states.touches_robot
+        return not is_held_away and self._states.has_moved(LEAST_MOVE)
 
     def _observe(
         self, policy: Policy, stamp: int, executed: float, is_seen: bool = True

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,9 +58,20 @@ class SceneSensors:
     """
 
     def __init__(
-        self, scene: Scene, simulation: SceneSimulation, seed: int, with_depth: bool = False
+        self,
+        scene: Scene,
+        simulation: SceneSimulation,
+        seed: int,
+        cameras: Sequence[str],
+        with_depth: bool = False,
     ) -> None:
-        """seed: of the dropouts. with_depth: draws the depth too."""
+        """Begins without a message.
+
+        Args:
+            seed: of the dropouts.
+            cameras: those that `read` may be asked for.
+            with_depth: draws the depth too.
+        """
         self._simulation, self._with_depth = simulation, with_depth
         names = (JOINT_STATES, *(camera.name for camera in scene.cameras or ()))
         self._streams = {
@@ -68,6 +79,7 @@ class SceneSensors:
                 scene.sensors.get(name, SensorFault()), np.random.default_rng((seed, index))
             )
             for index, name in enumerate(names)
+            if name in (JOINT_STATES, *cameras)
         }
 
     def read(self, stamp: int, cameras: Iterable[str]) -> Seen:

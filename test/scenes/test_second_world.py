@@ -27,7 +27,8 @@ from frame_ros.scenes.other_worlds.nominal import own_world, world_setting
 from frame_ros.scenes.other_worlds.operators import applicable_operators
 from frame_ros.scenes.other_worlds.world import LiftSimulation
 from frame_ros.scenes.other_worlds.writing import write_model
-from frame_ros.scenes.scene_rollout import SceneRollout, SceneRunOptions
+from frame_ros.scenes.run_options import SceneRunOptions
+from frame_ros.scenes.scene_rollout import SceneRollout
 
 KEPT = (
     'jnt_range', 'dof_damping', 'dof_frictionloss', 'actuator_gainprm', 'actuator_forcerange',

@@ -11,12 +11,13 @@ from typing import Any
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.core.options import flatten
 from frame_ros.evaluation.scene_trials.folder import CampaignFolder
+from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.evaluation.scene_trials.pool import TrialPool
 from frame_ros.evaluation.scene_trials.result import TrialResult
-from frame_ros.evaluation.scene_trials.trial import PlannedTrial, TrialPolicyOptions
+from frame_ros.evaluation.scene_trials.trial import PlannedTrial
 from frame_ros.evaluation.trials.campaign import plain
 from frame_ros.scenes.description.scene import Scene
-from frame_ros.scenes.scene_rollout import SceneRunOptions
+from frame_ros.scenes.run_options import SceneRunOptions
 
 INSTRUCTION = 'instruction'  # the mutation of a trial with another instruction than the scene's
 OnResult = Callable[[TrialResult, int, int], None]

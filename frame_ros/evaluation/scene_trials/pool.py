@@ -14,10 +14,11 @@ from types import TracebackType
 from typing import Any
 
 from frame_ros.core.errors import FrameRosError, ValueRangeError
+from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.evaluation.scene_trials.result import TrialResult
-from frame_ros.evaluation.scene_trials.trial import PlannedTrial, TrialPolicyOptions, trial
+from frame_ros.evaluation.scene_trials.trial import PlannedTrial, trial
 from frame_ros.policies.base import Policy
-from frame_ros.scenes.scene_rollout import SceneRunOptions
+from frame_ros.scenes.run_options import SceneRunOptions
 
 _LOOKED = 1.0  # s, between two looks for trials that take too long
 

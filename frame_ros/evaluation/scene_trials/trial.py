@@ -7,70 +7,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
 
 from frame_ros.core.errors import FrameRosError
-from frame_ros.core.options import evolved, flatten, option, options
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.metrics.registry import REGISTRY
 from frame_ros.policies.base import Policy
-from frame_ros.policies.choices import OfflineChoices, offered_of, required_of
-from frame_ros.policies.policy_names import ANY_POLICY
-from frame_ros.policies.registry import check_policy, make_policy
-from frame_ros.robots import load_robot
-from frame_ros.robots.options import RobotOptions
 from frame_ros.scenes.description.scene import Scene
-from frame_ros.scenes.scene_rollout import SceneEpisode, SceneRunOptions, run_scene
+from frame_ros.scenes.run_options import SceneRunOptions
+from frame_ros.scenes.scene_rollout import SceneEpisode, run_scene
 
 # Metrics of the computer rather than of the motion: two runs of a trial differ in them.
 WALL_CLOCK_METRICS = tuple(each.id for each in REGISTRY.values() if each.category == 'efficiency')
-
-
-@options
-class TrialPolicyOptions(OfflineChoices, RobotOptions):
-    """The policy of trials; the robot is that of each scene."""
-
-    policy: str = option('scripted_tasks', ANY_POLICY)
-    label: str = option('', 'name of the policy in results; empty: that of policy or checkpoint')
-
-    @property
-    def called(self) -> str:
-        """The name of the policy in results."""
-        checkpoint = Path(self.checkpoint).name
-        return self.label or (f'{self.policy}:{checkpoint}' if checkpoint else self.policy)
-
-    def check(self, robot: str) -> None:
-        """Checks what can be checked without making the policy.
-
-        Raises:
-            FrameRosError: the policy could not be made.
-        """
-        chosen = self._of(robot)
-        offered = offered_of(chosen, load_robot(robot))
-        check_policy(self.policy, offered, self._required(), self.policy_options)
-
-    def make(self, robot: str) -> Policy:
-        """Makes the policy for a robot.
-
-        Raises:
-            FrameRosError: as of `make_policy`.
-        """
-        chosen = self._of(robot)
-        offered = offered_of(chosen, load_robot(robot))
-        return make_policy(self.policy, offered, self._required(), **self.policy_options)
-
-    def _of(self, robot: str) -> TrialPolicyOptions:
-        made: TrialPolicyOptions = evolved(self, robot=robot)
-        return made
-
-    def _required(self) -> dict[str, str]:
-        default = OfflineChoices()
-        same = {n for n in flatten(default) if getattr(self, n) == getattr(default, n)}
-        return {name: what for name, what in required_of(self).items() if name not in same}
 
 
 @attrs.frozen(kw_only=True)

@@ -94,4 +94,6 @@ def _rotation_error(
     wanted: NDArray[np.float64], present: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Returns (3,) rad: sin(angle) times the axis of rotation, in the base frame."""
-    return 0.5 * np.cross(present.T, wanted.T).sum(axis=0)
+    turn = wanted @ present.T
+    turn = turn - turn.T
+    return 0.5 * np.array((turn[2, 1], turn[0, 2], turn[1, 0]))

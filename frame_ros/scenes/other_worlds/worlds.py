@@ -11,13 +11,12 @@ import attrs
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.scenes.description.scene import Scene
-from frame_ros.scenes.other_worlds.environment import NAME, PACKAGE, ROBOT
+from frame_ros.scenes.other_worlds.environment import PACKAGE, ROBOT
+from frame_ros.scenes.other_worlds.names import OURS, SO101_LIFT
 from frame_ros.scenes.other_worlds.nominal import own_world
 from frame_ros.scenes.other_worlds.world import LiftSimulation
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
-
-OURS = 'frame_ros'
 
 
 @attrs.frozen
@@ -37,7 +36,7 @@ class SceneWorld:
 
 def _lift_robot(source: str) -> SceneRobot:
     if source != ROBOT:
-        raise ValueRangeError(f'the robot of the scene is {source}; in {NAME} it is {ROBOT}')
+        raise ValueRangeError(f'the robot of the scene is {source}; in {SO101_LIFT} it is {ROBOT}')
     return own_world().robot
 
 
@@ -48,7 +47,7 @@ def _our_robot(source: str) -> SceneRobot:
 
 WORLDS = {
     OURS: SceneWorld("this package's own", _our_robot, SceneSimulation),
-    NAME: SceneWorld(f'SO101PickCube-v0 of {PACKAGE}', _lift_robot, LiftSimulation),
+    SO101_LIFT: SceneWorld(f'SO101PickCube-v0 of {PACKAGE}', _lift_robot, LiftSimulation),
 }
 
 

@@ -15,7 +15,8 @@ from scipy.spatial.transform import Rotation
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.scenes.description.scene import BASE, Scene, SceneObject, TableTop
-from frame_ros.scenes.other_worlds.environment import NAME, ROBOT, TARGET, model_file
+from frame_ros.scenes.other_worlds.environment import ROBOT, TARGET, model_file
+from frame_ros.scenes.other_worlds.names import SO101_LIFT
 from frame_ros.scenes.other_worlds.nominal import FLOOR, TASK, light_name, own_world
 from frame_ros.scenes.simulation.engine import load_mujoco
 from frame_ros.scenes.simulation.scene_model import set_table, shape_parts
@@ -56,7 +57,9 @@ def write_model(scene: Scene, folder: Path) -> Path:
         ValueRangeError: the world cannot hold the scene.
     """
     if problems := list(problems_of(scene)):
-        raise ValueRangeError(f'{NAME} cannot hold the scene {scene.name}: {"; ".join(problems)}')
+        raise ValueRangeError(
+            f'{SO101_LIFT} cannot hold the scene {scene.name}: {"; ".join(problems)}'
+        )
     mj = load_mujoco()
     spec = mj.MjSpec.from_file(str(model_file()))
     spec.meshdir = str(model_file().parent / spec.meshdir)

@@ -59,6 +59,9 @@ class DistanceTruth:
         self._mj = load_mujoco()
         self._model = model
         self._links = {name: self._collision_geoms(body) for name, body in links.items()}
+        self._link_geoms = np.concatenate(list(self._links.values()))
+        ends = np.cumsum([len(geoms) for geoms in self._links.values()]).tolist()
+        self._rows = dict(zip(self._links, zip([0, *ends[:-1]], ends, strict=True), strict=True))
         self._obstacle_geoms = np.concatenate(
             [self._collision_geoms(body) for body in obstacles.values()]
         )
@@ -80,14 +83,18 @@ class DistanceTruth:
         per_link: dict[str, float] = {}
         link_points: dict[str, NDArray[np.float64]] = {}
         link_obstacles: dict[str, str] = {}
-        segment = np.zeros(6)
+        segment, columns = np.zeros(6), len(self._obstacle_geoms)
+        bounds = self._bounds(data)
         for link, geoms in self._links.items():
             best, name = np.inf, ''
             points: NDArray[np.float64] = np.full(6, np.nan)
-            for bound, geom, column in self._candidates(data, geoms):
-                if bound >= best:
+            first, last = self._rows[link]
+            own = bounds[first:last].ravel()
+            for place in np.argsort(own).tolist():
+                if own[place] >= best:
                     break
-                obstacle = self._obstacle_geoms[column]
+                row, column = divmod(place, columns)
+                geom, obstacle = geoms[row], self._obstacle_geoms[column]
                 found = self._mj.mj_geomDistance(
                     self._model, data, geom, obstacle, best if best < 9 else 9.0, segment
                 )
@@ -102,24 +109,15 @@ class DistanceTruth:
             link_points, link_obstacles,
         )  # fmt: skip
 
-    def _candidates(
-        self, data: mujoco.MjData, geoms: NDArray[np.int64]
-    ) -> list[tuple[float, int, int]]:
-        """Returns (lower bound, geom of the robot, column of obstacle) by rising bound. The bound
-        is the distance from the robot geom's centre to the obstacle's bounding box, less the geom's
+    def _bounds(self, data: mujoco.MjData) -> NDArray[np.float64]:
+        """Returns (geoms of the links, obstacles) m, lower bounds of distances. A bound is the
+        distance from the robot geom's centre to the obstacle's bounding box, less the geom's
         bounding radius.
         """
-        centres = data.geom_xpos[geoms]
+        centres = data.geom_xpos[self._link_geoms]
         rotations = data.geom_xmat[self._obstacle_geoms].reshape(-1, 3, 3)
         offsets = centres[:, None] - data.geom_xpos[self._obstacle_geoms]
         local = np.einsum('gok,okl->gol', offsets, rotations) - self._centres
         outside = np.maximum(np.abs(local) - self._half_sizes, 0.0)
-        bounds = (
-            np.sqrt(np.einsum('gok,gok->go', outside, outside))
-            - self._model.geom_rbound[geoms][:, None]
-        )
-        order = np.argsort(bounds, axis=None)
-        rows, columns = np.unravel_index(order, bounds.shape)
-        return [
-            (float(bounds[r, c]), int(geoms[r]), int(c)) for r, c in zip(rows, columns, strict=True)
-        ]
+        lengths = np.sqrt(np.einsum('gok,gok->go', outside, outside))
+        return np.asarray(lengths - self._model.geom_rbound[self._link_geoms][:, None])

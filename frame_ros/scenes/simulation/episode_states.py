@@ -31,6 +31,7 @@ class StateRecorder:
     def __init__(self, model: mujoco.MjModel, scene: Scene, robot: SceneRobot) -> None:
         self._mj = load_mujoco()
         self._model, self._names = model, [each.name for each in scene.objects]
+        self._bodies = [int(model.body(name).id) for name in self._names]
         self._target = int(model.body(scene.task.target).id)
         others = [name for name in (*self._names, TABLE) if name != scene.task.target]
         self._others = {int(model.body(name).id): name for name in others}
@@ -40,38 +41,49 @@ class StateRecorder:
 
     def record(self, data: mujoco.MjData) -> None:
         """Adds the present state as a frame; once per control step."""
-        poses = np.array(
-            [(*data.body(name).xpos, *np.roll(data.body(name).xquat, -1)) for name in self._names]
+        poses = np.concatenate(
+            (data.xpos[self._bodies], data.xquat[self._bodies][:, (1, 2, 3, 0)]), axis=1
         )
         pushes: dict[int, Array] = {}
         touched: set[str] = set()
-        for index, contact in enumerate(data.contact):
-            bodies = [int(self._model.geom_bodyid[geom]) for geom in contact.geom]
-            if self._target not in bodies:
-                continue
-            other = bodies[1 - bodies.index(self._target)]
-            push = self._push(data, index, contact, bodies.index(self._target))
-            if not push.any():
-                continue
-            pushes[other] = pushes.get(other, np.zeros(3)) + push
-            if other in self._others:
-                touched.add(self._others[other])
+        if data.ncon:
+            found = self._model.geom_bodyid[data.contact.geom]
+            for index in np.flatnonzero((found == self._target).any(axis=1)).tolist():
+                side = 1 if found[index, 1] == self._target else 0
+                other = int(found[index, 1 - side])
+                push = self._push(data, index, side)
+                if not push.any():
+                    continue
+                pushes[other] = pushes.get(other, np.zeros(3)) + push
+                if other in self._others:
+                    touched.add(self._others[other])
         fingers = [push for body, push in pushes.items() if body in self._fingers]
         is_grasped = any(float(a @ b) < 0 for i, a in enumerate(fingers) for b in fingers[:i])
         touches_robot = any(body in self._robot for body in pushes)
         self._frames.append((float(data.time), poses, is_grasped, touches_robot, touched))
 
-    def _push(self, data: mujoco.MjData, index: int, contact: mujoco.MjContact, side: int) -> Array:
+    def _push(self, data: mujoco.MjData, index: int, side: int) -> Array:
         """(3,) N, the force of a contact along its normal on the target."""
         force = np.zeros(6)
         self._mj.mj_contactForce(self._model, data, index, force)
         sign = 1.0 if side == 1 else -1.0  # the normal points from the first geom to the second
-        return np.asarray(sign * force[0] * contact.frame[:3])
+        return np.asarray(sign * force[0] * data.contact.frame[index, :3])
 
     @property
     def count(self) -> int:
         """Number of frames so far."""
         return len(self._frames)
+
+    @property
+    def touches_robot(self) -> bool:
+        """Whether the robot touches the target in the last frame."""
+        return self._frames[-1][3]
+
+    def has_moved(self, way: float) -> bool:
+        """Returns whether the target is further than a way, m, from where it was first."""
+        index = self._bodies.index(self._target)
+        offset = self._frames[-1][1][index, :3] - self._frames[0][1][index, :3]
+        return bool(offset @ offset > way * way)
 
     def states(self, last: int | None = None) -> EpisodeStates:
         """Returns the frames so far.

@@ -71,6 +71,7 @@ class RobotSimulation(SceneCameras):
         )
         self._distances: dict[tuple[str, ...], DistanceTruth] = {}
         self._forces = AppliedForces()
+        self._ids: dict[str, int] = {}  # of bodies
         parts = self._mj.mjtState
         self._state_parts = int(
             parts.mjSTATE_QPOS | parts.mjSTATE_QVEL | parts.mjSTATE_MOCAP_POS
@@ -226,5 +227,7 @@ class RobotSimulation(SceneCameras):
 
     def pose_of(self, body: str) -> NDArray[np.float64]:
         """Returns (7,) position (m) and quaternion xyzw of a body, in the base frame."""
-        found = self.data.body(body)
-        return np.concatenate((found.xpos, np.roll(found.xquat, -1)))
+        if body not in self._ids:
+            self._ids[body] = int(self.model.body(body).id)
+        index = self._ids[body]
+        return np.concatenate((self.data.xpos[index], self.data.xquat[index, (1, 2, 3, 0)]))

