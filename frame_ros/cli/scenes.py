@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.cli import scene_cards, scene_runs, scene_search
+from frame_ros.cli import scene_cards, scene_runs, scene_search, scene_worlds
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.scenes_report import add_report_arguments, report_campaigns
@@ -19,6 +19,8 @@ from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
 from frame_ros.scenes.generation.limits import SceneLimits
+from frame_ros.scenes.other_worlds.names import OURS
+from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.tasks.kinds import TASKS
 
 if TYPE_CHECKING:
@@ -114,7 +116,8 @@ def run(args: argparse.Namespace) -> int:
     if args.what == 'report':
         return report_campaigns(args)
     if args.what == 'operators':
-        print(format_table(operator_rows()))
+        world = from_arguments(SceneRunOptions, args).world
+        print(format_table(operator_rows() if world == OURS else scene_worlds.rows(world)))
         return 0
     if args.what == 'cards':
         return scene_cards.run(args, [each for file in args.files for each in _read(file)])
@@ -134,8 +137,12 @@ def _generate(args: argparse.Namespace) -> int:
     chosen = from_arguments(GenerateOptions, args)
     limits = from_arguments(SceneLimits, args)
     output = _output(args, ())
+    world = from_arguments(SceneRunOptions, args).world
+    start, robot, operators = None, chosen.robot, chosen.operators
+    if world != OURS:
+        start, robot, operators = scene_worlds.start_of(world, chosen.task, operators)
     found = generate(
-        chosen.task, chosen.robot, chosen.count, chosen.seed, chosen.operators, limits, chosen.fixed
+        chosen.task, robot, chosen.count, chosen.seed, operators, limits, chosen.fixed, start
     )
     _write(output, found.scenes)
     print(report(found), file=sys.stdout if output else sys.stderr)

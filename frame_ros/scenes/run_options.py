@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from frame_ros.core.options import option, options
+from frame_ros.scenes.other_worlds.names import OURS, WORLD_NAMES
 
 RATES = (10.0, 250.0)  # Hz, of control steps
 
@@ -19,4 +20,7 @@ class SceneRunOptions:
     timeout: float = option(20.0, 'after which a trial ends', unit='s', above=0.0)
     timestep: float = option(0.002, 'of the physics, about', unit='s', at_least=1e-4, at_most=5e-3)
     is_checked: bool = option(True, 'a scene that breaks a constraint is invalid, and not run')
+    world: str = option(
+        OURS, "simulated world: this package's, or one that others made", choices=WORLD_NAMES
+    )
     with_depth: bool = option(False, 'depth is drawn with every image, and thrown away')

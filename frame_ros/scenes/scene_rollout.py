@@ -20,14 +20,15 @@ from frame_ros.policies.protocol import Observation
 from frame_ros.scenes.description.scene import Scene, SceneObject
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.setting import Setting, setting
+from frame_ros.scenes.other_worlds.names import OURS
+from frame_ros.scenes.other_worlds.worlds import scene_world
 from frame_ros.scenes.rollout_loop import RolloutLoop, StepListener
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.scene_sensors import SceneSensors
 from frame_ros.scenes.simulation.episode_states import StateRecorder
-from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
 from frame_ros.scenes.simulation.task import REST_TIME, TaskState
-from frame_ros.scenes.tasks.rules import RULES, StepOutcomes, judge
+from frame_ros.scenes.tasks.rules import OWN_RULE, RULES, StepOutcomes, judge
 
 OT_TASKS = {'pick_up': 'pick', 'move_near': 'move', 'put_on': 'put_on', 'put_in': 'put_in'}
 ENDING_RULE = 'paper'  # by whose success an episode ends
@@ -63,8 +64,8 @@ def run_scene(
     """Runs a policy once in a scene. The same scene, policy and seed give the same bits, but for
     latencies and loads.
 
-    The episode ends when the task is a success by the paper's rule, when the target has fallen off
-    the table, or after the timeout.
+    The episode ends when the task is a success by the paper's rule, or by the world's own where it
+    has one; when the target has fallen off the table; or after the timeout.
 
     Args:
         seed: of the policy; None: the scene's policy_seed.
@@ -75,7 +76,7 @@ def run_scene(
         PolicyError: the policy cannot act on the observations, or gave something unusable.
     """
     run = run or SceneRunOptions()
-    if run.is_checked and (problem := scene_problem(scene)):
+    if run.is_checked and (problem := scene_problem(scene, run.world)):
         return _not_run(problem)
     try:
         rollout = SceneRollout(scene, run, instruction)
@@ -87,10 +88,10 @@ def run_scene(
         rollout.close()
 
 
-def scene_problem(scene: Scene) -> str:
+def scene_problem(scene: Scene, world: str = OURS) -> str:
     """Returns the constraint that a scene breaks, in words; '': it keeps all."""
     try:
-        broken = check_scene(scene, _setting(scene.robot, scene.task.kind))
+        broken = check_scene(scene, _setting(world, scene.robot, scene.task.kind))
     except FrameRosError as error:
         return f'cannot be checked: {error}'
     return '' if broken is None else f'breaks {broken.constraint}: {broken.problem}'
@@ -113,10 +114,12 @@ class SceneRollout(RolloutLoop):
         Raises:
             FrameRosError: as of `SceneSimulation`.
         """
-        super().__init__(_robot(scene.robot), run.timestep, run.rate, run.timeout)
+        world = scene_world(run.world)
+        robot = world.robot(scene.robot)
+        super().__init__(robot, run.timestep, run.rate, run.timeout)
         self.scene, self._run = scene, run
         self.instruction = (scene.instruction or '') if instruction is None else instruction
-        self.simulation = SceneSimulation(scene, _robot(scene.robot), self.timestep)
+        self.simulation = world.simulation(scene, robot, self.timestep)
         self.settings = self._settings(OT_TASKS[scene.task.kind])
         self._looked = max(1, round(LOOKED * run.rate))
         # The last frames that decide whether something is at rest, and the first.
@@ -144,7 +147,9 @@ class SceneRollout(RolloutLoop):
         outcomes = {rule: judge(self.scene, states, rule) for rule in RULES}
         if problem := next((o.problem for o in outcomes.values() if o.problem), ''):
             return _not_run(problem, duration)
-        if outcomes[ENDING_RULE].reached['success']:
+        if (own := simulation.own_outcomes()) is not None:
+            outcomes[OWN_RULE] = own
+        if (own or outcomes[ENDING_RULE]).reached['success']:
             self._state = TaskState.SUCCESS
         attributes = {
             'robot': self._robot.name,
@@ -171,6 +176,9 @@ class SceneRollout(RolloutLoop):
         self._states.record(simulation.data)
         if simulation.is_lost:
             self._state = TaskState.FAILURE
+        elif (own := simulation.own_outcomes()) is not None:
+            if own.reached['success']:
+                self._state = TaskState.SUCCESS
         elif self._states.count % self._looked == 0 and self._may_be_done():
             recent = self._states.states(self._window)
             if judge(self.scene, recent, ENDING_RULE).reached.get('success'):
@@ -214,11 +222,6 @@ def _known_object(each: SceneObject) -> KnownObject:
     )  # fmt: skip
 
 
-@lru_cache(maxsize=8)
-def _robot(source: str) -> SceneRobot:
-    return scene_robot(source)
-
-
 @lru_cache(maxsize=32)
-def _setting(source: str, task: str) -> Setting:
-    return setting(_robot(source), task)
+def _setting(world: str, source: str, task: str) -> Setting:
+    return setting(scene_world(world).robot(source), task)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.scenes.tasks.rates import TransferRates, transfer_rates
-from frame_ros.scenes.tasks.rules import RULES, StepOutcomes
+from frame_ros.scenes.tasks.rules import OWN_RULE, RULES, StepOutcomes
 
 
 def step_rates(task: str, results: Sequence[TrialResult]) -> dict[str, TransferRates]:
@@ -17,8 +17,9 @@ def step_rates(task: str, results: Sequence[TrialResult]) -> dict[str, TransferR
     Raises:
         ValueRangeError: there are no trials.
     """
+    rules = [*RULES, *([OWN_RULE] if any(OWN_RULE in each.steps for each in results) else ())]
     return {
-        rule: transfer_rates([_outcomes(task, rule, each) for each in results]) for rule in RULES
+        rule: transfer_rates([_outcomes(task, rule, each) for each in results]) for rule in rules
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from frame_ros.core.errors import SetupError
-from frame_ros.scenes.tasks.rules import RULES
+from frame_ros.scenes.tasks.rules import OWN_RULE, RULES
 
 WALL_CLOCK = ('wall_time',)  # fields that differ between two runs of the same trial
 
@@ -95,8 +95,9 @@ class TrialResult:
         for name in ('steps', 'times', 'metrics'):
             if not isinstance(found.get(name, {}), dict):
                 raise SetupError(f'{source}: {name} is {found[name]!r}; expected is an object')
-        if unknown := set(found.get('steps', {})) - set(RULES):
-            raise SetupError(f'{source}: there is no rule {sorted(unknown)}; {list(RULES)} are')
+        known_rules = [*RULES, OWN_RULE]
+        if unknown := set(found.get('steps', {})) - set(known_rules):
+            raise SetupError(f'{source}: there is no rule {sorted(unknown)}; {known_rules} are')
         for name in ('duration', 'wall_time'):
             found[name] = _number(found.get(name))
         found['metrics'] = {n: _number(v) for n, v in found.get('metrics', {}).items()}

@@ -140,6 +140,13 @@ class ScriptedTasks(ScriptedPickPlace):
         yield
         if self._known().task != 'pick_up':
             yield from self._place(plan, goal, grasp, lifted)
+            return
+        # On to the goal, which may be higher than what things are carried at.
+        wanted = grasp.height + float(goal[2] - target[2])
+        higher = self._highest(at, grasp.rotation, grasp.before, wanted, lifted)
+        if higher > lifted:
+            self._line_move(plan, at, (lifted, higher), grasp.rotation, grasp.before, 0.9)
+            yield
 
     def _place(self, plan: Plan, goal: Array, grasp: Grasp, lifted: float) -> Iterator[None]:
         place, height = self._destination(plan.target, goal, grasp)

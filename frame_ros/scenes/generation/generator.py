@@ -52,6 +52,7 @@ def generate(
     operators: Sequence[str] = ('paper',),
     limits: SceneLimits | None = None,
     fixed: Mapping[str, Any] | None = None,
+    start: Scene | None = None,
 ) -> Generated:
     """Draws scenes of a task for a robot. The same arguments give the same scenes to the bit, and
     scene number i is the same whatever the count is, unless it would be a duplicate.
@@ -66,8 +67,9 @@ def generate(
         robot: as `scene_robot` takes it.
         count: of scenes, 0 or more.
         seed: 0 or more.
-        operators: names, or 'paper' or 'all'; what no operator changes is as in `nominal_scene`.
+        operators: names, or 'paper' or 'all'; what no operator changes is as in `start`.
         fixed: 'operator.dimension' -> its value in every scene, such as 'confounder_count.count'.
+        start: of the task; that operators change; None: `nominal_scene`.
 
     Raises:
         RobotError: there is no such robot, or its profile does not say where it picks.
@@ -79,7 +81,7 @@ def generate(
         )
     chosen = chosen_operators(operators)
     place = setting(robot if isinstance(robot, SceneRobot) else scene_robot(robot), task, limits)
-    search = SceneDraws(place, chosen, fixed_values(fixed or {}, chosen, place))
+    search = SceneDraws(place, chosen, fixed_values(fixed or {}, chosen, place), start)
     scenes, left_out = [], {}
     for index in range(count):
         found = search.find(seed, index)
@@ -119,10 +121,12 @@ class SceneDraws:
     rejected: Counter[str]
 
     def __init__(
-        self, setting: Setting, operators: Sequence[Operator], fixed: Mapping[str, Any]
-    ) -> None:
+        self, setting: Setting, operators: Sequence[Operator], fixed: Mapping[str, Any],
+        start: Scene | None = None,
+    ) -> None:  # fmt: skip
         self._setting, self._operators, self._fixed = setting, operators, fixed
         self._known: set[str] = set()
+        self._start = nominal_scene(setting) if start is None else start
         self._free = {
             each.name: [
                 d for d in each.dimensions(setting) if d.name not in fixed.get(each.name, ())
@@ -153,7 +157,7 @@ class SceneDraws:
         problem = ''
         for attempt in range(self._setting.limits.attempts):
             self.draws += 1
-            scene = scene_from(self._setting, draws)
+            scene = scene_from(self._setting, draws, self._start)
             broken = self._check(scene)
             if self._different < math.inf:
                 self._spent.add(repr(draws))

@@ -51,7 +51,7 @@ def build_scene_model(scene: Scene, robot: SceneRobot | None = None) -> mujoco.M
     add_sensors(spec, robot)
     _set_lights(mj, spec, scene)
     assert scene.table is not None
-    _set_table(mj, spec, scene.table)
+    set_table(mj, spec, scene.table, spec.geom('table'))
     for found in list(spec.cameras):
         spec.delete(found)
     for camera in scene.cameras or ():
@@ -94,8 +94,8 @@ def _set_lights(mj: Any, spec: Any, scene: Scene) -> None:
         )  # fmt: skip
 
 
-def _set_table(mj: Any, spec: Any, table: TableTop) -> None:
-    geom = spec.geom('table')
+def set_table(mj: Any, spec: Any, table: TableTop, geom: Any) -> None:
+    """Gives the geom of the table top its texture and colour."""
     if table.texture == 'plain':
         geom.rgba = (*table.colour, 1.0)
         return
@@ -146,7 +146,7 @@ def _add_object(mj: Any, spec: Any, each: SceneObject) -> None:
     body = spec.worldbody.add_body(
         name=each.name, pos=(*each.position, each.height), quat=(w, x, y, z)
     )
-    parts = _parts(mj, each.shape)
+    parts = shape_parts(mj, each.shape)
     # MuJoCo takes the larger friction of two geoms of one priority, the fingers' and the table's
     # then: an object's own holds by its priority, and with it its stiffness.
     is_loose = each.shape.kind != 'tray'
@@ -163,8 +163,8 @@ def _add_object(mj: Any, spec: Any, each: SceneObject) -> None:
         )  # fmt: skip
 
 
-def _parts(mj: Any, shape: Shape) -> list[tuple[Any, Triple, Triple]]:
-    """The geoms of a shape: type, sizes as MuJoCo has them, and place in its axes."""
+def shape_parts(mj: Any, shape: Shape) -> list[tuple[Any, Triple, Triple]]:
+    """Returns the geoms of a shape: type, sizes as MuJoCo has them, and place in its axes."""
     middle = (0.0, 0.0, 0.0)
     if shape.kind == 'sphere':
         return [(mj.mjtGeom.mjGEOM_SPHERE, (shape.size[0],) * 3, middle)]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -20,6 +21,10 @@ from frame_ros.scenes.simulation.scene_model import build_scene_model
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 from frame_ros.scenes.simulation.state import SceneState
 from frame_ros.scenes.simulation.task import REST_SPEED, is_off_table
+from frame_ros.scenes.tasks.rules import StepOutcomes
+
+if TYPE_CHECKING:
+    import mujoco
 
 Array = NDArray[np.float64]
 TABLE = 'table'
@@ -68,11 +73,11 @@ class SceneSimulation(RobotSimulation):
             robot = attrs.evolve(robot, timestep=timestep)
         super().__init__(robot)
         self.scene, self.problem = scene, ''
-        self._attach(build_scene_model(scene, robot), scene.task.target)
+        self._attach(self._build_model(scene, robot), scene.task.target)
         self._sizes = {c.name: (c.width or 320, c.height or 240) for c in scene.cameras or ()}
         self._objects = [self.model.body(each.name).id for each in scene.objects]
         self._loose = {
-            each.name: int(self.model.joint(f'{each.name}_free').dofadr[0])
+            each.name: int(self.model.body(each.name).dofadr[0])
             for each in scene.objects
             if self.model.body(each.name).jntnum[0]
         }
@@ -80,6 +85,13 @@ class SceneSimulation(RobotSimulation):
         kinds = self._mj.mjtWarning
         self._warnings = [int(getattr(kinds, name)) for name in WARNINGS]
         self.reset()
+
+    def _build_model(self, scene: Scene, robot: SceneRobot) -> mujoco.MjModel:
+        return build_scene_model(scene, robot)
+
+    def own_outcomes(self) -> StepOutcomes | None:
+        """Returns the steps by a rule of the world's own; None: it has none."""
+        return None
 
     def reset(self) -> None:
         """Puts the arm home, and lets the objects settle where the scene puts them. Sets `problem`,

@@ -38,13 +38,16 @@ RULES = {
 }
 
 
+OWN_RULE = 'world'  # of results: the rule of the simulated world, where it has one
+
+
 @attrs.frozen
 class StepOutcomes:
     """The steps that an episode has reached.
 
     Attributes:
         task: its kind.
-        rule: 'paper' or 'code'.
+        rule: 'paper', 'code' or OWN_RULE.
         reached: step -> whether it was; empty if the episode cannot be judged.
         times: step -> s at which it was first reached; NaN: never.
         problem: why the episode cannot be judged; '': it can.

@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros scenes --world`: operators and scenes of a simulated world that others made."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from frame_ros.core.errors import ValueRangeError
+
+if TYPE_CHECKING:
+    from frame_ros.scenes.description.scene import Scene
+    from frame_ros.scenes.simulation.scene_robot import SceneRobot
+
+
+def rows(world: str) -> list[tuple[str, ...]]:
+    """Returns the operators and whether they apply in a world, as rows of texts, heading first.
+
+    Raises:
+        MissingExtraError: the world is not installed.
+    """
+    from frame_ros.scenes.other_worlds.operators import applicable_operators
+
+    found = [('operator', f'in {world}', 'why not, or what is not seen')]
+    for each in applicable_operators():
+        found.append((each.operator, 'no' if each.problem else 'yes', each.problem or each.note))
+    return found
+
+
+def start_of(
+    world: str, task: str, operators: Sequence[str]
+) -> tuple[Scene, SceneRobot, tuple[str, ...]]:
+    """Returns the world's own scene, its robot, and those of the operators that apply; of others
+    it says so on the standard error.
+
+    Raises:
+        MissingExtraError: the world is not installed.
+        ValueRangeError: the world has another task, or none of the operators applies.
+    """
+    from frame_ros.scenes.generation.operators import chosen_operators
+    from frame_ros.scenes.other_worlds.nominal import own_world
+    from frame_ros.scenes.other_worlds.operators import applicable_operators
+
+    own = own_world()
+    if task != own.scene.task.kind:
+        raise ValueRangeError(f'the task is {task}; that of {world} is {own.scene.task.kind}')
+    problems = {each.operator: each.problem for each in applicable_operators()}
+    chosen = [each.name for each in chosen_operators(operators)]
+    for name in chosen:
+        if problems[name]:
+            print(f'{name} does not apply in {world}: {problems[name]}', file=sys.stderr)
+    kept = tuple(name for name in chosen if not problems[name])
+    if not kept:
+        raise ValueRangeError(f'none of the operators {", ".join(chosen)} applies in {world}')
+    return own.scene, own.robot, kept
