@@ -5,14 +5,19 @@
 from __future__ import annotations
 
 import ctypes.util
+import logging
 import os
 from types import ModuleType
 
 from frame_ros.core.errors import MissingExtraError, install_hint
 
+_LOG = logging.getLogger(__name__)
+
 
 def load_mujoco() -> ModuleType:
     """Returns the module `mujoco`; chooses an off-screen renderer where MUJOCO_GL is not set.
+
+    Its warnings go to the log of this module, not to a file in the working directory.
 
     Raises:
         MissingExtraError: mujoco is not installed.
@@ -27,6 +32,7 @@ def load_mujoco() -> ModuleType:
         raise MissingExtraError(
             f'the simulation needs mujoco ({error}): {install_hint("sim")}'
         ) from error
+    mujoco.set_mju_user_warning(_LOG.warning)
     return mujoco
 
 
