@@ -38,9 +38,9 @@ from frame_ros.robots import Robot
 
 Array = NDArray[np.float64]
 PRIORITY = 40  # below the gate's, and that which libfranka gives its own thread
-MODE_PERIOD = 4  # states between two looks at the mode; the end of a motion is noticed at once
+MODE_PERIOD = 4  # ms between two looks at the mode; the end of a motion is noticed at once
 SERVO_HOLD = 0.05  # s after which a velocity that is not renewed ends in a stop
-POLL_PERIOD = 2  # states between two looks for commands
+POLL_PERIOD = 2  # ms between two looks for commands
 LOST_POLL = 0.02  # s between two looks for commands, to refuse them, while the arm is lost
 RECOVERED = 'recovered; the arm follows commands again'
 HEALTHY = 'the arm has no error to recover from'
@@ -73,6 +73,8 @@ class FciLoop:
         self._poll, self._publish, self._log = poll, publish, log
         self._servo = GoalServo(settings.fci.settling, arm.largest_rates)
         self._next_servo, self._is_servoing = 0, False
+        self._mode_period = max(1, MODE_PERIOD // settings.fci.cycle)
+        self._poll_period = max(1, POLL_PERIOD // settings.fci.cycle)
         self._last_command = 0.0
         self._activity = Activity.HOLDING
         self._reading: FrankaReading | None = None
@@ -167,7 +169,7 @@ class FciLoop:
         self._reading = reading
         self._publish(reading)
         self._look_after(reading)
-        if self.counts.states % POLL_PERIOD == 0:
+        if self.counts.states % self._poll_period == 0:
             self._poll()
         command = self.commands.take(reading.positions)
         if self._activity is Activity.ABORTED:
@@ -188,7 +190,7 @@ class FciLoop:
         if self._activity is Activity.ABORTED:
             return
         self._arm.check_motion()
-        if self.counts.states % MODE_PERIOD == 0 and not reading.is_ready:
+        if self.counts.states % self._mode_period == 0 and not reading.is_ready:
             errors = self._arm.errors()
             raise MotionAborted(reading.mode + (f' ({errors})' if errors else ''))
 
