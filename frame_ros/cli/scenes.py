@@ -91,12 +91,13 @@ def run(args: argparse.Namespace) -> int:
     has_files = args.what in ('check', 'show', 'convert', 'run')
     if has_files != bool(args.files):
         raise SetupError(f'{args.what} needs {"files" if has_files else "no file"} of scenes')
+    if args.what == 'run':
+        return scene_runs.run(args, [scene for file in args.files for scene in _read(file)])
+    scene_runs.refuse_options(args)
     if args.what == 'generate':
         return _generate(args)
     if args.what == 'convert':
         return _convert(args)
-    if args.what == 'run':
-        return scene_runs.run(args, [scene for file in args.files for scene in _read(file)])
     if args.what == 'operators':
         print(format_table(operator_rows()))
         return 0
