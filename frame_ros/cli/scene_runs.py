@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.progress import Progress
 from frame_ros.core.errors import SetupError
-from frame_ros.core.option_texts import add_options, from_arguments
-from frame_ros.core.options import option, options
+from frame_ros.core.option_texts import add_options, flag_of, from_arguments
+from frame_ros.core.options import option, options, walk
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.scenes.run_options import SceneRunOptions
 
@@ -56,6 +56,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(group, SceneRunOptions, NOT_USED, NAMES)
     add_options(group, TrialPolicyOptions, NOT_USED, NAMES)
     group.add_argument('-q', '--quiet', action='store_true', help='no progress bar')
+
+
+def refuse_options(args: argparse.Namespace, allowed: Sequence[str] = ()) -> None:
+    """Checks that another action than `run` got none of its options but those allowed.
+
+    Raises:
+        SetupError: it did.
+    """
+    for kind in (CampaignOptions, SceneRunOptions, TrialPolicyOptions):
+        for each in walk(kind):
+            if each.name not in (*NOT_USED, *allowed) and hasattr(args, each.name):
+                flag = NAMES.get(each.name) or flag_of(each.name)
+                raise SetupError(f'{flag} is an option of run, not of {args.what}')
 
 
 def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:

@@ -38,6 +38,7 @@ ACTIONS = {
     **scene_search.ACTIONS,
     'report': 'the robustness of policies over the scenes of campaigns',
 }
+WITH_WORLD = {'generate': ('world',), 'operators': ('world',)}
 SHOWN = ('scene', 'task', 'robot', 'instruction', 'objects', 'light', 'policy seed')
 
 
@@ -105,16 +106,17 @@ def run(args: argparse.Namespace) -> int:
     has_files = args.what in needing
     if has_files != bool(args.files):
         raise SetupError(f'{args.what} needs {"files" if has_files else "no file"} of scenes')
-    if args.what == 'generate':
-        return _generate(args)
-    if args.what == 'convert':
-        return _convert(args)
     if args.what == 'run':
         return scene_runs.run(args, [scene for file in args.files for scene in _read(file)])
     if args.what in scene_search.ACTIONS:
         return scene_search.run(args, [scene for file in args.files for scene in _read(file)])
+    scene_runs.refuse_options(args, WITH_WORLD.get(args.what, ()))
     if args.what == 'report':
         return report_campaigns(args)
+    if args.what == 'generate':
+        return _generate(args)
+    if args.what == 'convert':
+        return _convert(args)
     if args.what == 'operators':
         world = from_arguments(SceneRunOptions, args).world
         print(format_table(operator_rows() if world == OURS else scene_worlds.rows(world)))

@@ -122,3 +122,24 @@ def test_all_operators_are_listed(capsys):
     assert main(['scenes', 'operators']) == 0
     out = capsys.readouterr().out
     assert all(f'\n{name} ' in out for name in OPERATORS)
+
+
+def test_a_policy_runs_in_scenes_into_a_folder_and_the_table_says_how_often(tmp_path, capsys):
+    pytest.importorskip('mujoco')
+    file, folder = tmp_path / 'scenes.json', tmp_path / 'campaign'
+    fixed = ['--operators', 'light_intensity', '--count', '2', '--output', str(file)]
+    assert main(['scenes', 'generate', *fixed]) == 0
+    command = ['scenes', 'run', str(file), '--output', str(folder), '--processes', '0']
+    capsys.readouterr()
+    assert main([*command, '--timeout', '6']) == 0
+    said = capsys.readouterr().out
+    assert '2 of 2 trials are valid' in said and '0.34 to 1.00' in said
+    assert len((folder / 'results.jsonl').read_text().splitlines()) == 2
+    assert main([*command, '--timeout', '6']) == 0
+    assert '2 of 2 trials are in' in capsys.readouterr().err
+    assert main([*command, '--timeout', '7']) == 2
+    assert 'timeout is 7.0, and was 6.0' in capsys.readouterr().err
+    assert main(command[:3]) == 2
+    assert 'run needs --output' in capsys.readouterr().err
+    assert main(['scenes', 'operators', '--repeats', '2']) == 2
+    assert '--repeats is an option of run, not of operators' in capsys.readouterr().err

@@ -113,7 +113,7 @@ def jaw_length(model: Robot, joint: str, posture: Mapping[str, float]) -> float 
 
 def _place(model: Robot, poses: Mapping[str, tuple[Array, Array]], link: str) -> Array:
     """Position of a link in the base frame."""
-    position = np.zeros(3)
+    position: Array = np.zeros(3)
     while (parent := model.parent_of(link)) is not None:
         translation, quaternion = poses[link]
         position = rotation_of(quaternion) @ position + translation
