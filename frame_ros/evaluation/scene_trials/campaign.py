@@ -18,6 +18,7 @@ from frame_ros.evaluation.scene_trials.trial import PlannedTrial
 from frame_ros.evaluation.trials.campaign import plain
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.run_options import SceneRunOptions
+from frame_ros.scenes.tasks.instructions import base_of
 
 INSTRUCTION = 'instruction'  # the mutation of a trial with another instruction than the scene's
 OnResult = Callable[[TrialResult, int, int], None]
@@ -79,7 +80,9 @@ def plan(
     found = []
     for repeat in range(repeats):
         for scene in scenes:
-            found.append(PlannedTrial(scene=scene, repeat=repeat))
+            base = base_of(scene.name)  # of a scene that `scenes mutate` wrote
+            mutation = INSTRUCTION if base else ''
+            found.append(PlannedTrial(scene=scene, repeat=repeat, mutation=mutation, base=base))
             for text in dict.fromkeys(further.get(scene.name, ())):
                 if text != (scene.instruction or ''):
                     found.append(
