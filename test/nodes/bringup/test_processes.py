@@ -781,6 +781,8 @@ def test_with_a_scene_file_its_overlay_runs_and_the_simulator_runs_its_scenes(tm
     for name in ('simulator', 'scene_overlay'):
         chosen = demo[name].parameters
         assert (chosen['scenes_file'], chosen['scene']) == (file, '2')
+    assert demo['scene_overlay'].parameters['extrinsics'] == 'scene'
+    assert 'scene_overlay' not in demo['session'].parameters['nodes']
     own = {'extrinsics': 'base_link 0 0 1 0 0 0'}
     arm = ArmOptions(
         scenes_file=file, front_image_topic='/hand/image', scene_overlay_parameters=own
