@@ -53,6 +53,7 @@ __all__ = [
 
 STARTERS = ('session', 'episode_recorder')  # what begins episodes
 VIDEO_TOPIC = 'front/image_raw'
+OVERLAY = 'scene_overlay'
 UNCHECKED = 'policy_commands'  # what a policy commands where a gate decides what the arm gets
 
 
@@ -126,7 +127,8 @@ def _respawning(processes: list[Process]) -> list[Process]:
 
 def _waiting_for_all(processes: list[Process]) -> list[Process]:
     """Makes the process that begins episodes wait for all our nodes."""
-    names = [p.name for p in processes if p.package == 'frame_ros' and p.executable != 'session']
+    idle = ('session', OVERLAY)  # an operator's aid keeps no episode waiting
+    names = [p.name for p in processes if p.package == 'frame_ros' and p.executable not in idle]
     return [
         replace(p, parameters={**p.parameters, 'nodes': names}) if p.executable in STARTERS else p
         for p in processes
@@ -194,9 +196,11 @@ def _overlay(options: RunOptions) -> list[Process]:
     """The node that draws the objects of a scene into a camera's images, with a scene file."""
     if not options.scenes_file:
         return []
-    name, images = 'scene_overlay', options.remappings().get(VIDEO_TOPIC)
+    name, images = OVERLAY, options.remappings().get(VIDEO_TOPIC)
     # Where the images are renamed, camera_info is next to them.
     parameters: dict[str, Value] = {'image_topic': images} if images else {}
+    if isinstance(options, DemoOptions):  # the simulated camera stands where the scene has it
+        parameters['extrinsics'] = 'scene'
     return [
         Process(name, name, parameters, options.remappings(), only_watches=True, takes_images=True)
     ]

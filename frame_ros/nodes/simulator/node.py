@@ -121,7 +121,7 @@ class SimulatorNode(Node):
         return f'scene {self._seed}' if self._scenes is None else self._scenes.text
 
     def _problem(self) -> str:
-        """Why the scene of a file is no sound one any more."""
+        """The reason why the scene of a file is no sound one any more; '': it is."""
         return '' if self._scenes is None else str(self._scenes.current.problem)
 
     def _create_inputs(self) -> None:

@@ -32,7 +32,7 @@ _FIELDS = {
 
 def read_lens(path: str | Path, is_rectified: bool = False) -> Lens:
     """Returns the lens of a calibration file: of ROS's camera_calibration, or a CameraInfo as
-    `ros2 topic echo --once` prints it.
+    `ros2 topic echo` prints it.
 
     is_rectified: the pictures are those of the pinhole camera P.
 

@@ -772,3 +772,26 @@ def test_a_domain_in_use_is_not_chosen(monkeypatch, participant):
         monkeypatch.setattr('frame_ros.bringup.supervisor.DOMAINS', [7])
         with pytest.raises(SetupError, match='is in use'):
             free_domain()
+
+
+def test_with_a_scene_file_its_overlay_runs_and_the_simulator_runs_its_scenes(tmp_path):
+    file = str(tmp_path / 'scenes.yaml')
+    assert 'scene_overlay' not in by_name(demo_processes(DemoOptions()))
+    demo = by_name(demo_processes(DemoOptions(scenes_file=file, scene='2')))
+    for name in ('simulator', 'scene_overlay'):
+        chosen = demo[name].parameters
+        assert (chosen['scenes_file'], chosen['scene']) == (file, '2')
+    assert demo['scene_overlay'].parameters['extrinsics'] == 'scene'
+    assert 'scene_overlay' not in demo['session'].parameters['nodes']
+    own = {'extrinsics': 'base_link 0 0 1 0 0 0'}
+    arm = ArmOptions(
+        scenes_file=file, front_image_topic='/hand/image', scene_overlay_parameters=own
+    )
+    overlay = by_name(arm_processes(arm))['scene_overlay']
+    assert overlay.only_watches and overlay.can_respawn
+    assert overlay.parameters['image_topic'] == '/hand/image'
+    assert overlay.parameters['extrinsics'] == own['extrinsics']
+    with pytest.raises(FrameRosError, match='scenes.yaml cannot be read'):
+        check_run([overlay])
+    with pytest.raises(FrameRosError, match='none without scenes_file'):
+        ArmOptions(scene_overlay_parameters=own)
