@@ -137,7 +137,7 @@ def run(world: str, pairs: list[Pair], options: argparse.Namespace) -> list[Tria
 
 def table(pairs: list[Pair], found: dict[str, list[TrialResult]]) -> str:
     """Rows of all levels, and of all together."""
-    rows = [HEADING]
+    rows: list[tuple[str, ...]] = [HEADING]
     levels = sorted({pair.level for pair in pairs})
     for level in (*levels, None):
         chosen = [i for i, pair in enumerate(pairs) if level in (None, pair.level)]

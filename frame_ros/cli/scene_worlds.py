@@ -23,7 +23,7 @@ def rows(world: str) -> list[tuple[str, ...]]:
     """
     from frame_ros.scenes.other_worlds.operators import applicable_operators
 
-    found = [('operator', f'in {world}', 'why not, or what is not seen')]
+    found: list[tuple[str, ...]] = [('operator', f'in {world}', 'why not, or what is not seen')]
     for each in applicable_operators():
         found.append((each.operator, 'no' if each.problem else 'yes', each.problem or each.note))
     return found

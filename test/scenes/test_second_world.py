@@ -173,7 +173,9 @@ def test_same_trial_gives_the_same_bits(lifted):
             assert np.array_equal(values, second.episode.streams[role].values[name]), (role, name)
 
 
-def test_diverged_world_is_no_failure_of_the_policy():
+def test_diverged_world_is_no_failure_of_the_policy(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes its warnings into a file there
+
     class Exploding(ScriptedPickPlace):
         def infer(self, observation):
             simulation.data.qvel[:] = 1e12

@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -74,6 +75,14 @@ def make_environment(file: Path, timestep: float, size: tuple[int, int] | None =
     Raises:
         MissingExtraError: see `environment_module`.
     """
+    spec = environment_module('mujoco_env').GymRenderingSpec
+    pictures = spec() if size is None else spec(width=size[0], height=size[1])
+    return _joint_driven()(file, physics_dt=timestep, render_spec=pictures, jaw_pads=True)
+
+
+@lru_cache(maxsize=1)
+def _joint_driven() -> Any:
+    """The class, made once: with each environment it would keep a model alive."""
     base = environment_module('mujoco_env')
     pick = environment_module('pick_env')
     mujoco = importlib.import_module('mujoco')
@@ -81,14 +90,20 @@ def make_environment(file: Path, timestep: float, size: tuple[int, int] | None =
     class OfFile(base.SO101GymEnv):  # type: ignore[name-defined]
         """Its base with another file."""
 
+        file: Path
+
         def __init__(self, **options: Any) -> None:
-            super().__init__(**options, xml_path=file)
+            super().__init__(**options, xml_path=self.file)
 
     class JointDriven(pick.SO101PickCubeGymEnv, OfFile):  # type: ignore[name-defined]
         """Its task, of which an action may be of joints."""
 
         _z_init: float
         _z_success: float
+
+        def __init__(self, file: Path, **options: Any) -> None:
+            self.file = file
+            super().__init__(**options)
 
         def apply_action(self, action: Sequence[float]) -> None:
             """Advances by one control step."""
@@ -123,7 +138,4 @@ def make_environment(file: Path, timestep: float, size: tuple[int, int] | None =
             """m, of the cube's middle."""
             return float(self._z_success)
 
-    spec = base.GymRenderingSpec()
-    if size is not None:
-        spec = base.GymRenderingSpec(width=size[0], height=size[1])
-    return JointDriven(physics_dt=timestep, render_spec=spec, jaw_pads=True)
+    return JointDriven

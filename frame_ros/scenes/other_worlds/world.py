@@ -140,6 +140,9 @@ class LiftSimulation(SceneSimulation):
         return CameraFrame(float(drawn.time), self.environment.picture(drawn), None)
 
     def close(self) -> None:
-        """Frees the renderers."""
+        """Frees the renderers and the environment; nothing can be done with it any more."""
         super().close()
         self.environment.close()
+        # Its model of many MB is in a circle of references, whose size Python does not know.
+        del self.environment, self._contacts
+        self._distances.clear()
