@@ -82,7 +82,7 @@ COMMANDS = {
         "find a robot's motor constants and friction, or the mass of its tool, from a motion",
     ),
     'scenes': (
-        'frame_ros.cli.scenes',
+        'frame_ros.cli.scenes.command',
         'draw scenes in which a policy is to be tried, and check, list and convert files of them',
     ),
     'metrics': ('frame_ros.cli.metrics', 'list all metrics with unit, direction and source'),

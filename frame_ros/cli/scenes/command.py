@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.cli import scene_cards, scene_runs, scene_search, scene_worlds
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
-from frame_ros.cli.scenes_report import add_report_arguments, report_campaigns
+from frame_ros.cli.scenes import cards, runs, search, worlds
+from frame_ros.cli.scenes.report import add_report_arguments, report_campaigns
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
@@ -35,7 +35,7 @@ ACTIONS = {
     'operators': 'list what scenes vary by',
     'cards': 'write printable cards by which scenes are set up by hand',
     'run': 'run a policy in the scenes of files',
-    **scene_search.ACTIONS,
+    **search.ACTIONS,
     'report': 'the robustness of policies over the scenes of campaigns',
 }
 WITH_WORLD = {'generate': ('world',), 'operators': ('world',)}
@@ -87,9 +87,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, GenerateOptions)
     add_options(parser.add_argument_group('limits'), SceneLimits)
-    scene_cards.add_arguments(parser)
-    scene_runs.add_arguments(parser)
-    scene_search.add_arguments(parser)
+    cards.add_arguments(parser)
+    runs.add_arguments(parser)
+    search.add_arguments(parser)
     add_report_arguments(parser)
 
 
@@ -102,15 +102,15 @@ def run(args: argparse.Namespace) -> int:
         SetupError: a file cannot be read or written, or has a mistake.
         ValueRangeError: there is no such operator.
     """
-    needing = ('check', 'show', 'convert', 'cards', 'run', 'report', *scene_search.OF_FILES)
+    needing = ('check', 'show', 'convert', 'cards', 'run', 'report', *search.OF_FILES)
     has_files = args.what in needing
     if has_files != bool(args.files):
         raise SetupError(f'{args.what} needs {"files" if has_files else "no file"} of scenes')
     if args.what == 'run':
-        return scene_runs.run(args, [scene for file in args.files for scene in _read(file)])
-    if args.what in scene_search.ACTIONS:
-        return scene_search.run(args, [scene for file in args.files for scene in _read(file)])
-    scene_runs.refuse_options(args, WITH_WORLD.get(args.what, ()))
+        return runs.run(args, [scene for file in args.files for scene in _read(file)])
+    if args.what in search.ACTIONS:
+        return search.run(args, [scene for file in args.files for scene in _read(file)])
+    runs.refuse_options(args, WITH_WORLD.get(args.what, ()))
     if args.what == 'report':
         return report_campaigns(args)
     if args.what == 'generate':
@@ -119,10 +119,10 @@ def run(args: argparse.Namespace) -> int:
         return _convert(args)
     if args.what == 'operators':
         world = from_arguments(SceneRunOptions, args).world
-        print(format_table(operator_rows() if world == OURS else scene_worlds.rows(world)))
+        print(format_table(operator_rows() if world == OURS else worlds.rows(world)))
         return 0
     if args.what == 'cards':
-        return scene_cards.run(args, [each for file in args.files for each in _read(file)])
+        return cards.run(args, [each for file in args.files for each in _read(file)])
     return _check(args) if args.what == 'check' else _show(args)
 
 
@@ -142,7 +142,7 @@ def _generate(args: argparse.Namespace) -> int:
     world = from_arguments(SceneRunOptions, args).world
     start, robot, operators = None, chosen.robot, chosen.operators
     if world != OURS:
-        start, robot, operators = scene_worlds.start_of(world, chosen.task, operators)
+        start, robot, operators = worlds.start_of(world, chosen.task, operators)
     found = generate(
         chosen.task, robot, chosen.count, chosen.seed, operators, limits, chosen.fixed, start
     )
