@@ -108,7 +108,7 @@ def summary(scenes: Sequence[Scene], results: Sequence[TrialResult], passed: flo
         passed: s.
     """
     tasks = {scene.name: scene.task.kind for scene in scenes}
-    rows = [HEADING]
+    rows: list[tuple[str, ...]] = [HEADING]
     for task in dict.fromkeys(tasks.values()):
         rows += _rows(task, [each for each in results if tasks[each.scene] == task])
     problems = Counter(each.problem for each in results if not each.is_valid)

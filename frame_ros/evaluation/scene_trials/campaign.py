@@ -111,13 +111,14 @@ def run_trials(
     for robot in dict.fromkeys(scene.robot for scene in scenes):
         policy.check(robot)
     place = CampaignFolder(folder, settings_of(policy, run), scenes)
-    for message in place.messages if on_message is not None else ():
-        on_message(message)
+    say = on_message or _ignore
+    for message in place.messages:
+        say(message)
     found = {result.key: result for result in place.results}
     keys = [each.key(policy.called) for each in wanted]
     waiting = [each for each, key in zip(wanted, keys, strict=True) if key not in found]
-    if on_message is not None and len(waiting) < len(wanted):
-        on_message(f'{len(wanted) - len(waiting)} of {len(wanted)} trials are in {place.path}')
+    if len(waiting) < len(wanted):
+        say(f'{len(wanted) - len(waiting)} of {len(wanted)} trials are in {place.path}')
     if waiting:
         with (
             place.writing() as results,
@@ -130,6 +131,10 @@ def run_trials(
                     done = sum(key in found for key in keys)
                     on_result(result, done, len(wanted))
     return [found[key] for key in keys]
+
+
+def _ignore(message: str) -> None:
+    """Takes a message that nobody wants."""
 
 
 def settings_of(policy: TrialPolicyOptions, run: SceneRunOptions) -> dict[str, Any]:

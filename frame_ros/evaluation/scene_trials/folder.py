@@ -28,7 +28,7 @@ SETTINGS, SCENES, RESULTS, EPISODES = 'campaign.json', 'scenes.json', 'results.j
 
 @attrs.frozen(kw_only=True)
 class CampaignContent:
-    """What a campaign's folder holds.
+    """The content of a campaign's folder.
 
     Attributes:
         settings: of campaign.json.

@@ -77,7 +77,7 @@ class StateRecorder:
 
     @property
     def touches_robot(self) -> bool:
-        """Whether the robot touches the target in the last frame."""
+        """True if the robot touches the target in the last frame."""
         return self._frames[-1][3]
 
     def has_moved(self, way: float) -> bool:

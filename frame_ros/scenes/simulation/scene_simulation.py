@@ -227,7 +227,7 @@ class SceneSimulation(RobotSimulation):
 
     @property
     def is_lost(self) -> bool:
-        """Whether the target has fallen off the table."""
+        """True if the target has fallen off the table."""
         return is_off_table(self.data.body(self._target).xpos, self.robot.table)
 
     def draw(
