@@ -258,6 +258,11 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--visible': (*POSITIVE, '1.1'),
         '--width': (*COUNT, '8', '2000'),
         '--height': (*COUNT, '8', '2000'),
+        '--title': FREE,
+        '--success-rule': CHOICE,
+        '--metrics': FREE,  # of report alone, which checks it
+        '--bins': (*COUNT, '1', '21'),
+        '--level': ('x', '', 'nan', '0', '0.5'),
     },
     'metrics': {'ID': ('nosuch', '')},
     'calibrate': {
