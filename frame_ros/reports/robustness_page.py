@@ -10,7 +10,7 @@ from typing import Any
 from frame_ros.evaluation.scene_trials.robustness import GroupStudy, RobustnessStudy
 from frame_ros.evaluation.scene_trials.scene_table import ONE_PER_SCENE, SUCCESS
 from frame_ros.reports.html.study_page import Cell, Part, StudyPage, Table
-from frame_ros.reports.model.numbers import counted, json_safe
+from frame_ros.reports.model.numbers import counted, json_safe, readable
 from frame_ros.reports.robustness.mutation_parts import mutation_parts, step_rows
 from frame_ros.reports.robustness.parts import group_parts, interval_text
 from frame_ros.scenes.tasks.rules import RULES
@@ -29,7 +29,7 @@ def robustness_page(study: RobustnessStudy, title: str = '') -> StudyPage:
     parts = [_results(study), *_invalid(study)]
     for place, group in enumerate(study.groups):
         parts += group_parts(group, place, len(study.groups) == 1)
-    parts += mutation_parts(study.mutations)
+    parts += [*mutation_parts(study.mutations), *_breaking(study)]
     rule = study.options.success_rule
     return StudyPage(
         title=title or 'Robustness over scenes',
@@ -125,6 +125,28 @@ def _invalid(study: RobustnessStudy) -> list[Part]:
     return [Part('Trials that do not count', [text], [table], 'invalid')]
 
 
+def _breaking(study: RobustnessStudy) -> list[Part]:
+    if not study.breaking:
+        return []
+    rows: list[list[str | Cell]] = [
+        [
+            each.operator, each.policy, f'{each.scenes}', f'{each.broken}',
+            readable(each.smallest, 3), readable(each.median, 3), each.example,
+        ]
+        for each in study.breaking
+    ]  # fmt: skip
+    header = (
+        'operator', 'policy', 'scenes', 'broken', 'smallest scale', 'median', 'smallest in words'
+    )  # fmt: skip
+    text = (
+        'Scenes that were changed by one operator alone, step by step. The scale is the part of '
+        'the way from the value of the scene, 0, to the end of the range or the value of another '
+        'scene, 1, at which the policy begins to fail. These scenes are in no other figure.'
+    )
+    table = Table(header, rows, numbers=frozenset((2, 3, 4, 5)))
+    return [Part('Smallest breaking perturbations', [text], [table], 'breaking')]
+
+
 def robustness_data(study: RobustnessStudy) -> dict[str, Any]:
     """Returns the study as plain JSON types; NaN is null."""
     data = study.data
@@ -138,6 +160,7 @@ def robustness_data(study: RobustnessStudy) -> dict[str, Any]:
             'searched': data.searched,
             'rule': study.options.success_rule,
             'groups': [_group_data(each) for each in study.groups],
+            'breaking': [asdict(each) for each in study.breaking],
             'mutations': [_mutation_data(each) for each in study.mutations],
         }
     )

@@ -272,6 +272,11 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--units': CHOICE,
         '--action-rate': POSITIVE,
         '--camera-names': PAIRS,
+        '--title': FREE,
+        '--success-rule': CHOICE,
+        '--metrics': FREE,  # of report alone, which checks it
+        '--bins': (*COUNT, '1', '21'),
+        '--level': ('x', '', 'nan', '0', '0.5'),
     },
     'metrics': {'ID': ('nosuch', '')},
     'calibrate': {

@@ -47,6 +47,7 @@ from frame_ros.confidence.calibration_file import CalibrationFile  # noqa: E402
 from frame_ros.confidence.calibration_parts import HorizonThresholds  # noqa: E402
 from frame_ros.core.option_texts import from_texts  # noqa: E402
 from frame_ros.core.options import flat  # noqa: E402
+from frame_ros.evaluation.scene_trials.result import TrialResult  # noqa: E402
 from frame_ros.scenes.description.files import write_scenes  # noqa: E402
 from frame_ros.scenes.generation.generator import generate  # noqa: E402
 
@@ -76,6 +77,7 @@ STAND_INS = {
     r'/tmp/(arm|leader)\b': r'./\1',
     r'port:=\.\.\.': 'port:=/dev/ttyACM0',
     r' --device cuda:0': '',
+    r'scenes report( runs/\w+)+': 'scenes report campaign',
     r' --open\b': '',
 }
 LAUNCH = {
@@ -126,7 +128,13 @@ def place(tmp_path_factory) -> Path:
     (folder / 't-grasp_n-100_o-1_s-1068405065.json').write_text(
         json.dumps({'0': {'model_id': 'orange', 'obj_init_options': pose}, 'seed': 1, 'num': 1})
     )
-    write_scenes(folder / 'scenes.yaml', generate('pick_up', 'so101', 1).scenes)
+    drawn = generate('pick_up', 'so101', 1).scenes
+    write_scenes(folder / 'scenes.yaml', drawn)
+    (folder / 'campaign').mkdir()
+    write_scenes(folder / 'campaign' / 'scenes.json', drawn)
+    steps = {'paper': {'grasp': True, 'lift': True, 'success': True}}
+    trial = TrialResult(scene=drawn[0].name, policy='hold', steps=steps)
+    (folder / 'campaign' / 'results.jsonl').write_text(f'{trial.line()}\n')
     (folder / 'ideas.txt').write_text('grasp the cube\n')
     return folder
 

@@ -21,6 +21,9 @@ from frame_ros.scenes.description.scene import Scene
 
 SETTINGS, SCENES, RESULTS = 'campaign.json', 'scenes.json', 'results.jsonl'
 INSTRUCTION = 'instruction'  # the mutation of a trial with other words and nothing else changed
+# The name of a scene on the way from another one to a changed one, as a search writes it.
+PERTURBED = re.compile(r'(?P<base>.+)\.(?P<change>\w+)_(?P<scale>[01]\.\d+)')
+PERTURBATION = 'perturbation'
 _NUMBER = re.compile(r'-?\d+(\.\d+)?(e[-+]?\d+)?')
 
 
@@ -51,9 +54,14 @@ class CampaignData:
         return dict(found.most_common())
 
     def mutation(self, trial: TrialResult) -> str:
-        """The name of what was changed; INSTRUCTION if only the words; '': nothing."""
+        """The name of what was changed; INSTRUCTION if only the words, PERTURBATION if the name of
+        the scene says so; '': nothing.
+        """
         if trial.mutation:
             return trial.mutation
+        match = PERTURBED.fullmatch(trial.scene)
+        if match and match['base'] in self.scenes:
+            return PERTURBATION
         own = self.scenes[trial.scene].instruction
         is_other = bool(trial.instruction and own and trial.instruction != own)
         return INSTRUCTION if is_other or trial.base else ''

@@ -57,7 +57,7 @@ class FactorEffect:
         trend_p: its two-sided p-value.
         bins_p: of the test of Kruskal and Wallis that the bins do not differ.
         p: twice the smaller of the two, at most 1.
-        p_holm: p adjusted for all factors and outcomes.
+        p_holm: p of success adjusted for all factors, of a metric for all factors and metrics.
         span: mean of the highest bin minus that of the lowest, of bins with LEAST_IN_BIN scenes.
     """
 
@@ -85,7 +85,8 @@ def factor_effects(table: SceneTable, bins: int = BINS) -> list[FactorEffect]:
 
     A test needs LEAST_SCENES scenes. A factor of which only some scenes have a value, such as the
     similarity of confounders, is judged by these. Tests are those of the ranks, so that a metric
-    with a heavy tail is no matter; p-values are adjusted by Holm's method for all of them.
+    with a heavy tail is no matter; p-values are adjusted by Holm's method, those of success for all
+    factors, and those of the metrics for all factors and metrics.
 
     bins: of a factor that is a number with more values than that.
     """
@@ -94,7 +95,10 @@ def factor_effects(table: SceneTable, bins: int = BINS) -> list[FactorEffect]:
         for outcome, values in table.outcomes.items()
         for factor in table.factors.values()
     ]
-    adjusted = holm([each.p for each in found])
+    adjusted = np.full(len(found), NAN)
+    for is_success in (True, False):
+        own = np.flatnonzero([(each.outcome == SUCCESS) == is_success for each in found])
+        adjusted[own] = holm([found[place].p for place in own])
     return [replace(each, p_holm=float(p)) for each, p in zip(found, adjusted, strict=True)]
 
 

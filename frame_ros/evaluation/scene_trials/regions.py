@@ -201,8 +201,10 @@ def _joined(
         share = _explained(a & b, failed)
         if share > least:
             explained[other] = share
-            alone = [_standing_out(x & ~y, ~(a | b), failed) for x, y in ((a, b), (b, a))]
-            if max(alone) < ALONE:
+            cells = a & ~b, b & ~a
+            alone = [_standing_out(each, ~(a | b), failed) for each in cells]
+            is_known = min(int(each.sum()) for each in cells) >= 2 * LEAST_SCENES
+            if is_known and max(alone) < ALONE:
                 able.add(frozenset(conditions[i].factor for i in each))
     for other in sorted(explained, key=lambda each: -explained[each]):
         if frozenset(conditions[i].factor for i in members[other]) in able:

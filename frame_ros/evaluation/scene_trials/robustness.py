@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import option, options
+from frame_ros.evaluation.scene_trials.breaking_points import BreakingPoint, breaking_points
 from frame_ros.evaluation.scene_trials.campaign_data import CampaignData
 from frame_ros.evaluation.scene_trials.confounders import ConfounderStudy, confounder_study
 from frame_ros.evaluation.scene_trials.factors import BINS, FactorEffect, factor_effects
@@ -82,12 +83,14 @@ class RobustnessStudy:
         data: that was read.
         groups: per policy, task and robot.
         mutations: per kind, policy and task.
+        breaking: smallest breaking perturbations, if scenes were perturbed step by step.
     """
 
     data: CampaignData
     options: RobustnessOptions
     groups: list[GroupStudy]
     mutations: list[MutationRow]
+    breaking: list[BreakingPoint]
 
 
 def robustness_study(
@@ -110,7 +113,10 @@ def robustness_study(
             + (f': {reasons}' if reasons else ' that is of an unchanged scene')
         )
     groups = [_group(table, chosen) for table in tables]
-    return RobustnessStudy(data, chosen, groups, mutation_rows(data, chosen.success_rule))
+    rule = chosen.success_rule
+    return RobustnessStudy(
+        data, chosen, groups, mutation_rows(data, rule), breaking_points(data, rule)
+    )
 
 
 def _group(table: SceneTable, options: RobustnessOptions) -> GroupStudy:

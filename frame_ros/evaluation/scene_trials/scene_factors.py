@@ -23,6 +23,7 @@ DERIVED = {
     'target.x': ('m', "x of the target's middle"),
     'target.y': ('m', "y of the target's middle"),
     'target.yaw': ('rad', 'yaw of the target'),
+    'target.mass': ('kg', 'mass of the target'),
     'confounders': ('', 'number of confounders'),
     'confounders.similarity': ('', 'mean similarity of the confounders to the target'),
     'confounders.distance': ('m', 'from the middle of the target to the nearest confounder'),
@@ -35,6 +36,7 @@ DERIVED = {
 SAID = ('target_type.target', 'confounder_count.count', 'light_intensity.factor')
 # Factors of one thing each.
 _ROOTS = (
+    {'target.mass', 'mass.target'},
     {'light.factor', 'light.change'},
     {'camera.shift', *(f'camera_position.{axis}' for axis in 'xyz')},
     {'camera.turn', *(f'camera_orientation.{name}' for name in ('pitch', 'yaw', 'roll'))},
@@ -125,6 +127,8 @@ def _values_of(scene: Scene) -> Iterator[tuple[str, Any]]:
     yield 'target.x', target.position[0]
     yield 'target.y', target.position[1]
     yield 'target.yaw', _yaw(scene)
+    if target.mass is not None:
+        yield 'target.mass', target.mass
     yield 'confounders', len(scene.confounders)
     if scene.confounders:
         yield 'confounders.similarity', mean_similarity(scene)

@@ -152,9 +152,9 @@ def overview_figure(effects: Sequence[FactorEffect]) -> Figure:
             'yaxis': {'automargin': True, 'autorange': 'reversed', 'zeroline': False},
         },
         'Correlation of each outcome (columns; metrics by their id) with each factor (rows), over '
-        'scenes. A star: significant after adjustment for all of them, by the trend or by the '
-        'difference of the bins; so a star without colour is an effect that goes up and down, or '
-        'of a choice, which has no correlation.',
+        'scenes. A star: significant after adjustment for the number of tests, by the trend or '
+        'by the difference of the bins; so a star without colour is an effect that goes up and '
+        'down, or of a choice, which has no correlation.',
     )  # fmt: skip
 
 

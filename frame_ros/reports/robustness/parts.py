@@ -162,8 +162,9 @@ def _table(group: GroupStudy) -> Part:
         return Part('All tests of factors')
     text = (
         "The trend is tested by Spearman's correlation, the bins by the test of Kruskal and "
-        "Wallis; the smaller p counts twice, and is adjusted by Holm's method for all "
-        f'{len(rows)} rows. The span is the mean of the highest bin minus that of the lowest.'
+        "Wallis; the smaller p counts twice, and is adjusted by Holm's method: of success for all "
+        'factors, of metrics for all factors and metrics. The span is the mean of the highest bin '
+        'minus that of the lowest.'
     )
     table = Table(header, rows, numbers=frozenset(range(3, 9)), is_sortable=True)
     return Part('All tests of factors', [text], [table], 'tests', is_folded=True)

@@ -62,16 +62,28 @@ def test_json_is_printed_and_no_page_is_written(folder, tmp_path, capsys, monkey
     assert not list(tmp_path.iterdir())
 
 
-def test_a_single_scene_has_a_page(tmp_path, capsys):
+def test_a_single_scene_and_its_smallest_breaking_perturbation_have_a_page(tmp_path, capsys):
     (scene,) = drawn_scenes(1)
     one = trial(scene, 1.0, np.random.default_rng(0))
     folder = write_campaign(tmp_path / 'one', [scene], [one])
+    values = {**scene.origin.values, 'light_intensity': {'factor': 9.0}}
+    origin = attrs.evolve(scene.origin, values=values)
+    bright = [
+        attrs.evolve(scene, name=f'pick_up_0.change_2_{scale}', origin=origin, light_factor=9.0)
+        for scale in ('0.250000', '0.500000')
+    ]
+    rng = np.random.default_rng(0)
+    changed = [trial(each, rate, rng) for each, rate in zip(bright, (1.0, 0.0))]
+    write_campaign(folder, [scene, *bright], [one, *changed])
     (folder / 'campaign.json').write_text(json.dumps({'search': {'mode': 'guided'}}))
     output = tmp_path / 'one.html'
     assert main(['scenes', 'report', str(folder), '--output', str(output)]) == 0
     page = output.read_text()
     assert 'are needed' in page and 'The scenes differ in no factor' in page
     assert 'A search chose these scenes' in page and 'No scene was run more than once' in page
+    (found,) = json.loads(output.with_suffix('.json').read_text())['breaking']
+    assert (found['operator'], found['broken'], found['smallest']) == ('light_intensity', 1, 0.5)
+    assert 'to 9' in found['example'] and 'Smallest breaking perturbations' in page
     assert capsys.readouterr().out.startswith('made succeeds in 100 % [21, 100] of 1 scene of')
 
 
