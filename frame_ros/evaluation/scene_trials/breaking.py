@@ -22,7 +22,7 @@ STEPS = 6  # halvings: the scale is known to 1/64
 
 @attrs.frozen
 class Breaking:
-    """What became of one perturbation.
+    """The end of one perturbation.
 
     Attributes:
         change: the whole perturbation.

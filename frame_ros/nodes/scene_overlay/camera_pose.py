@@ -64,12 +64,13 @@ class CameraPose:
         """
         if self._settings.extrinsics == OF_SCENE:
             return self._of_scene(scene)
-        mount: Mount | str | None = self._mount
+        mount = self._mount
         if mount is None:
             assert self._tf is not None
-            mount = self._tf.mount(frame, stamp)
-            if isinstance(mount, str):
-                return f'the frame {frame!r} of the images is not known: {mount}'
+            found = self._tf.mount(frame, stamp)
+            if isinstance(found, str):
+                return f'the frame {frame!r} of the images is not known: {found}'
+            mount = found
         if mount.link == self._robot.base_link:
             return mount.translation, mount.rotation
         return self._on_link(mount, stamp)

@@ -125,8 +125,10 @@ class CameraThread(threading.Thread):
             while (picture := self._next()) is not None:
                 if picture.model not in (None, self._model):  # another scene of a file
                     self._model = picture.model
-                    for each in filter(None, (renderer, viewer)):
-                        each.close()
+                    if renderer is not None:
+                        renderer.close()
+                    if viewer is not None:
+                        viewer.close()
                     renderer, viewer = self._make_renderer(), self._open_viewer()
                 if not picture.camera:
                     if viewer is not None:

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from rclpy.node import Node
@@ -76,8 +76,11 @@ class SimulatorNode(Node):
         self._warnings = RepeatedWarnings(self.get_logger())
         self.options = options = declare_options(self, SimulatorOptions).complete
         self._scenes = self._scenes_of_file()
-        self.simulation: Any = self._scenes or PickPlaceSimulation(
-            options.seed, robot=options.robot, friction=options.friction
+        # Of either kind, which have in common what the node uses.
+        self.simulation = cast(
+            Any,
+            self._scenes
+            or PickPlaceSimulation(options.seed, robot=options.robot, friction=options.friction),
         )
         self._seed = options.seed if self._scenes is None else self._scenes.place
         self.lock = threading.Lock()  # of the simulation and the targets

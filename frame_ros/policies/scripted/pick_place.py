@@ -307,7 +307,7 @@ class ScriptedPickPlace(Policy):
         at: NDArray[np.float64],
         heights: tuple[float, float],
         rotation: NDArray[np.float64],
-        offset: Sequence[float],
+        offset: Sequence[float] | NDArray,
         duration: float,
     ) -> None:
         """Moves vertically between two heights of the tip, by splines through solved postures."""
@@ -319,7 +319,12 @@ class ScriptedPickPlace(Policy):
         plan.rows.append(CubicSpline(progress, knots)(self._profile(plan, duration)))
 
     def _reach(
-        self, plan: Plan, at: NDArray, height: float, rotation: NDArray, offset: Sequence[float]
+        self,
+        plan: Plan,
+        at: NDArray,
+        height: float,
+        rotation: NDArray,
+        offset: Sequence[float] | NDArray,
     ) -> NDArray:
         """Returns the posture over a place, searched from home so that the elbow stays up."""
         start = self._arm.turned_home(at)
@@ -332,7 +337,7 @@ class ScriptedPickPlace(Policy):
         at: NDArray,
         height: float,
         rotation: NDArray,
-        offset: Sequence[float],
+        offset: Sequence[float] | NDArray,
     ) -> NDArray:
         position = np.array((at[0], at[1], height + at[2])) - rotation @ offset
         row = start.copy()

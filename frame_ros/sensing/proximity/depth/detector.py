@@ -113,15 +113,14 @@ class DepthProximity:
             is_own = partial(self._meshes.found_own, extra=extra)
         support = self._edges.support(depth.dtype)
         scan = self._scan.find(seen, support, around, bare)
-        nearest = self._thin.nearer(
-            scan.nearest, depth, seen, rotation, translation, around, is_own
-        )
+        place = rotation, translation
+        nearest = self._thin.nearer(scan.nearest, depth, seen, *place, around, is_own)
         unseen = self._unseen.with_padding(unseen, nearest, blind)
         if self.settings.smoothing > 1:
             nearest = self._scan.settled(nearest, scan.nearest, seen, support)
-        reading = self._reading(shapes.links, nearest, is_measured, rotation, translation)
+        found = self._reading(shapes.links, nearest, is_measured, rotation, translation)
         robot = (own + scan.own) / depth.size
-        return replace(reading, valid_fraction=fraction, occluded_fraction=robot, unseen=unseen)
+        return replace(found, valid_fraction=fraction, occluded_fraction=robot, unseen=unseen)
 
     def points(
         self,
