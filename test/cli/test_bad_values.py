@@ -95,6 +95,9 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--contact-parameters': MAPPING,
         '--proximity-parameters': MAPPING,
         '--monitor-parameters': MAPPING,
+        '--scene-overlay-parameters': MAPPING,
+        '--scenes-file': INPUT,
+        '--scene': FREE,  # a name or a number, looked for in the file
         '--calibration-file': INPUT,
         '--camera-images': CHOICE,
         '--frame-prefix': ('left',),

@@ -12,7 +12,7 @@ from frame_ros.policies.registry import make_policy
 
 
 def test_an_unknown_policy_names_the_known_ones():
-    with pytest.raises(PolicyError, match="no policy 'magic'; known: scripted, hold, lerobot, "):
+    with pytest.raises(PolicyError, match="no policy 'magic'; known: scripted, scripted_tasks, planted_weaknesses, hold, lerobot, "):
         make_policy('magic')
 
 
