@@ -15,6 +15,7 @@ from frame_ros.reports.robustness.mutation_parts import mutation_parts, step_row
 from frame_ros.reports.robustness.parts import group_parts, interval_text
 from frame_ros.scenes.tasks.rules import RULES
 
+FORMAT = 'frame_ros robustness report 1'  # of the JSON
 SEARCHED = (
     'A search chose these scenes by the outcomes of others: rates, shares and regions are of what '
     'it looked at, not of scenes drawn at random'
@@ -152,6 +153,7 @@ def robustness_data(study: RobustnessStudy) -> dict[str, Any]:
     data = study.data
     found: dict[str, Any] = json_safe(
         {
+            'format': FORMAT,
             'folders': data.folders,
             'scenes': len(data.scenes),
             'trials': len(data.trials),

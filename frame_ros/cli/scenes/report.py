@@ -42,7 +42,8 @@ def report_campaigns(args: argparse.Namespace) -> int:
     written unless --output says so.
 
     Raises:
-        SetupError: a folder cannot be read, no trial counts, or the page cannot be written.
+        SetupError: a folder cannot be read, no trial counts, the page cannot be written, or a
+            file that is no report has the name of its JSON.
         ValueRangeError: a metric is not known.
     """
     from frame_ros.core.output_files import check_file, refuse_inputs, write_whole
@@ -60,6 +61,7 @@ def report_campaigns(args: argparse.Namespace) -> int:
         names = ('campaign.json', 'scenes.json', 'results.jsonl')
         inputs = [Path(folder).expanduser() / name for folder in args.files for name in names]
         refuse_inputs(output.with_suffix('.json'), inputs, '--output')
+        _refuse_other_json(output.with_suffix('.json'))
     study = robustness_study(read_campaigns(args.files), from_arguments(RobustnessOptions, args))
     text = json.dumps(robustness_data(study), indent=1, allow_nan=False) + '\n'
     if output is not None:
@@ -69,6 +71,24 @@ def report_campaigns(args: argparse.Namespace) -> int:
     if output is not None and not prints:
         print(f'\nthe page: {output}')
     return 0
+
+
+def _refuse_other_json(file: Path) -> None:
+    """Raises SetupError where a file is there that is not the JSON of a report."""
+    from frame_ros.core.input_files import load_json, read_text
+    from frame_ros.reports.robustness_page import FORMAT
+
+    if not file.exists():
+        return
+    try:
+        found = load_json(read_text(file))
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict) or found.get('format') != FORMAT:
+        raise SetupError(
+            f'{file} is there and is no report; the JSON of the report would overwrite it. Give '
+            'another --output'
+        )
 
 
 def as_text(study: RobustnessStudy) -> str:
