@@ -37,8 +37,8 @@ class MutationRow:
         mutation: its kind.
         scenes: base scenes that were run again.
         passed: of these, passed by default (Def.).
-        kept: of the passed ones, the sum of the shares of mutated runs that passed (Mut.; the paper
-            takes the mean of three).
+        kept: of the passed ones, the sum of the shares that passed of the mutated runs whose
+            default run did (Mut.; the paper takes the mean of three).
         kept_interval: Wilson's, of kept / passed.
         repeated: passed scenes that were also run again unchanged, in which case
         again: the share of their other runs that passed.
@@ -92,8 +92,10 @@ def mutation_kind(name: str) -> str:
 def mutation_rows(data: CampaignData, rule: str = 'paper') -> list[MutationRow]:
     """Returns a row per kind of mutation, policy and task, in this order.
 
-    The default run of a mutated one is that of the same scene, policy and repeat, or else the first
-    run of the scene. Mutated trials whose scene has no default run that counts are left out.
+    The default run of each mutated one is that of the same scene, policy and repeat, or else the
+    first run of the scene. Whether a scene passed, and the tests, are of the first pair: the one of
+    the lowest repeat, then name. Mutated trials whose scene has no default run that counts are left
+    out.
     """
     base = _default_runs(data)
     groups: dict[tuple[str, str, str], dict[str, list[TrialResult]]] = {}
@@ -118,7 +120,11 @@ def _default_runs(data: CampaignData) -> dict[tuple[str, str], list[TrialResult]
     for trial in data.trials:
         if not data.mutation(trial):
             found.setdefault((trial.policy, trial.scene), []).append(trial)
-    return {key: sorted(each, key=lambda t: t.repeat) for key, each in found.items()}
+    return {key: sorted(each, key=_order) for key, each in found.items()}
+
+
+def _order(trial: TrialResult) -> tuple[int, str, str, int]:
+    return trial.repeat, trial.mutation, trial.scene, trial.policy_seed
 
 
 def _row(
@@ -128,33 +134,39 @@ def _row(
     rule: str,
 ) -> MutationRow:
     kind, policy, task = key
-    default, mutated, others = [], [], []
+    pairs, others = [], []
     for origin, trials in groups.items():
         runs = base[policy, origin]
-        own = next((each for each in runs if each.repeat == trials[0].repeat), runs[0])
-        default.append(own)
-        mutated.append(trials)
-        others.append([each for each in runs if each is not own])
-    passes = [own.is_success(rule) for own in default]
-    shares = [_share(trials, rule) for trials in mutated]
-    kept = [share for share, passed in zip(shares, passes) if passed]
+        by_repeat = {each.repeat: each for each in reversed(runs)}
+        ordered = sorted(trials, key=_order)
+        pairs.append([(by_repeat.get(each.repeat, runs[0]), each) for each in ordered])
+        others.append([each for each in runs if each is not pairs[-1][0][0]])
+    passes = [own[0][0].is_success(rule) for own in pairs]
+    shares = [_share([changed for _, changed in own], rule) for own in pairs]
+    kept = [
+        _share([changed for before, changed in own if before.is_success(rule)], rule)
+        for own, passed in zip(pairs, passes)
+        if passed
+    ]
     again = [_share(each, rule) for each, passed in zip(others, passes) if passed and each]
-    first = [trials[0].is_success(rule) for trials in mutated]
+    first = [own[0][1].is_success(rule) for own in pairs]
     has_failed = not all(passes)
+    mutated = [changed for own in pairs for _, changed in own]
     fresh = [
         (each[0].is_success(rule), changed)
         for each, passed, changed in zip(others, passes, first)
         if passed and each
     ]
     return MutationRow(
-        kind, policy, task, len(default), sum(passes), float(sum(kept)),
+        kind, policy, task, len(pairs), sum(passes), float(sum(kept)),
         _wilson(kept), len(again), float(np.mean(again)) if again else NAN, _wilson(again),
         mcnemar_exact(*map(list, zip(*fresh))) if fresh else NAN,
-        float(np.mean(passes)), float(np.mean(shares)), has_failed,
+        float(np.mean([_share([before for before, _ in own], rule) for own in pairs])),
+        float(np.mean(shares)), has_failed,
         float(np.mean(first)) - float(np.mean(passes)),
         tango_interval(first, passes) if has_failed else _NOTHING,
         mcnemar_exact(first, passes) if has_failed else NAN,
-        _steps(task, default, [each for trials in mutated for each in trials], rule),
+        _steps(task, [own[0][0] for own in pairs], mutated, rule),
     )  # fmt: skip
 
 
