@@ -110,7 +110,7 @@ def _results(study: RobustnessStudy) -> Part:
             Table(
                 ('policy', 'task', 'robot', 'step', 'reached', 'transfer from the step before'),
                 steps,
-                'Steps, over all trials.',
+                'Steps; n is in scenes, of each the mean over its trials.',
             )
         )
     text = f"Trials in which nothing was mutated. {ONE_PER_SCENE} Intervals are Wilson's, 95 %."

@@ -18,10 +18,9 @@ import numpy as np
 from frame_ros.evaluation.binary.paired import mcnemar_exact, tango_interval
 from frame_ros.evaluation.scene_trials.campaign_data import INSTRUCTION, CampaignData
 from frame_ros.evaluation.scene_trials.result import TrialResult
+from frame_ros.evaluation.scene_trials.scene_steps import scene_step_rates
 from frame_ros.metrics import wilson_interval
-from frame_ros.scenes.tasks.kinds import TASKS
-from frame_ros.scenes.tasks.rates import TransferRates, transfer_rates
-from frame_ros.scenes.tasks.rules import StepOutcomes
+from frame_ros.scenes.tasks.rates import TransferRates
 
 NAN = float('nan')
 Interval = tuple[float, float]
@@ -49,7 +48,7 @@ class MutationRow:
         difference: mutated minus default rate of the pairs; difference_interval: Tango's.
         p: McNemar's exact test of the pairs of a default and the first mutated run; NaN where only
             passed scenes were run again, as these can become no better.
-        steps: rule's steps of default and of mutated runs.
+        steps: rule's steps of default and of mutated runs, the mean of each scene.
     """
 
     mutation: str
@@ -151,7 +150,8 @@ def _row(
     again = [_share(each, rule) for each, passed in zip(others, passes) if passed and each]
     first = [own[0][1].is_success(rule) for own in pairs]
     has_failed = not all(passes)
-    mutated = [changed for own in pairs for _, changed in own]
+    mutated = [[changed for _, changed in own] for own in pairs]
+    defaults = [[before for before, _ in own] for own in pairs]
     fresh = [
         (each[0].is_success(rule), changed)
         for each, passed, changed in zip(others, passes, first)
@@ -166,7 +166,7 @@ def _row(
         float(np.mean(first)) - float(np.mean(passes)),
         tango_interval(first, passes) if has_failed else _NOTHING,
         mcnemar_exact(first, passes) if has_failed else NAN,
-        _steps(task, [own[0][0] for own in pairs], mutated, rule),
+        _steps(task, defaults, mutated, rule),
     )  # fmt: skip
 
 
@@ -179,20 +179,10 @@ def _wilson(values: Sequence[float]) -> Interval:
 
 
 def _steps(
-    task: str, default: Sequence[TrialResult], mutated: Sequence[TrialResult], rule: str
+    task: str,
+    default: Sequence[Sequence[TrialResult]],
+    mutated: Sequence[Sequence[TrialResult]],
+    rule: str,
 ) -> tuple[TransferRates, TransferRates] | None:
-    rates = [step_rates(task, each, rule) for each in (default, mutated)]
+    rates = [scene_step_rates(task, each, rule) for each in (default, mutated)]
     return None if rates[0] is None or rates[1] is None else (rates[0], rates[1])
-
-
-def step_rates(task: str, trials: Sequence[TrialResult], rule: str) -> TransferRates | None:
-    """Returns the rates of the steps of trials of one task; None where a step is not known."""
-    outcomes = [
-        StepOutcomes(task, rule, dict(each.steps.get(rule, {})), dict(each.times.get(rule, {})))
-        for each in trials
-    ]
-    if task not in TASKS or not outcomes:
-        return None
-    if any(set(TASKS[task].steps) - set(each.reached) for each in outcomes):
-        return None
-    return transfer_rates(outcomes)

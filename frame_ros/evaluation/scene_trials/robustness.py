@@ -14,9 +14,10 @@ from frame_ros.evaluation.scene_trials.campaign_data import CampaignData
 from frame_ros.evaluation.scene_trials.confounders import ConfounderStudy, confounder_study
 from frame_ros.evaluation.scene_trials.factors import BINS, FactorEffect, factor_effects
 from frame_ros.evaluation.scene_trials.heat_map import HeatMap, heat_map
-from frame_ros.evaluation.scene_trials.mutations import MutationRow, mutation_rows, step_rates
+from frame_ros.evaluation.scene_trials.mutations import MutationRow, mutation_rows
 from frame_ros.evaluation.scene_trials.noise_floor import NoiseFloor, noise_floor
 from frame_ros.evaluation.scene_trials.regions import LEVEL, Regions, failure_regions
+from frame_ros.evaluation.scene_trials.scene_steps import scene_step_rates
 from frame_ros.evaluation.scene_trials.scene_table import SUCCESS, SceneTable, scene_tables
 from frame_ros.evaluation.scene_trials.sobol import SobolIndex, first_order_shares
 from frame_ros.evaluation.scene_trials.sobol_design import design_indices
@@ -59,7 +60,7 @@ class GroupStudy:
     Attributes:
         table: of its unchanged scenes.
         rate, interval: of success, with Wilson's 95 % interval over scenes.
-        steps: rates of the steps; None: not known.
+        steps: rates of the steps, over scenes; None: not known.
         effects: of all factors on all outcomes.
     """
 
@@ -121,13 +122,12 @@ def robustness_study(
 
 def _group(table: SceneTable, options: RobustnessOptions) -> GroupStudy:
     effects = factor_effects(table, options.bins)
-    trials = [each for own in table.trials for each in own]
     n = len(table.scenes)
     return GroupStudy(
         table,
         float(table.success.mean()),
         wilson_interval(float(table.success.sum()), n),
-        step_rates(table.task, trials, options.success_rule),
+        scene_step_rates(table.task, table.trials, options.success_rule),
         effects,
         confounder_study(table),
         heat_map(table),
