@@ -14,7 +14,7 @@ from frame_ros.evaluation.scene_trials.campaign_data import read_campaigns
 from frame_ros.evaluation.scene_trials.robustness import RobustnessOptions, robustness_study
 from frame_ros.evaluation.scene_trials.scene_factors import similarity
 from frame_ros.evaluation.scene_trials.scene_table import SUCCESS
-from frame_ros.reports.robustness_page import robustness_data
+from frame_ros.reports.robustness_page import headline, robustness_data, robustness_page, verdict
 
 
 def chance(scene):
@@ -33,7 +33,12 @@ def planted(count=240):
         ]
     broken = attrs.evolve(trials[0], repeat=9, steps={}, times={}, metrics={})
     trials += [
-        attrs.evolve(broken, scene=each.name, problem=f'diverged at {each.origin.index} s')
+        attrs.evolve(
+            broken,
+            scene=each.name,
+            instruction=each.instruction,
+            problem=f'diverged at {each.origin.index} s',
+        )  # fmt: skip
         for each in scenes[:4]
     ]
     changed = []
@@ -157,8 +162,17 @@ def test_the_order_of_the_lines_does_not_matter(tmp_path):
 
 def test_invalid_trials_are_counted_by_reason_and_kept_out(study):
     assert study.data.reasons == {'diverged at … s': 4}
+    total = len(study.data.trials)
     (group,) = study.groups
     assert group.table.trial_count == 240 + 120
+    # Four scenes of three successes or failures have a fourth trial that does not count.
+    names = [f'pick_up_{n}' for n in range(4)]
+    own = [np.mean([t.is_success() for t in runs]) for s, runs in
+           zip(group.table.scenes, group.table.trials) if s.name in names]  # fmt: skip
+    change = sum(own) / 4 / 240, (4 - sum(own)) / 4 / 240
+    assert group.bounds == pytest.approx((group.rate - change[0], group.rate + change[1]))
+    assert group.invalid == 4 and headline(study).endswith(f'{total} of {total + 4} trials count')
+    assert 'as failures, and' in verdict(study)[0]
     assert group.steps is not None
     last = group.steps.steps[-1]  # the unit is the scene here too
     assert last.episodes == 240
@@ -236,6 +250,21 @@ def test_the_heat_map_counts_every_scene_once(study):
     assert heat.scenes.shape == (10, 10) and heat.scenes.sum() == 240 and not heat.outside
     assert heat.failures.sum() == pytest.approx(240 * (1 - study.groups[0].rate))
     assert np.isnan(heat.rates[heat.scenes == 0]).all() and len(heat.outline) > 10
+
+
+def test_the_rule_of_a_world_is_taken_where_the_results_have_it(tmp_path):
+    scenes, rng = drawn_scenes(4), np.random.default_rng(0)
+    runs = [trial(each, 1.0, rng) for each in scenes]
+    lost = {'grasp': True, 'lift': False, 'success': False}
+    judged = [attrs.evolve(each, steps={**each.steps, 'world': lost}) for each in runs]
+    options = RobustnessOptions(success_rule='world')
+    data = read_campaigns([write_campaign(tmp_path / 'world', scenes, judged)])
+    study = robustness_study(data, options)
+    assert study.groups[0].rate == 0.0
+    assert ('Rule', 'world: of the simulated world itself') in robustness_page(study).facts
+    data = read_campaigns([write_campaign(tmp_path / 'half', scenes, [*judged[:3], runs[3]])])
+    with pytest.raises(SetupError, match="1 of 4 trials, such as of the scene 'pick_up_3'"):
+        robustness_study(data, options)
 
 
 def test_a_study_without_trials_that_count_says_why(tmp_path):
