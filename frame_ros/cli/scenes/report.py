@@ -32,6 +32,13 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
         group.add_argument('--title', default='', help='heading of the page')
     shared = [each.name for each in walk(RobustnessOptions) if flag_of(each.name) in taken]
     add_options(group, RobustnessOptions, shared)
+    own = argparse.ArgumentParser()
+    add_options(own, RobustnessOptions)
+    for action in parser._actions:
+        if action.dest == 'success_rule' and '--success-rule' in action.option_strings:
+            wide = next(each for each in own._actions if each.dest == action.dest)
+            # A report knows more rules than a search, which refuses the others itself.
+            action.type, action.choices = wide.type, wide.choices
 
 
 def report_campaigns(args: argparse.Namespace) -> int:

@@ -100,4 +100,6 @@ def test_wrong_folders_and_outputs_are_refused(folder, tmp_path, capsys):
     assert not (tmp_path / 's.html').exists()
     assert main(['scenes', 'report', str(folder), '--metrics', 'speed']) != 0
     assert 'no metric has the id' in capsys.readouterr().err
+    assert main(['scenes', 'report', str(folder), '--json', '--success-rule', 'world']) != 0
+    assert 'are not judged by it' in capsys.readouterr().err
     assert main(['scenes', 'report']) != 0
