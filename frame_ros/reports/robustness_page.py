@@ -15,6 +15,8 @@ from frame_ros.reports.robustness.mutation_parts import mutation_parts, step_row
 from frame_ros.reports.robustness.parts import group_parts, interval_text
 from frame_ros.scenes.tasks.rules import RULES
 
+FORMAT = 'frame_ros robustness report 1'  # of the JSON
+OF_WORLD = 'of the simulated world itself'
 SEARCHED = (
     'A search chose these scenes by the outcomes of others: rates, shares and regions are of what '
     'it looked at, not of scenes drawn at random'
@@ -41,7 +43,7 @@ def robustness_page(study: RobustnessStudy, title: str = '') -> StudyPage:
             ('Scenes', f'{len(data.scenes):,}'),
             ('Trials that count', f'{len(data.trials):,}'),
             ('Invalid', f'{len(data.invalid):,}'),
-            ('Rule', f'{rule}: {RULES[rule]}'),
+            ('Rule', f'{rule}: {RULES.get(rule, OF_WORLD)}'),
             ('Folders', ', '.join(data.folders)),
         ],
         parts=parts,
@@ -49,14 +51,18 @@ def robustness_page(study: RobustnessStudy, title: str = '') -> StudyPage:
 
 
 def headline(study: RobustnessStudy) -> str:
-    """Returns the success of each group in a sentence, the first three of them."""
+    """Returns the success of each group in a sentence, the first three of them, and how many
+    trials count where some do not.
+    """
     texts = [
         f'{each.table.policy} succeeds in {interval_text(each.rate, each.interval)} of '
         f'{counted(len(each.table.scenes), "scene")} of {each.table.task} with {each.table.robot}'
         for each in study.groups[:3]
     ]
     more = len(study.groups) - 3
-    return '; '.join([*texts, *([f'and {more} more'] if more > 0 else [])])
+    text = '; '.join([*texts, *([f'and {more} more'] if more > 0 else [])])
+    valid, invalid = len(study.data.trials), len(study.data.invalid)
+    return f'{text}; {valid} of {valid + invalid} trials count' if invalid else text
 
 
 def verdict(study: RobustnessStudy) -> list[str]:
@@ -64,6 +70,12 @@ def verdict(study: RobustnessStudy) -> list[str]:
     found = []
     for group in study.groups:
         head = '' if len(study.groups) == 1 else f'{group.table.name}: '
+        if group.invalid:
+            low, high = (100 * each for each in group.bounds)
+            found.append(
+                f'{head}Success is {low:.1f} % with the {counted(group.invalid, "trial")} that did '
+                f'not count as failures, and {high:.1f} % with them as successes.'
+            )
         if group.regions.found:
             worst = group.regions.found[0]
             found.append(
@@ -109,7 +121,7 @@ def _results(study: RobustnessStudy) -> Part:
             Table(
                 ('policy', 'task', 'robot', 'step', 'reached', 'transfer from the step before'),
                 steps,
-                'Steps, over all trials.',
+                'Steps; n is in scenes, of each the mean over its trials.',
             )
         )
     text = f"Trials in which nothing was mutated. {ONE_PER_SCENE} Intervals are Wilson's, 95 %."
@@ -152,6 +164,7 @@ def robustness_data(study: RobustnessStudy) -> dict[str, Any]:
     data = study.data
     found: dict[str, Any] = json_safe(
         {
+            'format': FORMAT,
             'folders': data.folders,
             'scenes': len(data.scenes),
             'trials': len(data.trials),
@@ -189,6 +202,8 @@ def _group_data(group: GroupStudy) -> dict[str, Any]:
         'trials': table.trial_count,
         'success': group.rate,
         'interval': group.interval,
+        'bounds': group.bounds,
+        'invalid': group.invalid,
         'steps': None if group.steps is None else _steps_data(group.steps),
         'effects': [asdict(each) for each in group.effects],
         'confounders': asdict(group.confounders),

@@ -32,6 +32,13 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
         group.add_argument('--title', default='', help='heading of the page')
     shared = [each.name for each in walk(RobustnessOptions) if flag_of(each.name) in taken]
     add_options(group, RobustnessOptions, shared)
+    own = argparse.ArgumentParser()
+    add_options(own, RobustnessOptions)
+    for action in parser._actions:
+        if action.dest == 'success_rule' and '--success-rule' in action.option_strings:
+            wide = next(each for each in own._actions if each.dest == action.dest)
+            # A report knows more rules than a search, which refuses the others itself.
+            action.type, action.choices = wide.type, wide.choices
 
 
 def report_campaigns(args: argparse.Namespace) -> int:
@@ -42,7 +49,8 @@ def report_campaigns(args: argparse.Namespace) -> int:
     written unless --output says so.
 
     Raises:
-        SetupError: a folder cannot be read, no trial counts, or the page cannot be written.
+        SetupError: a folder cannot be read, no trial counts, the page cannot be written, or a
+            file that is no report has the name of its JSON.
         ValueRangeError: a metric is not known.
     """
     from frame_ros.core.output_files import check_file, refuse_inputs, write_whole
@@ -60,6 +68,7 @@ def report_campaigns(args: argparse.Namespace) -> int:
         names = ('campaign.json', 'scenes.json', 'results.jsonl')
         inputs = [Path(folder).expanduser() / name for folder in args.files for name in names]
         refuse_inputs(output.with_suffix('.json'), inputs, '--output')
+        _refuse_other_json(output.with_suffix('.json'))
     study = robustness_study(read_campaigns(args.files), from_arguments(RobustnessOptions, args))
     text = json.dumps(robustness_data(study), indent=1, allow_nan=False) + '\n'
     if output is not None:
@@ -69,6 +78,24 @@ def report_campaigns(args: argparse.Namespace) -> int:
     if output is not None and not prints:
         print(f'\nthe page: {output}')
     return 0
+
+
+def _refuse_other_json(file: Path) -> None:
+    """Raises SetupError where a file is there that is not the JSON of a report."""
+    from frame_ros.core.input_files import load_json, read_text
+    from frame_ros.reports.robustness_page import FORMAT
+
+    if not file.exists():
+        return
+    try:
+        found = load_json(read_text(file))
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict) or found.get('format') != FORMAT:
+        raise SetupError(
+            f'{file} is there and is no report; the JSON of the report would overwrite it. Give '
+            'another --output'
+        )
 
 
 def as_text(study: RobustnessStudy) -> str:

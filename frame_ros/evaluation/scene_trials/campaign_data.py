@@ -20,6 +20,7 @@ from frame_ros.scenes.description.files import read_scenes
 from frame_ros.scenes.description.scene import Scene
 
 SETTINGS, SCENES, RESULTS = 'campaign.json', 'scenes.json', 'results.jsonl'
+OF_POLICY = ('policy', 'policy_options', 'run')  # settings by which one name is one policy
 INSTRUCTION = 'instruction'  # the mutation of a trial with other words and nothing else changed
 # The name of a scene on the way from another one to a changed one, as a search writes it.
 PERTURBED = re.compile(r'(?P<base>.+)\.(?P<change>\w+)_(?P<scale>[01]\.\d+)')
@@ -34,7 +35,7 @@ class CampaignData:
     Attributes:
         folders: that were read.
         scenes: name -> scene.
-        trials: that count, in the order of the files.
+        trials: that count, by scene (in the order of the files), policy and repeat.
         invalid: that do not count.
         remarks: what was dropped or renamed, in words.
         searched: folders whose scenes a search has chosen by their outcomes.
@@ -71,8 +72,11 @@ def read_campaigns(folders: Sequence[str | Path]) -> CampaignData:
     """Reads the folders of one or several campaigns.
 
     A half-written last line of a file of results is dropped, and the remarks say so. Scenes of two
-    folders that have one name but differ get the folder's name in front. Of a trial that is there
-    twice the first one counts.
+    folders that have one name but differ get the folder's name in front. A policy that ran with
+    other settings in another folder (policy, policy_options or run of campaign.json) gets the
+    folder's name behind its own. Of a trial that is there twice the first one that counts is
+    taken. The base of a trial may be a scene of another folder. The order of the trials does not
+    depend on that in which they finished.
 
     Raises:
         SetupError: a file cannot be read, a line is no result, or its scene is not in the file of
@@ -80,33 +84,137 @@ def read_campaigns(folders: Sequence[str | Path]) -> CampaignData:
     """
     if not folders:
         raise SetupError('no folder of a campaign is given')
+    places = [Path(each) for each in folders]
     scenes: dict[str, Scene] = {}
-    trials: dict[tuple[object, ...], TrialResult] = {}
     remarks: list[str] = []
-    for folder in map(Path, folders):
-        names = _add_scenes(folder, scenes, remarks)
-        twice = other = 0
-        for trial in _results(folder, names, remarks):
-            key = (*trial.key, trial.mutation, trial.base, trial.policy_seed)
-            twice += key in trials
-            other += key in trials and not _is_same(trial, trials[key])
-            trials.setdefault(key, trial)
-        if twice:
-            differ = f', {other} of them with another outcome' if other else ''
-            remarks.append(f'{folder}: {twice} trials are there twice{differ}; the first counts')
-    valid = tuple(each for each in trials.values() if each.is_valid)
-    invalid = tuple(each for each in trials.values() if not each.is_valid)
-    searched = tuple(str(each) for each in folders if _is_searched(Path(each)))
-    return CampaignData(tuple(map(str, folders)), scenes, valid, invalid, tuple(remarks), searched)
+    names = [_add_scenes(folder, scenes, remarks) for folder in places]
+    results = [list(_results(each, own, remarks)) for each, own in zip(places, names)]
+    results = _policies_apart(places, results, remarks)
+    trials: dict[tuple[object, ...], TrialResult] = {}
+    for folder, own, found in zip(places, names, results):
+        based = _with_bases(folder, own, found, names, scenes, remarks)
+        _add_trials(folder, based, trials, remarks)
+    place = {name: index for index, name in enumerate(scenes)}
+    ordered = sorted(
+        trials.values(),
+        key=lambda t: (place[t.scene], t.policy, t.repeat, t.mutation, t.instruction, t.base,
+                       t.policy_seed),
+    )  # fmt: skip
+    return CampaignData(
+        tuple(map(str, folders)), scenes, tuple(each for each in ordered if each.is_valid),
+        tuple(each for each in ordered if not each.is_valid), tuple(remarks),
+        tuple(str(each) for each in places if _is_searched(each)),
+    )  # fmt: skip
+
+
+def _add_trials(
+    folder: Path,
+    found: Sequence[TrialResult],
+    trials: dict[tuple[object, ...], TrialResult],
+    remarks: list[str],
+) -> None:
+    """Adds the trials of a folder; of two of one key the first that counts."""
+    twice = other = 0
+    for trial in found:
+        key = (*trial.key, trial.mutation, trial.base, trial.policy_seed)
+        known = trials.setdefault(key, trial)
+        if known is trial:
+            continue
+        twice, other = twice + 1, other + (not _is_same(trial, known))
+        if trial.is_valid and not known.is_valid:
+            trials[key] = trial
+    if twice:
+        differ = f', {other} of them with another outcome' if other else ''
+        remarks.append(
+            f'{folder}: {twice} trials are there twice{differ}; the first that is valid counts'
+        )
+
+
+def _settings(folder: Path) -> Mapping[str, Any]:
+    """Returns the settings of a folder; empty without any, as it is then read as any other."""
+    try:
+        found = load_json(read_text(folder / SETTINGS))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, Mapping) else {}
+
+
+def _policies_apart(
+    folders: Sequence[Path], results: Sequence[list[TrialResult]], remarks: list[str]
+) -> list[list[TrialResult]]:
+    """Returns the results, those of one policy with other settings under a name of their own."""
+    settings = [{n: own[n] for n in OF_POLICY if n in own} for own in map(_settings, folders)]
+    groups: dict[str, list[int]] = {}  # policy -> the first folder of each of its settings
+    of_folder: list[dict[str, int]] = []
+    for number, trials in enumerate(results):
+        firsts = {}
+        for policy in dict.fromkeys(each.policy for each in trials):
+            known = groups.setdefault(policy, [])
+            same = (each for each in known if settings[each] == settings[number])
+            firsts[policy] = next(same, number)
+            if firsts[policy] == number:
+                known.append(number)
+        of_folder.append(firsts)
+    renamed: dict[tuple[str, int], str] = {}
+    for policy, firsts_of in groups.items():
+        short = [folders[each].name for each in firsts_of]
+        shown = short if len(set(short)) == len(short) else [str(folders[n]) for n in firsts_of]
+        if len(firsts_of) > 1:
+            renamed.update({(policy, n): f'{policy} ({own})' for n, own in zip(firsts_of, shown)})
+            differ = next(
+                name
+                for name in OF_POLICY
+                if any(settings[n].get(name) != settings[firsts_of[0]].get(name) for n in firsts_of)
+            )
+            remarks.append(
+                f'{policy} has other settings in {", ".join(shown)} (they differ in {differ} of '
+                f'{SETTINGS}), and is read as {len(shown)} policies; --label of the runs names them'
+            )
+    return [
+        [attrs.evolve(t, policy=renamed.get((t.policy, firsts[t.policy]), t.policy)) for t in own]
+        for own, firsts in zip(results, of_folder)
+    ]
+
+
+def _with_bases(
+    folder: Path,
+    own: Mapping[str, str],
+    trials: Sequence[TrialResult],
+    names: Sequence[Mapping[str, str]],
+    scenes: Mapping[str, Scene],
+    remarks: list[str],
+) -> list[TrialResult]:
+    """Returns trials with the name of their base as it is from now on: a scene of their folder, or
+    else of another one; that with the same objects where several there have the name, or where only
+    words were changed.
+    """
+    found, lost = [], dict[str, None]()
+    for trial in trials:
+        base = own.get(trial.base, '')
+        if trial.base and not base:
+            others = {each[trial.base] for each in names if trial.base in each}
+            is_of_words = not trial.mutation or trial.mutation.startswith(INSTRUCTION)
+            if len(others) > 1 or is_of_words:
+                objects = scenes[trial.scene].objects
+                others = {each for each in others if scenes[each].objects == objects}
+            if len(others) == 1:
+                (base,) = others
+            else:
+                base = f'{folder.name}/{trial.base}'
+                lost[trial.base] = None
+        found.append(attrs.evolve(trial, base=base))
+    if lost:
+        first = next(iter(lost))
+        remarks.append(
+            f'{folder}: {len(lost)} scenes that were changed, such as {first!r}, are in no folder '
+            'or cannot be distinguished; their changed trials are compared with nothing'
+        )
+    return found
 
 
 def _is_searched(folder: Path) -> bool:
     """Returns whether the scenes of a folder were chosen by the outcomes of others."""
-    try:
-        settings = load_json(read_text(folder / SETTINGS))
-    except (OSError, ValueError):
-        return False  # without settings it is read as any other
-    found = settings.get('search') if isinstance(settings, Mapping) else None
+    found = _settings(folder).get('search')
     return isinstance(found, Mapping) and found.get('mode') != 'random'
 
 
@@ -130,7 +238,7 @@ def _add_scenes(folder: Path, known: dict[str, Scene], remarks: list[str]) -> di
 
 
 def _results(folder: Path, names: Mapping[str, str], remarks: list[str]) -> Iterator[TrialResult]:
-    """Yields the results of a folder, with the names of scenes as they are from now on."""
+    """Yields the results of a folder, with the names of their scenes as from now on."""
     file = folder / RESULTS
     try:
         text = read_text(file)
@@ -147,13 +255,11 @@ def _results(folder: Path, names: Mapping[str, str], remarks: list[str]) -> Iter
                 remarks.append(f'{file}: the last line is half written, and dropped')
                 return
             raise
-        for name in filter(None, (trial.scene, trial.base)):
-            if name not in names:
-                raise SetupError(
-                    f'{file}, line {number}: there is no scene {name!r} in {folder / SCENES}'
-                )
-        base = names[trial.base] if trial.base else ''
-        yield attrs.evolve(trial, scene=names[trial.scene], base=base)
+        if trial.scene not in names:
+            raise SetupError(
+                f'{file}, line {number}: there is no scene {trial.scene!r} in {folder / SCENES}'
+            )
+        yield attrs.evolve(trial, scene=names[trial.scene])
 
 
 def _is_same(first: TrialResult, second: TrialResult) -> bool:

@@ -18,10 +18,9 @@ import numpy as np
 from frame_ros.evaluation.binary.paired import mcnemar_exact, tango_interval
 from frame_ros.evaluation.scene_trials.campaign_data import INSTRUCTION, CampaignData
 from frame_ros.evaluation.scene_trials.result import TrialResult
+from frame_ros.evaluation.scene_trials.scene_steps import scene_step_rates
 from frame_ros.metrics import wilson_interval
-from frame_ros.scenes.tasks.kinds import TASKS
-from frame_ros.scenes.tasks.rates import TransferRates, transfer_rates
-from frame_ros.scenes.tasks.rules import StepOutcomes
+from frame_ros.scenes.tasks.rates import TransferRates
 
 NAN = float('nan')
 Interval = tuple[float, float]
@@ -37,8 +36,8 @@ class MutationRow:
         mutation: its kind.
         scenes: base scenes that were run again.
         passed: of these, passed by default (Def.).
-        kept: of the passed ones, the sum of the shares of mutated runs that passed (Mut.; the paper
-            takes the mean of three).
+        kept: of the passed ones, the sum of the shares that passed of the mutated runs whose
+            default run did (Mut.; the paper takes the mean of three).
         kept_interval: Wilson's, of kept / passed.
         repeated: passed scenes that were also run again unchanged, in which case
         again: the share of their other runs that passed.
@@ -49,7 +48,7 @@ class MutationRow:
         difference: mutated minus default rate of the pairs; difference_interval: Tango's.
         p: McNemar's exact test of the pairs of a default and the first mutated run; NaN where only
             passed scenes were run again, as these can become no better.
-        steps: rule's steps of default and of mutated runs.
+        steps: rule's steps of default and of mutated runs, the mean of each scene.
     """
 
     mutation: str
@@ -92,8 +91,10 @@ def mutation_kind(name: str) -> str:
 def mutation_rows(data: CampaignData, rule: str = 'paper') -> list[MutationRow]:
     """Returns a row per kind of mutation, policy and task, in this order.
 
-    The default run of a mutated one is that of the same scene, policy and repeat, or else the first
-    run of the scene. Mutated trials whose scene has no default run that counts are left out.
+    The default run of each mutated one is that of the same scene, policy and repeat, or else the
+    first run of the scene. Whether a scene passed, and the tests, are of the first pair: the one of
+    the lowest repeat, then name. Mutated trials whose scene has no default run that counts are left
+    out.
     """
     base = _default_runs(data)
     groups: dict[tuple[str, str, str], dict[str, list[TrialResult]]] = {}
@@ -118,7 +119,11 @@ def _default_runs(data: CampaignData) -> dict[tuple[str, str], list[TrialResult]
     for trial in data.trials:
         if not data.mutation(trial):
             found.setdefault((trial.policy, trial.scene), []).append(trial)
-    return {key: sorted(each, key=lambda t: t.repeat) for key, each in found.items()}
+    return {key: sorted(each, key=_order) for key, each in found.items()}
+
+
+def _order(trial: TrialResult) -> tuple[int, str, str, int]:
+    return trial.repeat, trial.mutation, trial.scene, trial.policy_seed
 
 
 def _row(
@@ -128,33 +133,40 @@ def _row(
     rule: str,
 ) -> MutationRow:
     kind, policy, task = key
-    default, mutated, others = [], [], []
+    pairs, others = [], []
     for origin, trials in groups.items():
         runs = base[policy, origin]
-        own = next((each for each in runs if each.repeat == trials[0].repeat), runs[0])
-        default.append(own)
-        mutated.append(trials)
-        others.append([each for each in runs if each is not own])
-    passes = [own.is_success(rule) for own in default]
-    shares = [_share(trials, rule) for trials in mutated]
-    kept = [share for share, passed in zip(shares, passes) if passed]
+        by_repeat = {each.repeat: each for each in reversed(runs)}
+        ordered = sorted(trials, key=_order)
+        pairs.append([(by_repeat.get(each.repeat, runs[0]), each) for each in ordered])
+        others.append([each for each in runs if each is not pairs[-1][0][0]])
+    passes = [own[0][0].is_success(rule) for own in pairs]
+    shares = [_share([changed for _, changed in own], rule) for own in pairs]
+    kept = [
+        _share([changed for before, changed in own if before.is_success(rule)], rule)
+        for own, passed in zip(pairs, passes)
+        if passed
+    ]
     again = [_share(each, rule) for each, passed in zip(others, passes) if passed and each]
-    first = [trials[0].is_success(rule) for trials in mutated]
+    first = [own[0][1].is_success(rule) for own in pairs]
     has_failed = not all(passes)
+    mutated = [[changed for _, changed in own] for own in pairs]
+    defaults = [[before for before, _ in own] for own in pairs]
     fresh = [
         (each[0].is_success(rule), changed)
         for each, passed, changed in zip(others, passes, first)
         if passed and each
     ]
     return MutationRow(
-        kind, policy, task, len(default), sum(passes), float(sum(kept)),
+        kind, policy, task, len(pairs), sum(passes), float(sum(kept)),
         _wilson(kept), len(again), float(np.mean(again)) if again else NAN, _wilson(again),
         mcnemar_exact(*map(list, zip(*fresh))) if fresh else NAN,
-        float(np.mean(passes)), float(np.mean(shares)), has_failed,
+        float(np.mean([_share([before for before, _ in own], rule) for own in pairs])),
+        float(np.mean(shares)), has_failed,
         float(np.mean(first)) - float(np.mean(passes)),
         tango_interval(first, passes) if has_failed else _NOTHING,
         mcnemar_exact(first, passes) if has_failed else NAN,
-        _steps(task, default, [each for trials in mutated for each in trials], rule),
+        _steps(task, defaults, mutated, rule),
     )  # fmt: skip
 
 
@@ -167,20 +179,10 @@ def _wilson(values: Sequence[float]) -> Interval:
 
 
 def _steps(
-    task: str, default: Sequence[TrialResult], mutated: Sequence[TrialResult], rule: str
+    task: str,
+    default: Sequence[Sequence[TrialResult]],
+    mutated: Sequence[Sequence[TrialResult]],
+    rule: str,
 ) -> tuple[TransferRates, TransferRates] | None:
-    rates = [step_rates(task, each, rule) for each in (default, mutated)]
+    rates = [scene_step_rates(task, each, rule) for each in (default, mutated)]
     return None if rates[0] is None or rates[1] is None else (rates[0], rates[1])
-
-
-def step_rates(task: str, trials: Sequence[TrialResult], rule: str) -> TransferRates | None:
-    """Returns the rates of the steps of trials of one task; None where a step is not known."""
-    outcomes = [
-        StepOutcomes(task, rule, dict(each.steps.get(rule, {})), dict(each.times.get(rule, {})))
-        for each in trials
-    ]
-    if task not in TASKS or not outcomes:
-        return None
-    if any(set(TASKS[task].steps) - set(each.reached) for each in outcomes):
-        return None
-    return transfer_rates(outcomes)

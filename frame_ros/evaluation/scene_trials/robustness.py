@@ -14,23 +14,31 @@ from frame_ros.evaluation.scene_trials.campaign_data import CampaignData
 from frame_ros.evaluation.scene_trials.confounders import ConfounderStudy, confounder_study
 from frame_ros.evaluation.scene_trials.factors import BINS, FactorEffect, factor_effects
 from frame_ros.evaluation.scene_trials.heat_map import HeatMap, heat_map
-from frame_ros.evaluation.scene_trials.mutations import MutationRow, mutation_rows, step_rates
+from frame_ros.evaluation.scene_trials.mutations import MutationRow, mutation_rows
 from frame_ros.evaluation.scene_trials.noise_floor import NoiseFloor, noise_floor
 from frame_ros.evaluation.scene_trials.regions import LEVEL, Regions, failure_regions
-from frame_ros.evaluation.scene_trials.scene_table import SUCCESS, SceneTable, scene_tables
+from frame_ros.evaluation.scene_trials.scene_steps import scene_step_rates
+from frame_ros.evaluation.scene_trials.scene_table import (
+    SUCCESS,
+    SceneTable,
+    scene_tables,
+    success_bounds,
+)
 from frame_ros.evaluation.scene_trials.sobol import SobolIndex, first_order_shares
 from frame_ros.evaluation.scene_trials.sobol_design import design_indices
 from frame_ros.metrics import wilson_interval
 from frame_ros.metrics.registry import metric
 from frame_ros.scenes.tasks.rates import TransferRates
-from frame_ros.scenes.tasks.rules import RULES
+from frame_ros.scenes.tasks.rules import OWN_RULE, RULES
 
 
 @options
 class RobustnessOptions:
     """The choice of what is analysed."""
 
-    success_rule: str = option('paper', 'rule by which success is judged', choices=tuple(RULES))
+    success_rule: str = option(
+        'paper', 'rule by which success is judged', choices=(*RULES, OWN_RULE)
+    )
     metrics: tuple[str, ...] = option((), 'ids of metrics against factors (default: all that vary)')
     bins: int = option(BINS, 'parts of a factor that is a number', at_least=2, at_most=20)
     level: float = option(
@@ -59,13 +67,17 @@ class GroupStudy:
     Attributes:
         table: of its unchanged scenes.
         rate, interval: of success, with Wilson's 95 % interval over scenes.
-        steps: rates of the steps; None: not known.
+        bounds: of success, with the trials that do not count as failures and as successes.
+        invalid: number of these.
+        steps: rates of the steps, over scenes; None: not known.
         effects: of all factors on all outcomes.
     """
 
     table: SceneTable
     rate: float
     interval: tuple[float, float]
+    bounds: tuple[float, float]
+    invalid: int
     steps: TransferRates | None
     effects: list[FactorEffect]
     confounders: ConfounderStudy
@@ -99,12 +111,20 @@ def robustness_study(
     """Analyses campaigns.
 
     Raises:
-        SetupError: no trial counts, or those that do all lack their unchanged scene.
+        SetupError: a trial is not judged by the rule, no trial counts, or those that
+            do all lack their unchanged scene.
         ValueRangeError: a metric is not known.
     """
     chosen = options or RobustnessOptions()
     for name in chosen.metrics:
         metric(name)
+    lacking = [each for each in data.trials if chosen.success_rule not in each.steps]
+    if lacking:
+        raise SetupError(
+            f'success_rule is {chosen.success_rule!r}, and {len(lacking)} of {len(data.trials)} '
+            f'trials, such as of the scene {lacking[0].scene!r}, are not judged by it; only some '
+            f'simulated worlds have the rule {OWN_RULE!r}, take {" or ".join(RULES)}'
+        )
     tables = scene_tables(data, chosen.success_rule, chosen.metrics)
     if not tables:
         reasons = '; '.join(data.reasons)
@@ -112,22 +132,24 @@ def robustness_study(
             f'none of {len(data.trials) + len(data.invalid)} trials counts'
             + (f': {reasons}' if reasons else ' that is of an unchanged scene')
         )
-    groups = [_group(table, chosen) for table in tables]
+    groups = [_group(data, table, chosen) for table in tables]
     rule = chosen.success_rule
     return RobustnessStudy(
         data, chosen, groups, mutation_rows(data, rule), breaking_points(data, rule)
     )
 
 
-def _group(table: SceneTable, options: RobustnessOptions) -> GroupStudy:
+def _group(data: CampaignData, table: SceneTable, options: RobustnessOptions) -> GroupStudy:
+    low, high, invalid = success_bounds(data, table)
     effects = factor_effects(table, options.bins)
-    trials = [each for own in table.trials for each in own]
     n = len(table.scenes)
     return GroupStudy(
         table,
         float(table.success.mean()),
         wilson_interval(float(table.success.sum()), n),
-        step_rates(table.task, trials, options.success_rule),
+        (low, high),
+        invalid,
+        scene_step_rates(table.task, table.trials, options.success_rule),
         effects,
         confounder_study(table),
         heat_map(table),

@@ -96,6 +96,26 @@ def scene_tables(
     return [_table(data, key, rows, rule, metrics) for key, rows in sorted(groups.items())]
 
 
+def success_bounds(data: CampaignData, table: SceneTable) -> tuple[float, float, int]:
+    """Returns the success of a table with its trials that do not count taken as failures and as
+    successes, and the number of these; scenes of which no trial counts are in both.
+    """
+    runs = {s.name: [t.is_success(table.rule) for t in own]
+            for s, own in zip(table.scenes, table.trials)}  # fmt: skip
+    broken: dict[str, int] = {}
+    for trial in data.invalid:
+        scene = data.scenes[trial.scene]
+        key = trial.policy, scene.task.kind, scene.robot
+        if key == (table.policy, table.task, table.robot) and not data.mutation(trial):
+            broken[trial.scene] = broken.get(trial.scene, 0) + 1
+    low, high = [], []
+    for name in dict.fromkeys((*runs, *broken)):
+        own, more = runs.get(name, []), broken.get(name, 0)
+        low.append(sum(own) / (len(own) + more))
+        high.append((sum(own) + more) / (len(own) + more))
+    return float(np.mean(low)), float(np.mean(high)), sum(broken.values())
+
+
 def _table(
     data: CampaignData,
     key: tuple[str, str, str],

@@ -164,16 +164,19 @@ def design_indices(table: SceneTable, values: Array, seed: int = 0) -> list[Sobo
 
     values: (n,) of an outcome, of the scenes of the table.
     """
-    results: dict[str, dict[int, float]] = {}
+    results: dict[str, dict[tuple[str, int, int], float]] = {}
     for scene, value in zip(table.scenes, values.tolist()):
         if match := _NAME.search(scene.name):
             sample, factor, row = match.groups()
-            results.setdefault(sample or f'AB_{factor}', {})[int(row)] = value
+            # Two designs in one report have the same numbers of rows, but other names in front.
+            seed_of = scene.origin.seed if scene.origin is not None else 0
+            key = scene.name[: match.start()], int(seed_of or 0), int(row)
+            results.setdefault(sample or f'AB_{factor}', {})[key] = value
     if not {'A', 'B'} <= set(results) or len(results) < 3:
         return []
-    count = 1 + max(row for each in results.values() for row in each)
+    rows = sorted({key for each in results.values() for key in each})
     columns = {
-        name: np.array([each.get(row, float('nan')) for row in range(count)])
+        name: np.array([each.get(key, float('nan')) for key in rows])
         for name, each in results.items()
     }
     a, b = columns.pop('A'), columns.pop('B')

@@ -45,7 +45,8 @@ def mutation_parts(rows: Sequence[MutationRow]) -> list[Part]:
         texts += [PAIRS] if pairs else []
         found.append(Part('Standard and other instructions', texts, tables, 'instructions'))
     if any(each.steps for each in rows):
-        text = 'Transfer rates: of the runs that reached the step before, those that reached this.'
+        text = 'Transfer rates: of the runs that reached the step before, those that reached this; '
+        text += 'n is in scenes.'
         found.append(
             Part('Steps by default and changed', [text], [_steps_table(rows)], 'steps', True)
         )
@@ -123,7 +124,8 @@ def step_rows(rates: TransferRates) -> list[list[str | Cell]]:
         [
             each.step,
             f'{interval_text(each.rate, each.interval)}, n = {readable(each.episodes, 6)}',
-            f'{interval_text(each.transfer, each.transfer_interval)}, n = {each.before}',
+            f'{interval_text(each.transfer, each.transfer_interval)}, '
+            f'n = {readable(each.before, 4)}',
         ]
         for each in rates.steps
     ]

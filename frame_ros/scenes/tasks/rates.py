@@ -21,6 +21,8 @@ _NOTHING = (float('nan'), float('nan'))
 class StepRate:
     """The rates of one step.
 
+    Counts are whole numbers, unless the episodes are scenes of which a share of the runs counts.
+
     Attributes:
         step: its name.
         episodes: that could be judged.
@@ -36,14 +38,14 @@ class StepRate:
 
     step: str
     episodes: int
-    reached: int
+    reached: float
     rate: float
     interval: Interval
-    before: int
-    carried: int
+    before: float
+    carried: float
     transfer: float
     transfer_interval: Interval
-    without_before: int
+    without_before: float
 
 
 @attrs.frozen

@@ -145,6 +145,14 @@ def test_indices_of_a_design_are_found_by_the_names_of_its_scenes():
     assert found['factor_1'].total == pytest.approx(0.4424, abs=0.1)
     assert (found['factor_1'].left_out, found['factor_0'].left_out) == (1, 0)
     assert not design_indices(replace(table, scenes=(scene,)), values[:1])
+    # The rows of a second design do not take the place of those of the first.
+    other = tuple(attrs.evolve(each, name=f'other/{each.name}') for each in scenes[::-1])
+    both = replace(table, scenes=scenes + other)
+    twice = design_indices(both, np.concatenate([values, values[::-1]]))
+    assert {each.factor: each.rows for each in twice} == {n: 2 * e.rows for n, e in found.items()}
+    assert {each.factor: each.total for each in twice} == pytest.approx(
+        {name: each.total for name, each in found.items()}
+    )
 
 
 def test_what_constraints_bind_together_is_one_factor_of_a_design():

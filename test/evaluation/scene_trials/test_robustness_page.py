@@ -38,6 +38,7 @@ def test_the_command_writes_a_page_and_json(folder, tmp_path, capsys):
     output = tmp_path / 'report.html'
     arguments = ['scenes', 'report', str(folder), '--output', str(output)]
     assert main([*arguments, '--metrics', 'pl', '--title', 'Made <i>up']) == 0
+    assert main([*arguments, '--metrics', 'pl', '--title', 'Made <i>up']) == 0  # over its own
     printed = capsys.readouterr().out
     assert 'good succeeds in' in printed and 'it fell off at … s (1)' in printed
     page = output.read_text()
@@ -92,6 +93,13 @@ def test_wrong_folders_and_outputs_are_refused(folder, tmp_path, capsys):
     assert 'cannot be read' in capsys.readouterr().err
     assert main(['scenes', 'report', str(folder), '--output', str(tmp_path / 'a.json')]) != 0
     assert 'must be a page' in capsys.readouterr().err
+    other = tmp_path / 's.json'
+    other.write_text('{"format": "frame_ros scenes"}')
+    assert main(['scenes', 'report', str(folder), '--output', str(tmp_path / 's.html')]) != 0
+    assert 'is no report' in capsys.readouterr().err and 'scenes' in other.read_text()
+    assert not (tmp_path / 's.html').exists()
     assert main(['scenes', 'report', str(folder), '--metrics', 'speed']) != 0
     assert 'no metric has the id' in capsys.readouterr().err
+    assert main(['scenes', 'report', str(folder), '--json', '--success-rule', 'world']) != 0
+    assert 'are not judged by it' in capsys.readouterr().err
     assert main(['scenes', 'report']) != 0

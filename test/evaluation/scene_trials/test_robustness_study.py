@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The analyses of campaigns find the effects that were planted, and the notes say what is lost."""
 
+import json
+
 import attrs
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from frame_ros.evaluation.scene_trials.campaign_data import read_campaigns
 from frame_ros.evaluation.scene_trials.robustness import RobustnessOptions, robustness_study
 from frame_ros.evaluation.scene_trials.scene_factors import similarity
 from frame_ros.evaluation.scene_trials.scene_table import SUCCESS
+from frame_ros.reports.robustness_page import headline, robustness_data, robustness_page, verdict
 
 
 def chance(scene):
@@ -30,7 +33,12 @@ def planted(count=240):
         ]
     broken = attrs.evolve(trials[0], repeat=9, steps={}, times={}, metrics={})
     trials += [
-        attrs.evolve(broken, scene=each.name, problem=f'diverged at {each.origin.index} s')
+        attrs.evolve(
+            broken,
+            scene=each.name,
+            instruction=each.instruction,
+            problem=f'diverged at {each.origin.index} s',
+        )  # fmt: skip
         for each in scenes[:4]
     ]
     changed = []
@@ -90,11 +98,85 @@ def test_scenes_of_one_name_that_differ_are_kept_apart(tmp_path):
     assert found.scenes['run_1/pick_up_0'].origin.seed == 1
 
 
+def test_a_policy_with_other_settings_is_kept_apart_and_a_valid_trial_comes_first(tmp_path):
+    rng, scenes, folders = np.random.default_rng(0), drawn_scenes(2), []
+    for name, timeout in (('short', 5.0), ('long', 20.0), ('again', 5.0)):
+        trials = [trial(each, 0.5, rng) for each in scenes]
+        if name == 'short':
+            trials[0] = attrs.evolve(trials[0], problem='it fell over')
+        folders.append(write_campaign(tmp_path / name, scenes, trials))
+        settings = {'policy': 'made', 'policy_options': {}, 'run': {'timeout': timeout}}
+        (folders[-1] / 'campaign.json').write_text(json.dumps(settings))
+    found = read_campaigns(folders)
+    policies = [each.policy for each in found.trials]
+    assert policies == ['made (long)', 'made (short)'] * 2 and not found.invalid
+    assert any('differ in run' in each for each in found.remarks)
+    assert {each.policy for each in read_campaigns(folders[::2]).trials} == {'made'}
+
+
+def test_the_base_of_a_mutated_trial_may_be_in_another_folder(tmp_path):
+    rng, scenes = np.random.default_rng(0), drawn_scenes(3)
+    first = write_campaign(tmp_path / 'first', scenes, [trial(s, 0.5, rng) for s in scenes])
+    changed = [attrs.evolve(s, name=f'{s.name}.instruction_0', instruction='go') for s in scenes]
+    runs = [
+        trial(own, 0.5, rng, mutation='instruction', base=base.name)
+        for own, base in zip(changed, scenes)
+    ]
+    second = write_campaign(tmp_path / 'second', changed, runs)
+    # A scene of the same name, but with other objects, is not the one that was changed.
+    others = drawn_scenes(3, seed=1)
+    third = write_campaign(tmp_path / 'third', others, [trial(s, 0.5, rng) for s in others])
+    for folders in ([first, second], [second, third, first]):
+        data = read_campaigns(folders)
+        (row,) = robustness_study(data).mutations
+        assert row.scenes == 3
+        bases = {t.scene: t.base for t in data.trials if t.base}
+        assert all(data.scenes[s].objects == data.scenes[b].objects for s, b in bases.items())
+    for folders in ([second], [third, second]):
+        data = read_campaigns(folders)
+        assert any('compared with nothing' in each for each in data.remarks)
+        assert sum(bool(data.mutation(each)) for each in data.trials) == 3
+
+
+def test_the_order_of_the_lines_does_not_matter(tmp_path):
+    rng, scenes, studies = np.random.default_rng(0), drawn_scenes(30), []
+    runs = [
+        trial(each, 0.6, rng, repeat=repeat, policy_seed=repeat, **changed)
+        for each in scenes
+        for repeat in range(2)
+        for changed in ({}, {'instruction': 'go', 'mutation': 'instruction', 'base': each.name})
+    ]
+    for seed in range(3):
+        folder = write_campaign(tmp_path / 'run', scenes, rng.permutation(np.array(runs)).tolist())
+        studies.append(json.dumps(robustness_data(robustness_study(read_campaigns([folder])))))
+        rng = np.random.default_rng(seed)
+    assert studies[0] == studies[1] == studies[2]
+    row = json.loads(studies[0])['mutations'][0]
+    success = {(t.scene, t.repeat, bool(t.base)): t.is_success() for t in runs}
+    passed = [each.name for each in scenes if success[each.name, 0, False]]
+    kept = sum(
+        np.mean([success[n, r, True] for r in range(2) if success[n, r, False]]) for n in passed
+    )
+    assert row['passed'] == len(passed) and row['kept'] == pytest.approx(kept)
+
+
 def test_invalid_trials_are_counted_by_reason_and_kept_out(study):
     assert study.data.reasons == {'diverged at … s': 4}
+    total = len(study.data.trials)
     (group,) = study.groups
     assert group.table.trial_count == 240 + 120
-    assert group.steps is not None and group.steps.steps[0].episodes == 360
+    # Four scenes of three successes or failures have a fourth trial that does not count.
+    names = [f'pick_up_{n}' for n in range(4)]
+    own = [np.mean([t.is_success() for t in runs]) for s, runs in
+           zip(group.table.scenes, group.table.trials) if s.name in names]  # fmt: skip
+    change = sum(own) / 4 / 240, (4 - sum(own)) / 4 / 240
+    assert group.bounds == pytest.approx((group.rate - change[0], group.rate + change[1]))
+    assert group.invalid == 4 and headline(study).endswith(f'{total} of {total + 4} trials count')
+    assert 'as failures, and' in verdict(study)[0]
+    assert group.steps is not None
+    last = group.steps.steps[-1]  # the unit is the scene here too
+    assert last.episodes == 240
+    assert (last.rate, *last.interval) == pytest.approx((group.rate, *group.interval))
 
 
 def test_planted_effects_on_success_are_found_and_no_others(study):
@@ -168,6 +250,21 @@ def test_the_heat_map_counts_every_scene_once(study):
     assert heat.scenes.shape == (10, 10) and heat.scenes.sum() == 240 and not heat.outside
     assert heat.failures.sum() == pytest.approx(240 * (1 - study.groups[0].rate))
     assert np.isnan(heat.rates[heat.scenes == 0]).all() and len(heat.outline) > 10
+
+
+def test_the_rule_of_a_world_is_taken_where_the_results_have_it(tmp_path):
+    scenes, rng = drawn_scenes(4), np.random.default_rng(0)
+    runs = [trial(each, 1.0, rng) for each in scenes]
+    lost = {'grasp': True, 'lift': False, 'success': False}
+    judged = [attrs.evolve(each, steps={**each.steps, 'world': lost}) for each in runs]
+    options = RobustnessOptions(success_rule='world')
+    data = read_campaigns([write_campaign(tmp_path / 'world', scenes, judged)])
+    study = robustness_study(data, options)
+    assert study.groups[0].rate == 0.0
+    assert ('Rule', 'world: of the simulated world itself') in robustness_page(study).facts
+    data = read_campaigns([write_campaign(tmp_path / 'half', scenes, [*judged[:3], runs[3]])])
+    with pytest.raises(SetupError, match="1 of 4 trials, such as of the scene 'pick_up_3'"):
+        robustness_study(data, options)
 
 
 def test_a_study_without_trials_that_count_says_why(tmp_path):
