@@ -47,6 +47,9 @@ class CampaignOptions:
         1, 'runs of each scene; all but the first with another policy seed', at_least=1
     )
     processes: int = option(2, 'that run trials side by side; 0: none but this', at_least=0)
+    trial_time_limit: float = option(
+        600.0, 'on the clock, after which a trial is ended, with processes', unit='s', above=0.0
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,6 +95,7 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
                 chosen.repeats, processes=chosen.processes,
                 on_result=lambda _, done, total: bar(done, total),
                 on_message=lambda text: print(text, file=sys.stderr),
+                most_wall_time=chosen.trial_time_limit,
             )  # fmt: skip
     except KeyboardInterrupt:
         print(f'interrupted; the same command continues in {args.output}', file=sys.stderr)

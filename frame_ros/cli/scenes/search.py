@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from frame_ros.cli.arguments import input_file
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.progress import Progress
+from frame_ros.cli.scenes.runs import CampaignOptions
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved, option, options
@@ -84,11 +85,12 @@ def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     policy = evolved(from_arguments(TrialPolicyOptions, args), seed=0)
     # The search has checked each scene by its own limits.
     runs = evolved(from_arguments(SceneRunOptions, args), is_checked=False)
+    campaign = from_arguments(CampaignOptions, args)
     policy.check(chosen.robot)
     try:
         with (
             Progress('scenes', args.quiet) as bar,
-            TrialPool(policy, runs, getattr(args, 'processes', 2)) as pool,
+            TrialPool(policy, runs, campaign.processes, campaign.trial_time_limit) as pool,
         ):
 
             def evaluate(scenes: Sequence[Scene]) -> list[TrialResult]:

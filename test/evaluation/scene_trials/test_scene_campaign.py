@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip('mujoco')
 
-from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.errors import FrameRosError, PolicyError, SetupError
 from frame_ros.evaluation.scene_trials.campaign import plan, run_campaign
 from frame_ros.evaluation.scene_trials.folder import read_campaign
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
@@ -56,6 +56,13 @@ class Fragile(Policy):
         return Inference(chunk, 1 / 30, observation.joint_names, ('rad',) * 6)
 
 
+class Absent(Fragile):
+    """Its server is not there."""
+
+    def __init__(self):
+        raise PolicyError('the connection was refused')
+
+
 def called(name, mass=0.025, seed=5):
     scene = nominal_scene(setting(scene_robot('so101'), 'pick_up'))
     target = attrs.evolve(scene.target, mass=mass)
@@ -88,6 +95,22 @@ def test_a_worker_that_dies_costs_its_trial_and_bits_are_those_of_this_process(t
     rates = step_rates('pick_up', results)['paper']
     assert rates.invalid == ('its process was ended by SIGKILL',)
     assert [each.episodes for each in rates.steps] == [2, 2, 2]
+    lines = (tmp_path / 'a' / 'results.jsonl').read_text().splitlines()
+    again = []
+    in_folder(
+        tmp_path / 'a', (deadly, *scenes), processes=1, policy=policy,
+        on_result=lambda result, done, total: again.append((result.scene, done)),
+    )  # fmt: skip
+    assert again == [('deadly', 3)] and len(read_campaign(tmp_path / 'a').results) == 3
+    assert len((tmp_path / 'a' / 'results.jsonl').read_text().splitlines()) == len(lines) + 1
+
+
+@pytest.mark.parametrize('processes', [0, 1])
+def test_a_policy_that_cannot_be_made_is_an_error_and_no_result(scenes, processes):
+    policy = TrialPolicyOptions(policy=f'{__file__}:Absent')
+    refused = pytest.raises(SetupError, match='the policy cannot be made: .*refused')
+    with TrialPool(policy, SHORT, processes) as pool, refused:
+        list(pool.run([PlannedTrial(scene=scenes[0])]))
 
 
 def test_a_campaign_resumes_drops_a_half_line_and_adds_repeats(tmp_path, scenes):
