@@ -38,6 +38,7 @@ class TrialResult:
         metrics: metric id -> the value of the episode; NaN: unavailable.
         duration: s of simulated time.
         wall_time: s that the trial took.
+        note: how the policy broke down after its first actions, in a trial that counts; '': not.
         episode: file of its recorded episode, relative to the campaign's folder; '': none.
     """
 
@@ -55,6 +56,7 @@ class TrialResult:
     duration: float = math.nan
     wall_time: float = math.nan
     episode: str = ''
+    note: str = ''
 
     @property
     def is_valid(self) -> bool:

@@ -53,6 +53,8 @@ class Fragile(Policy):
             raise RuntimeError('no idea')
         chunk = np.tile(observation.joint_positions, (10, 1))
         chunk[:, 0] += self.way
+        if self.mass == 0.0555 or (self.mass == 0.0444 and observation.stamp > 1_100_000_000):
+            chunk[:] = np.nan
         return Inference(chunk, 1 / 30, observation.joint_names, ('rad',) * 6)
 
 
@@ -169,6 +171,15 @@ def test_an_error_of_the_policy_is_a_problem_with_its_words(scenes):
     result = trial(called('wrong', 0.0777), Fragile(), SHORT)
     assert result.problem == 'the policy failed: RuntimeError: no idea' and not result.is_valid
     assert not result.steps and not result.is_success()
+
+
+def test_a_policy_that_breaks_down_has_failed_and_one_that_never_acted_does_not_count():
+    broken = trial(called('broken', 0.0444), Fragile(), SceneRunOptions(timeout=2.0))
+    assert broken.is_valid and 'broke down after 0.' in broken.note and broken.duration < 1.0
+    assert broken.steps['paper'] == {'grasp': False, 'lift': False, 'success': False}
+    assert type(broken).from_line(broken.line()).note == broken.note
+    never = trial(called('never', 0.0555), Fragile(), SHORT)
+    assert not never.is_valid and not never.note and 'the policy failed' in never.problem
 
 
 def test_instructions_are_trials_of_their_own(scenes):
