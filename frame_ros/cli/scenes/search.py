@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,8 +93,8 @@ def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
             TrialPool(policy, runs, campaign.processes, campaign.trial_time_limit) as pool,
         ):
 
-            def evaluate(scenes: Sequence[Scene]) -> list[TrialResult]:
-                return [result for _, result in pool.run(plan(scenes, chosen.repeats))]
+            def evaluate(scenes: Sequence[Scene]) -> Iterator[TrialResult]:
+                return (result for _, result in pool.run(plan(scenes, chosen.repeats)))
 
             found = search(
                 chosen, evaluate, args.output, settings_of(policy, runs),
