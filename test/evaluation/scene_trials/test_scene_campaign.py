@@ -12,12 +12,14 @@ import pytest
 
 pytest.importorskip('mujoco')
 
+from frame_ros.cli.scenes.runs import summary
 from frame_ros.core.errors import FrameRosError, PolicyError, SetupError
 from frame_ros.evaluation.scene_trials.campaign import plan, run_campaign
 from frame_ros.evaluation.scene_trials.folder import read_campaign
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.evaluation.scene_trials.pool import TrialPool
 from frame_ros.evaluation.scene_trials.rates import step_rates
+from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.trial import (
     WALL_CLOCK_METRICS,
     PlannedTrial,
@@ -217,3 +219,35 @@ def test_a_result_is_json_with_every_metric(scenes):
     assert content['steps']['paper'] == {'grasp': False, 'lift': False, 'success': False}
     assert content['metrics']['pl'] > 0 and content['metrics']['ate'] is None
     assert content['duration'] == pytest.approx(0.3)
+
+
+def test_the_table_has_rows_of_mutated_trials_and_no_interval_of_repeats(scenes):
+    def done(scene, success, **changed):
+        steps = dict.fromkeys(('grasp', 'lift', 'success'), success)
+        steps = dict.fromkeys(('paper', 'code'), steps)
+        return TrialResult(scene=scene, policy='p', steps=steps, times=steps, **changed)
+
+    once = [done('one', True), done('two', True)]
+    changed = done('one', False, instruction='x', mutation='instruction', base='one')
+    rows = [line.split() for line in summary(scenes, [*once, changed], 1.0).splitlines()]
+    paper = [row[1:7] for row in rows if row[2:4] == ['paper', 'success']]
+    assert paper == [
+        ['-', 'paper', 'success', '2', '2', '1.00'],
+        ['instruction', 'paper', 'success', '0', '1', '0.00'],
+    ]
+    assert '0.34 to 1.00' in summary(scenes, once, 1.0)
+    repeated = summary(scenes, [*once, done('one', True, repeat=1)], 1.0)
+    assert ' to ' not in repeated and 'no interval where a scene ran' in repeated
+
+
+@pytest.mark.parametrize(
+    ('checkpoint', 'name'),
+    [
+        ('out/act_cube/checkpoints/010000/pretrained_model', 'lerobot:act_cube/010000'),
+        ('out/act_cube/checkpoints/020000/pretrained_model/', 'lerobot:act_cube/020000'),
+        ('models/mine/pretrained_model', 'lerobot:mine'), ('models/mine', 'lerobot:mine'),
+        ('', 'lerobot'),
+    ],
+)  # fmt: skip
+def test_checkpoints_of_one_run_have_names_of_their_own(checkpoint, name):
+    assert TrialPolicyOptions(policy='lerobot', checkpoint=checkpoint).called == name
