@@ -61,7 +61,7 @@ class TrialPolicyOptions(OfflineChoices, RobotOptions):
 
 
 def _checkpoint_name(checkpoint: str) -> str:
-    """Returns what tells checkpoints apart: run/step of .../run/checkpoints/step/pretrained_model,
+    """Names a checkpoint: run/step of .../run/checkpoints/step/pretrained_model,
     of others the last part of the path.
     """
     *before, last = Path(checkpoint).parts or ('',)
