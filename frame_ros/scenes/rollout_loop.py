@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
@@ -39,6 +39,10 @@ OUTCOMES = {
 }
 # Gets every control step: the policy's possible observations, and the executed action (D,) rad.
 StepListener = Callable[[Observation, NDArray[np.float64]], None]
+
+
+class UnusableActionsError(PolicyError):
+    """A policy answered, but not with actions that the robot can execute."""
 
 
 class RolloutLoop:
@@ -100,7 +104,12 @@ class RolloutLoop:
             is_seen = is_due or on_step is not None or policy.needs_history
             observation = self._observe(policy, stamp, step / self.rate, is_seen)
             if is_due:
-                self._infer(policy, observation, queue, record)
+                try:
+                    self._infer(policy, observation, queue, record)
+                except UnusableActionsError as error:
+                    if not step or not self._ends_by(error):
+                        raise
+                    return record, stamp
             elif policy.needs_history:
                 policy.observe(observation)
             action, _ = queue.take()
@@ -112,6 +121,10 @@ class RolloutLoop:
             if self._is_over():
                 break
         return record, START + round((step + 1) * SECOND / self.rate)
+
+    def _ends_by(self, error: UnusableActionsError) -> bool:
+        """Returns whether the episode ends, rather than fails, by actions after the first ones."""
+        return False
 
     def _is_over(self) -> bool:
         """Returns whether the episode ends after this step."""
@@ -141,8 +154,11 @@ class RolloutLoop:
         assert request is not None
         begun, cpu = time.perf_counter(), time.process_time()
         inference = policy.infer(observation)
-        actions, _ = check_chunk(inference, self._limits)
-        order = [inference.action_names.index(name) for name in self._names]
+        try:
+            actions, _ = check_chunk(inference, self._limits)
+            order = [inference.action_names.index(name) for name in self._names]
+        except (PolicyError, ValueError) as error:
+            raise UnusableActionsError(str(error)) from error
         arrival = queue.push(request, actions[:, order], inference.dt)
         latency, cpu = time.perf_counter() - begun, time.process_time() - cpu
         record.add_inference(observation, inference, arrival, latency, cpu)

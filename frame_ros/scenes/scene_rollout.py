@@ -22,7 +22,7 @@ from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.setting import Setting, setting
 from frame_ros.scenes.other_worlds.names import OURS
 from frame_ros.scenes.other_worlds.worlds import scene_world
-from frame_ros.scenes.rollout_loop import RolloutLoop, StepListener
+from frame_ros.scenes.rollout_loop import RolloutLoop, StepListener, UnusableActionsError
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.scene_sensors import SceneSensors
 from frame_ros.scenes.simulation.episode_states import StateRecorder
@@ -45,12 +45,14 @@ class SceneEpisode:
         outcomes: rule -> the steps that were reached; empty with a problem.
         problem: why it does not count; '': it does. It is no failure of the policy.
         duration: s of simulated time.
+        note: how the policy broke down after its first actions, a failure of it; '': it did not.
     """
 
     episode: Episode | None
     outcomes: Mapping[str, StepOutcomes]
     problem: str
     duration: float
+    note: str = ''
 
 
 def run_scene(
@@ -73,7 +75,7 @@ def run_scene(
         on_step: gets every observation, with images, and action.
 
     Raises:
-        PolicyError: the policy cannot act on the observations, or gave something unusable.
+        PolicyError: the policy cannot act on the observations, or its first actions are unusable.
     """
     run = run or SceneRunOptions()
     if run.is_checked and (problem := scene_problem(scene, run.world)):
@@ -138,7 +140,7 @@ class SceneRollout(RolloutLoop):
         self._sensors = SceneSensors(
             self.scene, simulation, seed, policy.cameras, self._run.with_depth
         )
-        self._state = TaskState.RUNNING
+        self._state, self._note = TaskState.RUNNING, ''
         record, end = self._roll(policy, on_step)
         duration = float(simulation.time)
         if simulation.problem:
@@ -149,7 +151,9 @@ class SceneRollout(RolloutLoop):
             return _not_run(problem, duration)
         if (own := simulation.own_outcomes()) is not None:
             outcomes[OWN_RULE] = own
-        if (own or outcomes[ENDING_RULE]).reached['success']:
+        if self._note:
+            outcomes = {rule: _failed(each) for rule, each in outcomes.items()}
+        elif (own or outcomes[ENDING_RULE]).reached['success']:
             self._state = TaskState.SUCCESS
         attributes = {
             'robot': self._robot.name,
@@ -163,11 +167,18 @@ class SceneRollout(RolloutLoop):
         name = f'{self.scene.name}-{policy.name}-{seed}'
         episode = self._episode(name, self._state, record, end, attributes)
         process_episode(episode)
-        return SceneEpisode(episode=episode, outcomes=outcomes, problem='', duration=duration)
+        return SceneEpisode(
+            episode=episode, outcomes=outcomes, problem='', duration=duration, note=self._note
+        )  # fmt: skip
 
     def close(self) -> None:
         """Frees the renderers, if there are any."""
         self.simulation.close()
+
+    def _ends_by(self, error: UnusableActionsError) -> bool:
+        self._note = f'the policy broke down after {self.simulation.time:.2f} s: {error}'
+        self._state = TaskState.FAILURE
+        return True
 
     def _is_over(self) -> bool:
         simulation = self.simulation
@@ -206,6 +217,12 @@ class SceneRollout(RolloutLoop):
             self.instruction,
             executed,
         )
+
+
+def _failed(outcomes: StepOutcomes) -> StepOutcomes:
+    """The steps as they were reached, but without success."""
+    reached = {**outcomes.reached, 'success': False}
+    return attrs.evolve(outcomes, reached=reached, times={**outcomes.times, 'success': math.nan})
 
 
 def _not_run(problem: str, duration: float = math.nan) -> SceneEpisode:

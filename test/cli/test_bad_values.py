@@ -264,6 +264,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         # Of run, and refused elsewhere.
         '--repeats': (*COUNT, '0'),
         '--processes': COUNT,
+        '--trial-time-limit': POSITIVE,
         '--rate': (*POSITIVE, '5'),
         '--timeout': POSITIVE,
         '--timestep': (*POSITIVE, '0.1'),

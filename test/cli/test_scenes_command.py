@@ -142,4 +142,30 @@ def test_a_policy_runs_in_scenes_into_a_folder_and_the_table_says_how_often(tmp_
     assert main(command[:3]) == 2
     assert 'run needs --output' in capsys.readouterr().err
     assert main(['scenes', 'operators', '--repeats', '2']) == 2
-    assert '--repeats is an option of run, not of operators' in capsys.readouterr().err
+    assert '--repeats is an option of run and search, not of operators' in capsys.readouterr().err
+    assert main([*command, '--seed', '7']) == 2
+    assert '--seed is an option of generate and ' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    'given',
+    [
+        ('check', '--count', '3'), ('check', '--output', 'x.json'), ('show', '--mat'),
+        ('cards', '--quiet'), ('mutate', '--robot', 'fr3'), ('coverage', '--cell', '0.1'),
+        ('convert', '--seed', '1'), ('report', '--timeout', '3'), ('search', '--no-check'),
+        ('generate', '--models', 'x'), ('run', '--attempts', '3'),
+    ],
+)  # fmt: skip
+def test_options_of_other_actions_are_refused(given, capsys):
+    action, *options = given
+    files = [] if action in ('generate', 'search') else ['x.json']
+    assert main(['scenes', action, *files, *options]) == 2
+    said = capsys.readouterr().err
+    assert f'{options[0].replace("--no-", "--")} is an option of ' in said
+    assert f', not of {action}' in said
+
+
+def test_a_search_in_the_world_of_others_is_refused(tmp_path, capsys):
+    folder = tmp_path / 'found'
+    assert main(['scenes', 'search', '--world', 'so101-lift', '--output', str(folder)]) == 2
+    assert 'only, not of so101-lift' in capsys.readouterr().err and not folder.exists()

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
-from frame_ros.cli.scenes import cards, runs, search, worlds
+from frame_ros.cli.scenes import allowed, cards, runs, search, worlds
 from frame_ros.cli.scenes.report import add_report_arguments, report_campaigns
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
+from frame_ros.evaluation.scene_trials.robustness import RobustnessOptions
+from frame_ros.evaluation.scene_trials.search_options import SearchOptions
+from frame_ros.scenes.cards.mat import MatOptions
 from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.other_worlds.names import OURS
 from frame_ros.scenes.run_options import SceneRunOptions
@@ -38,7 +41,6 @@ ACTIONS = {
     **search.ACTIONS,
     'report': 'the robustness of policies over the scenes of campaigns',
 }
-WITH_WORLD = {'generate': ('world',), 'operators': ('world',)}
 SHOWN = ('scene', 'task', 'robot', 'instruction', 'objects', 'light', 'policy seed')
 
 
@@ -99,9 +101,11 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         RobotError: there is no such robot, or its profile does not say where it picks.
-        SetupError: a file cannot be read or written, or has a mistake.
+        SetupError: a file cannot be read or written, or has a mistake, or an option is of another
+            action.
         ValueRangeError: there is no such operator.
     """
+    allowed.refuse_others(args, option_names())
     needing = ('check', 'show', 'convert', 'cards', 'run', 'report', *search.OF_FILES)
     has_files = args.what in needing
     if has_files != bool(args.files):
@@ -110,7 +114,6 @@ def run(args: argparse.Namespace) -> int:
         return runs.run(args, [scene for file in args.files for scene in _read(file)])
     if args.what in search.ACTIONS:
         return search.run(args, [scene for file in args.files for scene in _read(file)])
-    runs.refuse_options(args, WITH_WORLD.get(args.what, ()))
     if args.what == 'report':
         return report_campaigns(args)
     if args.what == 'generate':
@@ -124,6 +127,26 @@ def run(args: argparse.Namespace) -> int:
     if args.what == 'cards':
         return cards.run(args, [each for file in args.files for each in _read(file)])
     return _check(args) if args.what == 'check' else _show(args)
+
+
+def option_names() -> dict[str, frozenset[str]]:
+    """Returns the names of the options that each action takes."""
+    names, output = allowed.names_of, {'output'}
+    photos = {'mat', 'only', 'photo', 'camera_info', 'extrinsics', 'is_rectified'}
+    return {
+        'generate': names(GenerateOptions, SceneLimits) | output | {'world'},
+        'check': names(SceneLimits, without=('attempts',)) | {'world'},
+        'show': frozenset(),
+        'convert': frozenset({'task', 'models', *output}),
+        'operators': frozenset({'world'}),
+        'cards': names(MatOptions) | output | photos,
+        'run': allowed.run_names(),
+        # It checks the scenes itself, by its own limits.
+        'search': names(SearchOptions, SceneLimits) | allowed.run_names() - {'is_checked'},
+        'coverage': frozenset({'world'}),
+        'mutate': names(search.MutateOptions) | output | {'instructions'},
+        'report': names(RobustnessOptions) | output | {'json', 'title'},
+    }
 
 
 def operator_rows() -> list[tuple[str, ...]]:
@@ -177,9 +200,9 @@ def _convert(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> int:
     from frame_ros.scenes.generation.constraints import check_scene
     from frame_ros.scenes.generation.setting import Setting, setting
-    from frame_ros.scenes.simulation.scene_robot import scene_robot
 
     limits = from_arguments(SceneLimits, args)
+    world = from_arguments(SceneRunOptions, args).world
     settings: dict[tuple[str, str], Setting | str] = {}
     counts = Counter[str]()
     for file in args.files:
@@ -194,7 +217,9 @@ def _check(args: argparse.Namespace) -> int:
             key = each.robot, each.task.kind
             if key not in settings:
                 try:
-                    settings[key] = setting(scene_robot(each.robot), each.task.kind, limits)
+                    settings[key] = setting(
+                        worlds.robot_of(world, each.robot), each.task.kind, limits
+                    )
                 except FrameRosError as error:
                     settings[key] = f'not checked: {error}'
             place = settings[key]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.progress import Progress
 from frame_ros.core.errors import SetupError
-from frame_ros.core.option_texts import add_options, flag_of, from_arguments
-from frame_ros.core.options import option, options, walk
+from frame_ros.core.option_texts import add_options, from_arguments
+from frame_ros.core.options import evolved, option, options
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.scenes.run_options import SceneRunOptions
 
@@ -29,6 +29,7 @@ NAMES = {'policy_options': '--option', 'is_checked': '--check'}
 INTERRUPTED = 130
 HEADING = (
     'task',
+    'changed',
     'rule',
     'step',
     'reached',
@@ -37,6 +38,8 @@ HEADING = (
     '95 % interval',
     'after the step before',
 )
+
+REPEATED = 'no interval where a scene ran several times: its runs are not independent'
 
 
 @options
@@ -47,6 +50,9 @@ class CampaignOptions:
         1, 'runs of each scene; all but the first with another policy seed', at_least=1
     )
     processes: int = option(2, 'that run trials side by side; 0: none but this', at_least=0)
+    trial_time_limit: float = option(
+        600.0, 'on the clock, after which a trial is ended, with processes', unit='s', above=0.0
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,19 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(group, SceneRunOptions, NOT_USED, NAMES)
     add_options(group, TrialPolicyOptions, NOT_USED, NAMES)
     group.add_argument('-q', '--quiet', action='store_true', help='no progress bar')
-
-
-def refuse_options(args: argparse.Namespace, allowed: Sequence[str] = ()) -> None:
-    """Checks that another action than `run` got none of its options but those allowed.
-
-    Raises:
-        SetupError: it did.
-    """
-    for kind in (CampaignOptions, SceneRunOptions, TrialPolicyOptions):
-        for each in walk(kind):
-            if each.name not in (*NOT_USED, *allowed) and hasattr(args, each.name):
-                flag = NAMES.get(each.name) or flag_of(each.name)
-                raise SetupError(f'{flag} is an option of run, not of {args.what}')
 
 
 def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
@@ -83,7 +76,8 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     if args.output is None:
         raise SetupError('run needs --output, the folder of the campaign')
     chosen = from_arguments(CampaignOptions, args)
-    policy = from_arguments(TrialPolicyOptions, args)
+    # Its seeds are those of the scenes.
+    policy = evolved(from_arguments(TrialPolicyOptions, args), seed=0)
     begun = time.monotonic()
     try:
         with Progress('trials', args.quiet) as bar:
@@ -92,6 +86,7 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
                 chosen.repeats, processes=chosen.processes,
                 on_result=lambda _, done, total: bar(done, total),
                 on_message=lambda text: print(text, file=sys.stderr),
+                most_wall_time=chosen.trial_time_limit,
             )  # fmt: skip
     except KeyboardInterrupt:
         print(f'interrupted; the same command continues in {args.output}', file=sys.stderr)
@@ -107,13 +102,21 @@ def summary(scenes: Sequence[Scene], results: Sequence[TrialResult], passed: flo
         scenes: of the results.
         passed: s.
     """
+    from frame_ros.evaluation.scene_trials.rates import are_repeated
+
     tasks = {scene.name: scene.task.kind for scene in scenes}
     rows: list[tuple[str, ...]] = [HEADING]
+    is_repeated = False
     for task in dict.fromkeys(tasks.values()):
-        rows += _rows(task, [each for each in results if tasks[each.scene] == task])
+        of_task = [each for each in results if tasks[each.scene] == task]
+        for changed in sorted({each.mutation for each in of_task}):
+            group = [each for each in of_task if each.mutation == changed]
+            rows += _rows(task, group, changed)
+            is_repeated = is_repeated or are_repeated(group)
     problems = Counter(each.problem for each in results if not each.is_valid)
     valid = len(results) - problems.total()
-    lines = [format_table(rows), f'{valid} of {len(results)} trials are valid']
+    lines = [format_table(rows), *([REPEATED] if is_repeated else [])]
+    lines += [f'{valid} of {len(results)} trials are valid']
     lines += [f'invalid: {count} x {text}' for text, count in problems.most_common()]
     simulated = sum(each.duration for each in results if each.is_valid)
     worked = sum(each.wall_time for each in results if each.is_valid)
@@ -124,17 +127,20 @@ def summary(scenes: Sequence[Scene], results: Sequence[TrialResult], passed: flo
     return '\n'.join(lines)
 
 
-def _rows(task: str, results: Sequence[TrialResult]) -> Iterator[tuple[str, ...]]:
-    from frame_ros.evaluation.scene_trials.rates import step_rates
+def _rows(task: str, results: Sequence[TrialResult], changed: str) -> Iterator[tuple[str, ...]]:
+    from frame_ros.evaluation.scene_trials.rates import are_repeated, step_rates
 
+    is_repeated = are_repeated(results)
     for rule, rates in step_rates(task, results).items():
         for step in rates.steps:
             low, high = step.interval
             first, last = step.transfer_interval
-            transfer = f'{step.transfer:.2f} ({first:.2f} to {last:.2f})' if step.before else '-'
-            shown = f'{low:.2f} to {high:.2f}' if step.episodes else '-'
+            transfer = f'{step.transfer:.2f}' if step.before else '-'
+            if step.before and not is_repeated:
+                transfer += f' ({first:.2f} to {last:.2f})'
+            shown = f'{low:.2f} to {high:.2f}' if step.episodes and not is_repeated else '-'
             rate = f'{step.rate:.2f}' if step.episodes else '-'
             yield (
-                task, rule, step.step, str(step.reached), str(step.episodes), rate, shown,
-                transfer,
+                task, changed or '-', rule, step.step, str(step.reached), str(step.episodes), rate,
+                shown, transfer,
             )  # fmt: skip

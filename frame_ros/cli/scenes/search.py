@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import input_file
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.progress import Progress
+from frame_ros.cli.scenes.runs import CampaignOptions
+from frame_ros.cli.scenes.worlds import robot_of
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved, option, options
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.evaluation.scene_trials.search_options import SearchOptions
 from frame_ros.scenes.generation.limits import SceneLimits
+from frame_ros.scenes.other_worlds.names import OURS
 from frame_ros.scenes.run_options import SceneRunOptions
 
 if TYPE_CHECKING:
@@ -79,20 +82,23 @@ def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
 
     if args.output is None:
         raise SetupError('search needs --output, the folder of the campaign')
+    if (world := from_arguments(SceneRunOptions, args).world) != OURS:
+        raise SetupError(f'search draws scenes of the world {OURS} only, not of {world}')
     chosen = from_arguments(SearchOptions, args)
     # Its seeds are those of the scenes; --seed is that of the search.
     policy = evolved(from_arguments(TrialPolicyOptions, args), seed=0)
     # The search has checked each scene by its own limits.
     runs = evolved(from_arguments(SceneRunOptions, args), is_checked=False)
+    campaign = from_arguments(CampaignOptions, args)
     policy.check(chosen.robot)
     try:
         with (
             Progress('scenes', args.quiet) as bar,
-            TrialPool(policy, runs, getattr(args, 'processes', 2)) as pool,
+            TrialPool(policy, runs, campaign.processes, campaign.trial_time_limit) as pool,
         ):
 
-            def evaluate(scenes: Sequence[Scene]) -> list[TrialResult]:
-                return [result for _, result in pool.run(plan(scenes, chosen.repeats))]
+            def evaluate(scenes: Sequence[Scene]) -> Iterator[TrialResult]:
+                return (result for _, result in pool.run(plan(scenes, chosen.repeats)))
 
             found = search(
                 chosen, evaluate, args.output, settings_of(policy, runs),
@@ -115,19 +121,18 @@ def _coverage(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
         groups.setdefault((each.robot, each.task.kind, values), []).append(each)
     for (robot, kind, values), found in groups.items():
         print(f'{len(found)} scenes: {kind}, {robot}')
-        _print_coverage(found, bool(values))
+        _print_coverage(found, bool(values), from_arguments(SceneRunOptions, args).world)
     return 0 if groups else 1
 
 
-def _print_coverage(scenes: Sequence[Scene], has_values: bool) -> None:
+def _print_coverage(scenes: Sequence[Scene], has_values: bool, world: str) -> None:
     from frame_ros.scenes.generation.setting import setting
     from frame_ros.scenes.search.coverage import operator_coverage, target_coverage
     from frame_ros.scenes.search.space import space_of
-    from frame_ros.scenes.simulation.scene_robot import scene_robot
 
     first = scenes[0]
     try:
-        place = setting(scene_robot(first.robot), first.task.kind)
+        place = setting(robot_of(world, first.robot), first.task.kind)
     except FrameRosError as error:
         print(f'{error}; so the grid lies around the targets of these scenes')
         place = None

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.scenes.other_worlds.names import OURS
 
 if TYPE_CHECKING:
     from frame_ros.scenes.description.scene import Scene
@@ -27,6 +28,21 @@ def rows(world: str) -> list[tuple[str, ...]]:
     for each in applicable_operators():
         found.append((each.operator, 'no' if each.problem else 'yes', each.problem or each.note))
     return found
+
+
+def robot_of(world: str, source: str) -> SceneRobot:
+    """Returns the robot of a scene, with the table of its world.
+
+    Raises:
+        FrameRosError: there is none, or the world is not installed.
+    """
+    if world == OURS:
+        from frame_ros.scenes.simulation.scene_robot import scene_robot
+
+        return scene_robot(source)
+    from frame_ros.scenes.other_worlds.worlds import scene_world
+
+    return scene_world(world).robot(source)
 
 
 def start_of(

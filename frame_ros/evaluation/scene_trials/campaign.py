@@ -39,7 +39,8 @@ def run_campaign(
     """Runs every scene `repeats` times, and with further instructions, and returns all results.
 
     Trials that the folder has are not run again, so an interrupted campaign is continued by the
-    same call, and a larger number of repeats adds to it.
+    same call, and a larger number of repeats adds to it. Those whose process died or that took too
+    long are.
 
     Args:
         folder: made if missing; see `CampaignFolder`.
@@ -116,7 +117,8 @@ def run_trials(
         say(message)
     found = {result.key: result for result in place.results}
     keys = [each.key(policy.called) for each in wanted]
-    waiting = [each for each, key in zip(wanted, keys, strict=True) if key not in found]
+    ended = {key for key, result in found.items() if result.is_final}
+    waiting = [each for each, key in zip(wanted, keys, strict=True) if key not in ended]
     if len(waiting) < len(wanted):
         say(f'{len(wanted) - len(waiting)} of {len(wanted)} trials are in {place.path}')
     if waiting:
@@ -127,8 +129,9 @@ def run_trials(
             for _, result in pool.run(waiting):
                 results.add(result)
                 found[result.key] = result
+                ended.add(result.key)
                 if on_result is not None:
-                    done = sum(key in found for key in keys)
+                    done = sum(key in ended for key in keys)
                     on_result(result, done, len(wanted))
     return [found[key] for key in keys]
 

@@ -59,7 +59,8 @@ def read_campaign(folder: str | Path) -> CampaignContent:
 
 
 def read_results(folder: Path) -> tuple[list[TrialResult], list[str]]:
-    """Returns the results in a folder, and messages; without a last line that was cut.
+    """Returns the results in a folder, and messages; without a last line that was cut. Of a trial
+    that ran again the last line counts.
 
     Raises:
         SetupError: a line but the last is wrong.
@@ -74,7 +75,7 @@ def read_results(folder: Path) -> tuple[list[TrialResult], list[str]]:
         if line
     ]
     cut = f'the last line of {file} is half-written and is dropped; its trial runs again'
-    return found, [cut] if last else []
+    return list({each.key: each for each in found}.values()), [cut] if last else []
 
 
 class CampaignFolder:

@@ -23,7 +23,7 @@ class TrialPolicyOptions(OfflineChoices, RobotOptions):
     @property
     def called(self) -> str:
         """The name of the policy in results."""
-        checkpoint = Path(self.checkpoint).name
+        checkpoint = _checkpoint_name(self.checkpoint)
         return self.label or (f'{self.policy}:{checkpoint}' if checkpoint else self.policy)
 
     def check(self, robot: str) -> None:
@@ -58,3 +58,15 @@ class TrialPolicyOptions(OfflineChoices, RobotOptions):
         default = OfflineChoices()
         same = {n for n in flatten(default) if getattr(self, n) == getattr(default, n)}
         return {name: what for name, what in required_of(self).items() if name not in same}
+
+
+def _checkpoint_name(checkpoint: str) -> str:
+    """Names a checkpoint: run/step of .../run/checkpoints/step/pretrained_model,
+    of others the last part of the path.
+    """
+    *before, last = Path(checkpoint).parts or ('',)
+    if last == 'pretrained_model' and before:
+        last = before.pop()
+    if len(before) > 1 and before[-1] == 'checkpoints':
+        return f'{before[-2]}/{last}'
+    return last

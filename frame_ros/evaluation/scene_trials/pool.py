@@ -13,9 +13,9 @@ from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Any
 
-from frame_ros.core.errors import FrameRosError, ValueRangeError
+from frame_ros.core.errors import FrameRosError, SetupError, ValueRangeError
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
-from frame_ros.evaluation.scene_trials.result import TrialResult
+from frame_ros.evaluation.scene_trials.result import ENDED, KILLED, TOO_LONG, TrialResult
 from frame_ros.evaluation.scene_trials.trial import PlannedTrial, trial
 from frame_ros.policies.base import Policy
 from frame_ros.scenes.run_options import SceneRunOptions
@@ -31,13 +31,17 @@ class TrialRunner:
         self._made: dict[str, Policy] = {}
 
     def __call__(self, planned: PlannedTrial) -> TrialResult:
-        """Runs a trial; a policy that cannot be made is a problem of it."""
+        """Runs a trial.
+
+        Raises:
+            SetupError: the policy cannot be made, as a server or a checkpoint is missing.
+        """
         robot, called = planned.scene.robot, self._options.called
         if robot not in self._made:
             try:
                 self._made[robot] = self._options.make(robot)
             except FrameRosError as error:
-                return planned.without_result(called, f'the policy cannot be made: {error}')
+                raise SetupError(f'the policy cannot be made: {error}') from error
         return trial(planned, self._made[robot], self._run, called)
 
     def close(self) -> None:
@@ -79,6 +83,9 @@ class TrialPool:
     def run(self, trials: Iterable[PlannedTrial]) -> Iterator[tuple[PlannedTrial, TrialResult]]:
         """Yields every trial with its result, as they finish; a trial whose process died or took
         too long is invalid with the reason.
+
+        Raises:
+            SetupError: the policy cannot be made.
         """
         waiting = iter(trials)
         if self._here is not None:
@@ -109,7 +116,7 @@ class TrialPool:
                 continue
             else:
                 worker.stop()
-                result, problem = None, f'it took more than {self._most:g} s and was ended'
+                result, problem = None, f'{TOO_LONG} {self._most:g} s and was ended'
             if result is None:
                 result = planned.without_result(self._policy.called, problem, worker.age)
             worker.planned = None
@@ -178,17 +185,24 @@ class _Worker:
             pass  # it died; the end of its connection says so
 
     def take(self) -> tuple[TrialResult | None, str]:
-        """The result, or None and the reason why there is none."""
+        """The result, or None and the reason why there is none.
+
+        Raises:
+            SetupError: the policy cannot be made.
+        """
         try:
-            return self.connection.recv(), ''
+            found = self.connection.recv()
         except (EOFError, OSError):
             self._process.join(5.0)
             code = self._process.exitcode
             self.stop()
             if code is not None and code < 0:
                 name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
-                return None, f'its process was ended by {name}'
-            return None, f'its process ended with status {code}'
+                return None, f'{KILLED} by {name}'
+            return None, f'{ENDED} with status {code}'
+        if isinstance(found, SetupError):
+            raise found
+        return found, ''
 
     def stop(self) -> None:
         self._process.kill()
@@ -205,4 +219,7 @@ def _work(connection: Connection, policy: TrialPolicyOptions, run: SceneRunOptio
         except EOFError:
             runner.close()
             return
-        connection.send(runner(planned))
+        try:
+            connection.send(runner(planned))
+        except SetupError as error:
+            connection.send(SetupError(str(error)))  # without its cause, which may not be sent

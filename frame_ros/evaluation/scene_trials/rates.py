@@ -23,6 +23,14 @@ def step_rates(task: str, results: Sequence[TrialResult]) -> dict[str, TransferR
     }
 
 
+def are_repeated(results: Sequence[TrialResult]) -> bool:
+    """Returns whether several of the trials that count are of one scene, changed or not: they are
+    not independent, so an interval for that many trials would be too narrow.
+    """
+    scenes = [each.base or each.scene for each in results if each.is_valid]
+    return len(set(scenes)) < len(scenes)
+
+
 def _outcomes(task: str, rule: str, result: TrialResult) -> StepOutcomes:
     steps, times = result.steps.get(rule, {}), result.times.get(rule, {})
     return StepOutcomes(task, rule, dict(steps), dict(times), result.problem)

@@ -14,6 +14,8 @@ import attrs
 from frame_ros.core.errors import SetupError
 from frame_ros.scenes.tasks.rules import OWN_RULE, RULES
 
+# Problems of the computer that ran a trial, by their first words: the trial is run again.
+KILLED, ENDED, TOO_LONG = 'its process was ended', 'its process ended', 'it took more than'
 WALL_CLOCK = ('wall_time',)  # fields that differ between two runs of the same trial
 
 
@@ -36,6 +38,7 @@ class TrialResult:
         metrics: metric id -> the value of the episode; NaN: unavailable.
         duration: s of simulated time.
         wall_time: s that the trial took.
+        note: how the policy broke down after its first actions, in a trial that counts; '': not.
         episode: file of its recorded episode, relative to the campaign's folder; '': none.
     """
 
@@ -53,11 +56,17 @@ class TrialResult:
     duration: float = math.nan
     wall_time: float = math.nan
     episode: str = ''
+    note: str = ''
 
     @property
     def is_valid(self) -> bool:
         """Returns whether the trial counts."""
         return not self.problem
+
+    @property
+    def is_final(self) -> bool:
+        """Returns whether it need not run again: no worker died, and no time limit passed."""
+        return not self.problem.startswith((KILLED, ENDED, TOO_LONG))
 
     @property
     def key(self) -> tuple[str, str, int, str]:

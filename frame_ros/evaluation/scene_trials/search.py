@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,9 @@ from frame_ros.scenes.search.coverage import OperatorCoverage, operator_coverage
 from frame_ros.scenes.search.space import Cell, SceneSpace, Values
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 
-# Scenes -> the result of each, or several of each where it is run again; in any order.
-Evaluate = Callable[[Sequence[Scene]], Sequence[TrialResult]]
+# Scenes -> the result of each, or several of each where it is run again; in any order. From an
+# iterator each is on the disk before the next is asked for.
+Evaluate = Callable[[Sequence[Scene]], Iterable[TrialResult]]
 
 
 @attrs.frozen
@@ -116,7 +118,7 @@ def search(
 
     Raises:
         RobotError: there is no such robot, or its profile does not say where it picks.
-        SetupError: the folder cannot be used or is of another search.
+        SetupError: the folder cannot be used, is of another search, or one writes to it now.
         MissingExtraError: the guided mode needs optuna.
         ValueRangeError: an operator or a fixed value is wrong, or no scene keeps all constraints.
     """
@@ -127,17 +129,18 @@ def search(
     kept = {name: value for name, value in flatten(chosen).items() if name != 'budget'}
     place_of = None if folder is None else SearchFolder(
         folder, {**(settings or {}), 'search': plain(kept)})  # fmt: skip
-    store = _Store(evaluate, chosen.repeats, place_of)
     tried: list[TriedScene] = []
-    for number in itertools.count():
-        count = min(chosen.batch, chosen.budget - len(tried))
-        scenes = draws.scenes(propose(tried, count, (chosen.seed, number))) if count else []
-        if not scenes:
-            break  # all of the budget is spent, or nothing new is left to try
-        for scene, results in zip(scenes, store.run(scenes), strict=True):
-            assert scene.origin is not None
-            tried.append(TriedScene(scene, space.cell_of(scene.origin.values), tuple(results)))
-        on_batch(tried)
+    with place_of or nullcontext():
+        store = _Store(evaluate, chosen.repeats, place_of)
+        for number in itertools.count():
+            count = min(chosen.batch, chosen.budget - len(tried))
+            scenes = draws.scenes(propose(tried, count, (chosen.seed, number))) if count else []
+            if not scenes:
+                break  # all of the budget is spent, or nothing new is left to try
+            for scene, results in zip(scenes, store.run(scenes), strict=True):
+                assert scene.origin is not None
+                tried.append(TriedScene(scene, space.cell_of(scene.origin.values), tuple(results)))
+            on_batch(tried)
     if not tried:
         raise ValueRangeError(f'no scene keeps all constraints: {draws.problem}')
     coverage = operator_coverage([each.scene for each in tried], space)
@@ -192,17 +195,16 @@ class _Store:
         found: dict[str, list[TrialResult]] = {}
         if self._folder is not None:
             self._take(scenes, self._folder)
-            found = {each.name: self._folder.of_scene.get(each.name, []) for each in scenes}
+            found = {each.name: list(self._folder.of_scene.get(each.name, ())) for each in scenes}
         lacking = [s for s in scenes if len(found.get(s.name, ())) < self._repeats]
         if lacking:
             known = {each.key for results in found.values() for each in results}
-            fresh = [each for each in self._evaluate(lacking) if each.key not in known]
-            if self._folder is not None:
-                self._folder.add_results(fresh)
-                found = {each.name: self._folder.of_scene.get(each.name, []) for each in scenes}
-            else:
-                for each in fresh:
-                    found.setdefault(each.scene, []).append(each)
+            for each in self._evaluate(lacking):
+                if each.key in known:
+                    continue
+                if self._folder is not None:
+                    self._folder.add_result(each)
+                found.setdefault(each.scene, []).append(each)
         if missing := [each.name for each in scenes if not found.get(each.name)]:
             raise SetupError(f'no result came of the scenes {", ".join(missing)}')
         return [found[each.name] for each in scenes]

@@ -7,8 +7,10 @@ one, and goes on where it was interrupted.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from frame_ros.core.output_files import make_folder, write_whole
@@ -27,7 +29,7 @@ from frame_ros.scenes.description.scene import Scene
 
 
 class SearchFolder(CampaignFolder):
-    """Scenes and results of a search, on disk.
+    """Scenes and results of a search, on disk; no other campaign writes there until it is closed.
 
     Args:
         folder: made if missing.
@@ -42,10 +44,20 @@ class SearchFolder(CampaignFolder):
         """Reads what is there.
 
         Raises:
-            SetupError: it cannot be made or read, is damaged, or is of another search.
+            SetupError: it cannot be made or read, is damaged, is of another search, or another
+                campaign writes to it.
         """
         self.path = make_folder(Path(folder).expanduser(), 'the folder')
-        wanted = {'format': FORMAT, 'version': package_version(), **settings}
+        self._open = ExitStack()
+        # Before anything is read: what another search adds later would be unknown to this one.
+        self._file = self._open.enter_context(self.writing())
+        try:
+            self._read({'format': FORMAT, 'version': package_version(), **settings})
+        except BaseException:
+            self.close()
+            raise
+
+    def _read(self, wanted: Mapping[str, Any]) -> None:
         if (self.path / SETTINGS).exists():
             check_settings(self.path, wanted)
         else:
@@ -67,13 +79,28 @@ class SearchFolder(CampaignFolder):
         self.scenes += scenes
         write_scenes(self.path / SCENES, self.scenes)
 
-    def add_results(self, results: Iterable[TrialResult]) -> None:
-        """Appends results, each as it comes.
+    def add_result(self, result: TrialResult) -> None:
+        """Adds a result, which is on the disk when this returns.
 
         Raises:
-            SetupError: the file cannot be written, or another campaign writes to it.
+            SetupError: the file cannot be written.
         """
-        with self.writing() as file:
-            for each in results:
-                file.add(each)
-                self.of_scene.setdefault(each.scene, []).append(each)
+        self._file.add(result)
+        self.of_scene.setdefault(result.scene, []).append(result)
+
+    def close(self) -> None:
+        """Lets others write to the folder."""
+        self._open.close()
+
+    def __enter__(self) -> SearchFolder:
+        """Returns itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Lets others write to the folder."""
+        self.close()

@@ -78,7 +78,7 @@ def trial(
     """Runs a trial. The same one gives the same result but for wall_time and WALL_CLOCK_METRICS.
 
     A scene that cannot be run, a simulation that diverges and an error of the policy are results
-    with a problem.
+    with a problem. Unusable actions after the first ones are a failure of the policy, with a note.
 
     Args:
         called: name of the policy in the result; None: its own.
@@ -109,6 +109,7 @@ def trial_with_episode(
     filled = attrs.evolve(
         result,
         problem=found.problem,
+        note=found.note,
         steps={rule: dict(each.reached) for rule, each in found.outcomes.items()},
         times={rule: dict(each.times) for rule, each in found.outcomes.items()},
         metrics=_metrics(found),

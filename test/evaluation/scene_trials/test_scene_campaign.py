@@ -12,12 +12,14 @@ import pytest
 
 pytest.importorskip('mujoco')
 
-from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.cli.scenes.runs import summary
+from frame_ros.core.errors import FrameRosError, PolicyError, SetupError
 from frame_ros.evaluation.scene_trials.campaign import plan, run_campaign
 from frame_ros.evaluation.scene_trials.folder import read_campaign
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.evaluation.scene_trials.pool import TrialPool
 from frame_ros.evaluation.scene_trials.rates import step_rates
+from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.trial import (
     WALL_CLOCK_METRICS,
     PlannedTrial,
@@ -53,7 +55,16 @@ class Fragile(Policy):
             raise RuntimeError('no idea')
         chunk = np.tile(observation.joint_positions, (10, 1))
         chunk[:, 0] += self.way
+        if self.mass == 0.0555 or (self.mass == 0.0444 and observation.stamp > 1_100_000_000):
+            chunk[:] = np.nan
         return Inference(chunk, 1 / 30, observation.joint_names, ('rad',) * 6)
+
+
+class Absent(Fragile):
+    """Its server is not there."""
+
+    def __init__(self):
+        raise PolicyError('the connection was refused')
 
 
 def called(name, mass=0.025, seed=5):
@@ -88,6 +99,22 @@ def test_a_worker_that_dies_costs_its_trial_and_bits_are_those_of_this_process(t
     rates = step_rates('pick_up', results)['paper']
     assert rates.invalid == ('its process was ended by SIGKILL',)
     assert [each.episodes for each in rates.steps] == [2, 2, 2]
+    lines = (tmp_path / 'a' / 'results.jsonl').read_text().splitlines()
+    again = []
+    in_folder(
+        tmp_path / 'a', (deadly, *scenes), processes=1, policy=policy,
+        on_result=lambda result, done, total: again.append((result.scene, done)),
+    )  # fmt: skip
+    assert again == [('deadly', 3)] and len(read_campaign(tmp_path / 'a').results) == 3
+    assert len((tmp_path / 'a' / 'results.jsonl').read_text().splitlines()) == len(lines) + 1
+
+
+@pytest.mark.parametrize('processes', [0, 1])
+def test_a_policy_that_cannot_be_made_is_an_error_and_no_result(scenes, processes):
+    policy = TrialPolicyOptions(policy=f'{__file__}:Absent')
+    refused = pytest.raises(SetupError, match='the policy cannot be made: .*refused')
+    with TrialPool(policy, SHORT, processes) as pool, refused:
+        list(pool.run([PlannedTrial(scene=scenes[0])]))
 
 
 def test_a_campaign_resumes_drops_a_half_line_and_adds_repeats(tmp_path, scenes):
@@ -148,6 +175,15 @@ def test_an_error_of_the_policy_is_a_problem_with_its_words(scenes):
     assert not result.steps and not result.is_success()
 
 
+def test_a_policy_that_breaks_down_has_failed_and_one_that_never_acted_does_not_count():
+    broken = trial(called('broken', 0.0444), Fragile(), SceneRunOptions(timeout=2.0))
+    assert broken.is_valid and 'broke down after 0.' in broken.note and broken.duration < 1.0
+    assert broken.steps['paper'] == {'grasp': False, 'lift': False, 'success': False}
+    assert type(broken).from_line(broken.line()).note == broken.note
+    never = trial(called('never', 0.0555), Fragile(), SHORT)
+    assert not never.is_valid and not never.note and 'the policy failed' in never.problem
+
+
 def test_instructions_are_trials_of_their_own(scenes):
     planned = plan(scenes, 1, {'one': ['lift it', scenes[0].instruction, 'lift it']})
     texts = [(each.scene.name, each.text, each.mutation, each.base) for each in planned]
@@ -183,3 +219,35 @@ def test_a_result_is_json_with_every_metric(scenes):
     assert content['steps']['paper'] == {'grasp': False, 'lift': False, 'success': False}
     assert content['metrics']['pl'] > 0 and content['metrics']['ate'] is None
     assert content['duration'] == pytest.approx(0.3)
+
+
+def test_the_table_has_rows_of_mutated_trials_and_no_interval_of_repeats(scenes):
+    def done(scene, success, **changed):
+        steps = dict.fromkeys(('grasp', 'lift', 'success'), success)
+        steps = dict.fromkeys(('paper', 'code'), steps)
+        return TrialResult(scene=scene, policy='p', steps=steps, times=steps, **changed)
+
+    once = [done('one', True), done('two', True)]
+    changed = done('one', False, instruction='x', mutation='instruction', base='one')
+    rows = [line.split() for line in summary(scenes, [*once, changed], 1.0).splitlines()]
+    paper = [row[1:7] for row in rows if row[2:4] == ['paper', 'success']]
+    assert paper == [
+        ['-', 'paper', 'success', '2', '2', '1.00'],
+        ['instruction', 'paper', 'success', '0', '1', '0.00'],
+    ]
+    assert '0.34 to 1.00' in summary(scenes, once, 1.0)
+    repeated = summary(scenes, [*once, done('one', True, repeat=1)], 1.0)
+    assert ' to ' not in repeated and 'no interval where a scene ran' in repeated
+
+
+@pytest.mark.parametrize(
+    ('checkpoint', 'name'),
+    [
+        ('out/act_cube/checkpoints/010000/pretrained_model', 'lerobot:act_cube/010000'),
+        ('out/act_cube/checkpoints/020000/pretrained_model/', 'lerobot:act_cube/020000'),
+        ('models/mine/pretrained_model', 'lerobot:mine'), ('models/mine', 'lerobot:mine'),
+        ('', 'lerobot'),
+    ],
+)  # fmt: skip
+def test_checkpoints_of_one_run_have_names_of_their_own(checkpoint, name):
+    assert TrialPolicyOptions(policy='lerobot', checkpoint=checkpoint).called == name

@@ -101,6 +101,26 @@ def test_a_search_goes_on_where_it_was_interrupted(mode, tmp_path):
         search(options(mode, seed=1), evaluate, tmp_path, robot=ROBOT)
 
 
+def test_results_are_on_the_disk_one_by_one_and_one_search_at_a_time_writes(tmp_path):
+    chosen, said = options('random', budget=8), []
+
+    def one_by_one(scenes):
+        for number, each in enumerate(evaluate(scenes)):
+            if number == 3:
+                with pytest.raises(SetupError, match='another campaign writes') as refused:
+                    search(chosen, evaluate, tmp_path, robot=ROBOT)
+                said.append(refused)
+                raise KeyboardInterrupt
+            yield each
+
+    with pytest.raises(KeyboardInterrupt):
+        search(chosen, one_by_one, tmp_path, robot=ROBOT)
+    results = tmp_path / 'results.jsonl'
+    assert said and len(results.read_text().splitlines()) == 3
+    assert len(search(chosen, evaluate, tmp_path, robot=ROBOT).tried) == 8
+    assert len(results.read_text().splitlines()) == 8
+
+
 def test_a_folder_of_other_scenes_is_refused(tmp_path):
     search(options('random', budget=2), evaluate, tmp_path, robot=ROBOT)
     scenes = tmp_path / 'scenes.json'
