@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places that were not seen: single pixels worked out by hand, two cameras, partial distances."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from attrs import evolve
@@ -298,5 +300,11 @@ def test_a_camera_that_did_not_look_is_not_missed_where_others_see_all(before_a_
     )
     blind = DepthProximity(CAMERA, PLAIN).measure(wall(0), BALL, FORWARD, ORIGIN)
     every = fuse([one, other, blind])
-    assert every.blind and not every.is_partial and not every.partial_reason
+    near = replace(every, distances=np.array([PLAIN.hidden_reach]))
+    assert near.blind and not near.is_partial and not near.partial_reason
+    assert not near.is_link_partial.any() and near.link_partial_reasons == ('',)
+    for beyond in (PLAIN.hidden_reach + 0.01, np.nan):  # there nobody looked at places
+        far = replace(every, distances=np.array([beyond]))
+        assert far.is_partial and far.partial_reason == far.blind
+        assert far.is_link_partial.all() and far.link_partial_reasons == (far.blind,)
     assert fuse([one, blind]).is_partial  # the shadow of the ball is seen by none
