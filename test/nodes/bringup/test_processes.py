@@ -452,7 +452,7 @@ def test_settings_survive_the_way_through_text(kind):
         ({'timeout': '0'}, 'timeout is 0.0; it must be above 0 s'),
         ({'timeout': 'nan'}, 'timeout is nan; it must be a finite number, above 0 s'),
         ({'policy': ''}, "no policy ''"),
-        ({'policy': 'clever'}, "no policy 'clever'; known: scripted, hold, lerobot, remote"),
+        ({'policy': 'clever'}, f"no policy 'clever'; known: {', '.join(policies())}, or "),
         ({'policy_options': 'url=1'}, 'policy_options must be a YAML mapping such as'),
         ({'policy_options': '[url]'}, 'policy_options must be a YAML mapping such as'),
         ({'policy_options': '{a: 1, a: 2}'}, "'a' is given twice"),
