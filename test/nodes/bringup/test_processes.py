@@ -37,6 +37,7 @@ from frame_ros.core.errors import CheckpointError, FrameRosError, MissingExtraEr
 from frame_ros.core.option_texts import from_texts, text_of
 from frame_ros.core.options import flat, flatten
 from frame_ros.core.shared_files import share_directory
+from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.policies.policy_names import policies
 from frame_ros.robots.profiles import find_profile
 
@@ -795,3 +796,6 @@ def test_with_a_scene_file_its_overlay_runs_and_the_simulator_runs_its_scenes(tm
         check_run([overlay])
     with pytest.raises(FrameRosError, match='none without scenes_file'):
         ArmOptions(scene_overlay_parameters=own)
+    for kind in (DemoOptions, ArmOptions, SimulatorOptions):
+        with pytest.raises(FrameRosError, match="scene .*'1' without scenes_file"):
+            kind(scene='2')
