@@ -148,6 +148,10 @@ class RunOptions(NamespaceOptions):
     def _has_scenes(self) -> bool:
         return bool(self.scenes_file) or not self.scene_overlay_parameters
 
+    @rule('scene', "'1' without scenes_file, which has the scenes")
+    def _has_scene_of_file(self) -> bool:
+        return bool(self.scenes_file) or self.scene == '1'
+
     @rule('policy', 'a policy')
     def _has_policy(self) -> bool:
         if self.policy:

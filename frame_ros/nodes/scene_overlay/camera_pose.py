@@ -43,7 +43,7 @@ class CameraPose:
         self._frames = LinkFrames(robot)
         self._joints = None if is_still else JointStateInput(node)
         self._positions: dict[str, float] = {}
-        self._stamp = 0  # of the newest joint state, ns
+        self._stamps: dict[str, int] = {}  # ns, of each joint's position
 
     def poll(self) -> None:
         """Takes what has arrived."""
@@ -54,7 +54,7 @@ class CameraPose:
         for state, _ in self._joints.take(500):
             if len(state.positions) == len(state.names):
                 self._positions.update(zip(state.names, state.positions, strict=True))
-                self._stamp = state.stamp
+                self._stamps.update(dict.fromkeys(state.names, state.stamp))
 
     def at(self, frame: str, stamp: int, scene: Scene) -> Pose | str:
         """Returns the pose of an optical frame at a stamp, ns, or why it is not known.
@@ -93,7 +93,7 @@ class CameraPose:
                 f'the camera is on {mount.link}, and no joint state of {", ".join(lacking)} '
                 'has come'
             )
-        age = abs(stamp - self._stamp) / SECOND
+        age = max((abs(stamp - self._stamps[name]) for name in names), default=0) / SECOND
         if age > self._settings.joint_age:
             return f'the newest joint state differs by {age:.2f} s from the image'
         values = np.array([self._positions[name] for name in names])

@@ -20,7 +20,7 @@ from frame_ros.bags.images.decoding import decode_image
 from frame_ros.core.errors import FrameRosError, SetupError, UnsetError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.stamps import RateLimit
-from frame_ros.core.time import stamp_ns
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.nodes.runtime.endpoints import endpoint, published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.message_parts import image_message
@@ -41,6 +41,7 @@ from frame_ros.scenes.description.scene import Scene
 
 Picture = NDArray[np.uint8]
 IMAGE_WAIT = 0.05  # s
+POSE_AGE = 1.0  # s, largest difference of the pose of the target from the image
 NEWEST = 2  # images: only the newest is drawn into
 
 
@@ -80,6 +81,7 @@ class SceneOverlayNode(Node):
         self._lens: Lens | str = f'no camera_info has come on {self._infos.topic_name}'
         self._object: PoseStamped | None = None
         self._limit = RateLimit(settings.rate)
+        self._newest = 0  # ns, stamp of the last image
         self._drawn: tuple[tuple[int, bytes, bytes], tuple[Ghost, ...]] | None = None
         self._problem = 'no image has come yet'
         self._warnings = RepeatedWarnings(self.get_logger())
@@ -134,7 +136,13 @@ class SceneOverlayNode(Node):
             for pose, _ in self._objects.take(20):
                 self._object = pose
         images = [image for image, _ in self._images.take(10)]
-        if images and self._limit.is_due(stamp_ns(images[-1].header.stamp)):
+        if not images:
+            return
+        stamp = stamp_ns(images[-1].header.stamp)
+        if stamp < self._newest:  # the clock was set back, or a bag begins again
+            self._limit.reset()
+        self._newest = stamp
+        if self._limit.is_due(stamp):
             self._draw(images[-1])
 
     def _take_info(self, info: CameraInfo) -> None:
@@ -165,7 +173,7 @@ class SceneOverlayNode(Node):
             lines = [self.scene.instruction or 'no instruction', self._title()]
             picture = draw_ghosts(
                 picture, ghosts, self._settings.opacity, [line for line in lines if line],
-                self._labels(ghosts),
+                self._labels(ghosts, stamp_ns(image.header.stamp)),
             )  # fmt: skip
         self._publisher.publish(image_message(image.header, picture, 'rgb8'))
 
@@ -202,17 +210,24 @@ class SceneOverlayNode(Node):
             self._drawn = key, ghosts_of(self.scene, camera)
         return self._drawn[1] or f'no object of the scene {self.scene.name} has a known shape'
 
-    def _labels(self, ghosts: tuple[Ghost, ...]) -> dict[str, str]:
-        """Texts at the objects: the type, and of the target how far off it is."""
+    def _labels(self, ghosts: tuple[Ghost, ...], stamp: int) -> dict[str, str]:
+        """Texts at the objects: the type, and of the target how far off it is, at a stamp, ns."""
         scene = self.scene
         labels = {each.name: scene.object(each.name).type.replace('_', ' ') for each in ghosts}
         pose = self._object
-        frame = '' if pose is None else pose.header.frame_id.lstrip('/')
-        if pose is not None and frame in ('', self._base_frame):
-            x, y = scene.target.position
-            off = np.array((pose.pose.position.x - x, pose.pose.position.y - y))
-            if np.isfinite(off).all():
-                labels[scene.target.name] += f' {1e3 * np.hypot(*off):.0f} mm off'
+        if pose is None:
+            return labels
+        frame = pose.header.frame_id.lstrip('/')
+        if frame not in ('', self._base_frame):
+            self._note(f'the pose of the target is in {frame!r}, not in {self._base_frame!r}')
+            return labels
+        if abs(stamp - stamp_ns(pose.header.stamp)) > POSE_AGE * SECOND:
+            labels[scene.target.name] += ' (its pose is old)'
+            return labels
+        x, y = scene.target.position
+        off = np.array((pose.pose.position.x - x, pose.pose.position.y - y))
+        if np.isfinite(off).all():
+            labels[scene.target.name] += f' {1e3 * np.hypot(*off):.0f} mm off'
         return labels
 
     # The loop.

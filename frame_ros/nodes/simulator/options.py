@@ -91,7 +91,9 @@ class SimulatorOptions(FrameOptions, RobotOptions):
     """Simulator node: a robot at a table, in real time."""
 
     seed: int = option(
-        0, 'seed of the first scene; the service reset_scene draws others', at_least=0
+        0,
+        'seed of the first scene; the service reset_scene draws others; not used with scenes_file',
+        at_least=0,
     )
     scenes_file: str = option(
         '',
@@ -189,6 +191,10 @@ class SimulatorOptions(FrameOptions, RobotOptions):
     @rule('friction', "'': scenes of files have ideal servos")
     def _is_of_drawn_scenes(self) -> bool:
         return not (self.friction and self.scenes_file)
+
+    @rule('scene', "'1' without scenes_file, which has the scenes")
+    def _has_scene_of_file(self) -> bool:
+        return bool(self.scenes_file) or self.scene == '1'
 
     @rule('cameras', 'some of its cameras: {self.known_cameras}')
     def _has_cameras(self) -> bool:

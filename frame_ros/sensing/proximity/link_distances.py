@@ -93,18 +93,22 @@ class DistanceReading:
     @property
     def is_link_partial(self) -> NDArray[np.bool_]:
         """(L,) whether a place not seen is nearer to a link than its distance, or than the reach
-        of what is looked at where it has none.
+        of what is looked at where it has none; or a camera gives nothing and that is beyond reach.
         """
         if self.unseen is None:
             return np.full(len(self.links), self._lacks_every_view)
-        return self.unseen.is_nearer(self.distances)
+        return self.unseen.is_nearer(self.distances) | self._is_beyond_reach(self.distances)
 
     @property
     def link_partial_reasons(self) -> tuple[str, ...]:
         """(L) why a link's distance is partial, in words; '' where it is not."""
         if self.unseen is None:
             return (self.blind if self._lacks_every_view else '',) * len(self.links)
-        return self.unseen.reasons(self.distances)
+        reasons = self.unseen.reasons(self.distances)
+        is_beyond = self._is_beyond_reach(self.distances)
+        return tuple(
+            why or (self.blind if beyond else '') for why, beyond in zip(reasons, is_beyond)
+        )
 
     @property
     def unobserved_distance(self) -> float:
@@ -115,10 +119,11 @@ class DistanceReading:
     def is_partial(self) -> bool:
         """True if a place not seen is nearer to the robot than `distance`, or than the reach of
         what is looked at where nothing was found. What a camera that did not look would have seen
-        counts as not seen; if no camera says what it saw, all is in question. What is unavailable
-        is not partial for that.
+        counts as not seen; if no camera says what it saw, all is in question, and so is what lies
+        beyond the places looked at. What is unavailable is not partial for that.
         """
-        return self._lacks_every_view or bool(self._is_in_question().any())
+        is_beyond = self._is_beyond_reach(np.array([self.distance]))
+        return self._lacks_every_view or bool(self._is_in_question().any() or is_beyond.any())
 
     @property
     def partial_reason(self) -> str:
@@ -132,7 +137,8 @@ class DistanceReading:
             if why:
                 links.setdefault(why, []).append(link)
         found = [f'{why}: {", ".join(names)}' for why, names in links.items()]
-        return '; '.join(found + blind) if found else ''
+        is_beyond = self._is_beyond_reach(np.array([self.distance])).any()
+        return '; '.join(found + blind) if found or is_beyond else ''
 
     @property
     def cautious_distance(self) -> float:
@@ -149,6 +155,14 @@ class DistanceReading:
     def _lacks_every_view(self) -> bool:
         """True if something is measured, and no camera says what it saw: it may be anywhere."""
         return self._lacks_a_camera and self.unseen is None
+
+    def _is_beyond_reach(self, measured: Array) -> NDArray[np.bool_]:
+        """Whether each distance, m, is none or beyond the places looked at, and a camera gives
+        nothing: what it would have seen nearer is not known.
+        """
+        if self.unseen is None or not self._lacks_a_camera:
+            return np.zeros(len(measured), np.bool_)
+        return ~(measured <= self.unseen.reach)
 
     def _is_in_question(self) -> NDArray[np.bool_]:
         if self.unseen is None:

@@ -37,6 +37,7 @@ from frame_ros.core.errors import CheckpointError, FrameRosError, MissingExtraEr
 from frame_ros.core.option_texts import from_texts, text_of
 from frame_ros.core.options import flat, flatten
 from frame_ros.core.shared_files import share_directory
+from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.policies.policy_names import policies
 from frame_ros.robots.profiles import find_profile
 
@@ -452,7 +453,7 @@ def test_settings_survive_the_way_through_text(kind):
         ({'timeout': '0'}, 'timeout is 0.0; it must be above 0 s'),
         ({'timeout': 'nan'}, 'timeout is nan; it must be a finite number, above 0 s'),
         ({'policy': ''}, "no policy ''"),
-        ({'policy': 'clever'}, "no policy 'clever'; known: scripted, hold, lerobot, remote"),
+        ({'policy': 'clever'}, f"no policy 'clever'; known: {', '.join(policies())}, or "),
         ({'policy_options': 'url=1'}, 'policy_options must be a YAML mapping such as'),
         ({'policy_options': '[url]'}, 'policy_options must be a YAML mapping such as'),
         ({'policy_options': '{a: 1, a: 2}'}, "'a' is given twice"),
@@ -795,3 +796,6 @@ def test_with_a_scene_file_its_overlay_runs_and_the_simulator_runs_its_scenes(tm
         check_run([overlay])
     with pytest.raises(FrameRosError, match='none without scenes_file'):
         ArmOptions(scene_overlay_parameters=own)
+    for kind in (DemoOptions, ArmOptions, SimulatorOptions):
+        with pytest.raises(FrameRosError, match="scene .*'1' without scenes_file"):
+            kind(scene='2')

@@ -172,8 +172,16 @@ def test_ghosts_are_those_of_the_scene_chosen_by_parameter_or_service(benches):
     pose = PoseStamped()
     x, y = FIRST.target.position
     pose.pose.position.x, pose.pose.position.y = x + 0.012, y - 0.005
+    pose.header.stamp = time_message(bench.stamp)
     bench.until(lambda: bench.node._object is not None, lambda: poses.publish(pose))
+    bench.node._object.header.stamp = time_message(bench.stamp)
     bench.shows(FIRST, ' 13 mm off')
+    bench.stamp += 2_000_000_000
+    bench.shows(FIRST, ' (its pose is old)')
+    bench.stamp -= 10_000_000_000  # the clock was set back
+    bench.picture()
+    bench.node._object.header.frame_id = 'map'
+    bench.until(lambda: "is in 'map', not in 'base_link'" in bench.node._problem, bench.image)
 
 
 def test_what_cannot_be_drawn_is_said(benches):
@@ -216,6 +224,9 @@ def test_a_camera_on_the_arm_follows_the_joints_and_says_when_they_are_old(bench
 
     bench.until(lambda: bench.node._drawn is not None, lambda: move(0.0))
     start = bench.node._drawn[0]
+    stamps = bench.node._pose._stamps  # a joint that no newer message has keeps its own
+    stamps[SO101.joint_names[0]] = START - 5_000_000_000
+    bench.until(lambda: 'joint state differs by' in bench.node._problem, bench.image)
     bench.until(lambda: bench.node._drawn[0] != start, lambda: move(0.3))
     bench.stamp += 5_000_000_000
     bench.until(lambda: 'the newest joint state differs by' in bench.node._problem, bench.image)

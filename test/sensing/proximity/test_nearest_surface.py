@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from frame_ros.robots.shapes.link_shapes import placed, sphere
 from frame_ros.sensing.proximity.depth.camera import DepthCamera
@@ -15,6 +16,7 @@ CAMERA = DepthCamera(101, 101, 100.0, 100.0, 50.0, 50.0)
 # 0.3 m behind the camera's wall, so that all the wall is in view and nothing is the robot.
 BALL = placed('ball', [sphere(0.05, [0.0, 0.0, 1.35])])
 QUIET = DepthOptions(depth_noise=0.0, thin_support=0, needs_links_in_view=False)
+PIXELS = evolve(QUIET, smoothing=1)  # each pixel stands for itself
 
 
 def distance(depth, settings=QUIET, ball=BALL):
@@ -52,6 +54,26 @@ def test_what_lies_behind_an_edge_moves_nothing():
     beside = placed('ball', [sphere(0.05, [0.3, 0.0, 1.0])])
     found = distance(step, ball=beside)
     assert found == pytest.approx(0.25, abs=1e-6)
+
+
+def test_a_step_within_the_tolerance_moves_its_edge_by_millimetres():
+    step = np.full((101, 101), 1012, np.uint16)
+    step[:, :51] = 1000
+    beside = placed('ball', [sphere(0.05, [0.3, 0.0, 1.0])])
+    pixels = distance(step, PIXELS, beside)
+    assert pixels <= distance(step, ball=beside) + 1e-9 <= pixels + 0.005
+
+
+def test_a_bar_and_a_ridge_within_the_tolerance_stay_where_they_are():
+    bar = np.full((101, 101), 1500, np.uint16)
+    bar[49:52] = 1485
+    x, _ = CAMERA.rays()
+    ridge = np.tile(np.rint(1e3 / (1.0 - 0.2 * np.abs(x))).astype(np.uint16), (101, 1))
+    for depth, middle in ((bar, 1.2), (ridge, 0.75)):
+        ball = placed('ball', [sphere(0.03, [0.0, 0.0, middle])])
+        settings = evolve(QUIET, min_valid_fraction=0.0)
+        pixel = distance(depth, evolve(PIXELS, min_valid_fraction=0.0), ball)
+        assert pixel - 1e-3 <= distance(depth, settings, ball) <= pixel + 0.003
 
 
 def test_a_thing_of_few_pixels_is_its_nearest_pixel():

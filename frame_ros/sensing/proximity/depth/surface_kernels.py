@@ -4,7 +4,9 @@
 
 The nearest of many noisy pixels is one whose noise points at the robot: its distance is too near,
 the more so the more pixels there are. The plane through its neighbours has a fraction of that
-noise. See `compiled` for what may stand here, and `kernels` for the arguments that functions share.
+noise. What is thin or pointed would be averaged with what lies behind it, so the point is never
+behind the mean of the 3 x 3 pixels about it. See `compiled` for what may stand here, and `kernels`
+for the arguments that functions share.
 """
 # mypy: disable-error-code="no-untyped-def,assignment"
 
@@ -45,15 +47,18 @@ def settle(image, scale, x, y, shapes, owners, support, chosen, found):
 @compiled
 def _on_plane(image, row, column, support):
     """Returns the depth at a pixel, in units of the image, of the plane through those around it at
-    about its depth; 0 if they are too few. A plane's inverse depth is linear in the picture.
+    about its depth, no farther than the mean of those next to it; 0 if they are too few. A plane's
+    inverse depth is linear in the picture.
     """
     sums, count = np.zeros((3, 4)), 0
-    low, high = np.inf, 0.0
+    low, near, nears = np.inf, 0.0, 0
     for down in range(max(row - HALF, 0), min(row + HALF + 1, image.shape[0])):
         for across in range(max(column - HALF, 0), min(column + HALF + 1, image.shape[1])):
             if kernels.agree(image[row, column], image[down, across], support):
                 value = np.float64(image[down, across])
-                low, high, count = min(low, value), max(high, value), count + 1
+                low, count = min(low, value), count + 1
+                if abs(down - row) <= 1 and abs(across - column) <= 1:
+                    near, nears = near + value, nears + 1
                 terms = (1.0, float(down - row), float(across - column), 1.0 / value)
                 for one in range(3):
                     for other in range(4):
@@ -63,7 +68,7 @@ def _on_plane(image, row, column, support):
     sums[1, 1] += RIDGE * count
     sums[2, 2] += RIDGE * count
     inverse = _first_unknown(sums)
-    return min(max(1.0 / inverse, low), high) if inverse > 0.0 else 0.0
+    return min(max(1.0 / inverse, low), near / nears) if inverse > 0.0 else 0.0
 
 
 @compiled

@@ -23,9 +23,7 @@ from frame_ros.sensing.proximity.unseen import (
 
 LOOKS = 5  # pixels of a place that are looked at: its middle, and four within its rim
 RIM = 0.7  # share of the radius at which these lie
-# Of them that must see past the middle: something that fills the place would be in the way of all.
-# One may be a mixed pixel at an edge.
-NEEDED = 2
+NEEDED = 3  # of them that must see the place
 
 
 @compiled
