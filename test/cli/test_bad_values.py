@@ -281,6 +281,18 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--metrics': FREE,  # of report alone, which checks it
         '--bins': (*COUNT, '1', '21'),
         '--level': ('x', '', 'nan', '0', '0.5'),
+        '--world': CHOICE,
+        '--mode': CHOICE,
+        '--budget': (*COUNT, '0'),
+        '--batch': (*COUNT, '0'),
+        '--mutations': (*COUNT, '0'),
+        '--instructions': INPUT,
+        '--photo': PAIRS,
+        '--camera-info': INPUT,
+        '--extrinsics': PAIRS,
+        '--only': FREE,  # of cards alone, which looks for it in the file
+        '--cell': POSITIVE,
+        '--area': ('x', ''),
     },
     'metrics': {'ID': ('nosuch', '')},
     'calibrate': {
