@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
@@ -43,6 +45,7 @@ from frame_ros.robots import Robot
 
 Array = NDArray[np.float64]
 DEPTH = 50
+MOST_COMMANDS = 1000  # taken of a topic at a time
 RECOVERY_TIMEOUT = 10.0  # s
 HAND_TIMEOUT = 1.0  # s to wait for the hand before the first state is published
 
@@ -69,7 +72,7 @@ class FciDriver:
         )
         self._loop: FciLoop | None = None
         self._hand: FrankyHand | None = None
-        self._inputs: list[FittingSubscription] = []
+        self._inputs: list[tuple[FittingSubscription, Callable[[Any, int], None]]] = []
         self._recovery: Service | None = None
         self._fingers = len(robot.grippers) if settings.fci.gripper else 0
         self._publishers = FciPublishers(node, settings, robot)
@@ -103,11 +106,11 @@ class FciDriver:
     def _create_inputs(self) -> None:
         node = self._node
         self._inputs = [
-            FittingSubscription(node, JOINT_COMMANDS, self._on_command, depth=DEPTH, is_live=True)
+            (FittingSubscription(node, JOINT_COMMANDS, depth=DEPTH, is_live=True), self._on_command)
         ]
         if self._settings.fci.control == POSE:
             self._inputs.append(
-                FittingSubscription(node, POSE_COMMANDS, self._on_pose, depth=DEPTH, is_live=True)
+                (FittingSubscription(node, POSE_COMMANDS, depth=DEPTH, is_live=True), self._on_pose)
             )
         self._recovery = node.create_service(*endpoint(RECOVER), self._on_recover)
 
@@ -126,8 +129,8 @@ class FciDriver:
                 f'{counts.stale}; holds {counts.holds}, aborts {counts.aborts}, losses '
                 f'{counts.losses}'
             )
-        for each in self._inputs:  # the loop has taken from them
-            each.destroy()
+        for subscription, _ in self._inputs:  # the loop has taken from them
+            subscription.destroy()
         self._inputs = []
         hand, self._hand = self._hand, None
         if hand is not None:
@@ -148,20 +151,22 @@ class FciDriver:
     # In the loop's thread.
 
     def _poll(self) -> None:
-        for each in self._inputs:
+        for subscription, handle in self._inputs:
             try:
-                each.poll()
+                for message, info in subscription.take(MOST_COMMANDS):
+                    handle(message, info['received_timestamp'])
             except Exception as error:  # who stops the arm must not end
                 self._warn_of(f'{type(error).__name__}: {error}')
 
-    def _on_command(self, message: JointState) -> None:
+    def _on_command(self, message: JointState, received: int) -> None:
         if self._loop is None:
             return
         positions, velocities = np.array(message.position), np.array(message.velocity)
         stamp = stamp_ns(message.header.stamp)
-        self._warn_of(self._loop.commands.joints(stamp, message.name, positions, velocities))
+        commands = self._loop.commands
+        self._warn_of(commands.joints(stamp, message.name, positions, velocities, received))
 
-    def _on_pose(self, message: PoseStamped) -> None:
+    def _on_pose(self, message: PoseStamped, received: int) -> None:
         if self._loop is None:
             return
         frame, base = message.header.frame_id, self._robot.base_link
@@ -171,7 +176,7 @@ class FciDriver:
             return
         at, turned = message.pose.position, message.pose.orientation
         pose = np.array((at.x, at.y, at.z, turned.x, turned.y, turned.z, turned.w))
-        self._warn_of(self._loop.commands.pose(stamp_ns(message.header.stamp), pose))
+        self._warn_of(self._loop.commands.pose(stamp_ns(message.header.stamp), pose, received))
 
     def _warn_of(self, problem: str) -> None:
         if problem:
