@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot driver with a Franka arm over real rclpy, against franky-sim over TCP and UDP."""
 
+import os
 import time
 from threading import Event
 
@@ -92,9 +93,15 @@ class Bench:
         rclpy.try_shutdown(context=self.context)
 
 
+def scheduler():
+    """The policy of this thread."""
+    return os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK
+
+
 @pytest.fixture()
 def bench(ros_domain, server):
     benches = []
+    before = scheduler()
 
     def start(**parameters):
         benches.append(Bench(server, **parameters))
@@ -104,6 +111,7 @@ def bench(ros_domain, server):
     yield start
     for each in benches:
         each.close()
+    assert scheduler() == before
 
 
 def test_states_and_estimates_under_franka_ros2_s_names(bench):

@@ -23,7 +23,7 @@ from std_srvs.srv import Trigger
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.health import Status
 from frame_ros.core.repeated_warnings import RepeatedWarnings
-from frame_ros.core.thread_priority import raise_priority
+from frame_ros.core.thread_priority import lower_priority, raise_priority
 from frame_ros.core.time import stamp_ns
 from frame_ros.hardware.franky.arm import FrankyArm
 from frame_ros.hardware.franky.hand import FrankyHand
@@ -74,6 +74,7 @@ class FciDriver:
         self._hand: FrankyHand | None = None
         self._inputs: list[tuple[FittingSubscription, Callable[[Any, int], None]]] = []
         self._recovery: Service | None = None
+        self._raised = 0  # native id of the thread that started it, if its priority was raised
         self._fingers = len(robot.grippers) if settings.fci.gripper else 0
         self._publishers = FciPublishers(node, settings, robot)
 
@@ -94,7 +95,8 @@ class FciDriver:
             self._hand.start()
             self._hand.ready.wait(HAND_TIMEOUT)
         # While another thread has the interpreter's lock the loop waits for it.
-        raise_priority(PRIORITY - 1, thread=threading.main_thread().native_id or 0)
+        thread = threading.get_native_id()
+        self._raised = thread if raise_priority(PRIORITY - 1) else 0
         self._loop.start()
         fci = self._settings.fci
         self._log.info(
@@ -136,6 +138,9 @@ class FciDriver:
         if hand is not None:
             hand.stop()
         self._arm.close()
+        raised, self._raised = self._raised, 0
+        if raised:
+            lower_priority(raised)
 
     def release(self) -> None:
         """Takes the publishers off the node."""
