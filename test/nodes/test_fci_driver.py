@@ -21,6 +21,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -347,3 +348,11 @@ def test_an_arm_that_falls_silent_is_lost_and_found_again(ros_domain):
         server.silence(False)
         found.close()
         server.kill()
+
+
+def test_states_bear_simulated_time(bench):
+    found = bench(use_sim_time=True)
+    clock = found.node.create_publisher(Clock, '/clock', 10)
+    now = Clock()
+    now.clock.sec, now.clock.nanosec = 700, 500_000_000
+    found.until(lambda: found.states[-1].header.stamp.sec == 700, lambda: clock.publish(now))
