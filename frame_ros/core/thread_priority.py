@@ -56,9 +56,15 @@ def raise_receiving(priority: int) -> int:
     return raised
 
 
-def lower_priority() -> None:
-    """Removes the calling thread's real-time priority, if it has one."""
-    if hasattr(os, 'SCHED_FIFO') and os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK:
-        # Only a privileged user may clear SCHED_RESET_ON_FORK (sched(7)).
-        policy = os.SCHED_OTHER | os.SCHED_RESET_ON_FORK
-        os.sched_setscheduler(0, policy, os.sched_param(0))
+def lower_priority(thread: int = 0) -> None:
+    """Removes a thread's real-time priority, if it has one and has not ended.
+
+    thread: its native id; 0: the calling one.
+    """
+    if not hasattr(os, 'SCHED_FIFO'):
+        return
+    with contextlib.suppress(ProcessLookupError):
+        if os.sched_getscheduler(thread) & ~os.SCHED_RESET_ON_FORK:
+            # Only a privileged user may clear SCHED_RESET_ON_FORK (sched(7)).
+            policy = os.SCHED_OTHER | os.SCHED_RESET_ON_FORK
+            os.sched_setscheduler(thread, policy, os.sched_param(0))

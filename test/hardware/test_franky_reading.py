@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from frame_ros.hardware.franky import arm as arm_module
 from frame_ros.hardware.franky.arrivals import CYCLE, Arrivals
+from frame_ros.hardware.franky.options import FciOptions
 from frame_ros.hardware.franky.reading import ReadingMaker
 
 MODES = ('Other', 'Idle', 'Move', 'Guiding', 'Reflex', 'UserStopped', 'AutomaticErrorRecovery')
@@ -101,3 +103,51 @@ def test_a_count_that_begins_again_does_so_with_its_arrival():
     assert arrivals.due(701) == pytest.approx(9.001)
     arrivals.note(3, 9.2, True)
     assert arrivals.due(4) == pytest.approx(9.201)
+
+
+class SimulatedTime:
+    """A clock of time that passes only by its calls."""
+
+    now = 100.0
+
+    def monotonic(self):
+        return self.now
+
+    def monotonic_ns(self):
+        return int(self.now * 1e9)
+
+    def sleep(self, duration):
+        self.now += duration + 6e-5
+
+
+class SentStates:
+    """A moving arm that sends a state every ms, with jitter."""
+
+    is_in_control = True
+
+    def __init__(self, clock, count=12_000):
+        self.clock = clock
+        jitter = np.abs(np.random.default_rng(0).normal(0.0, 3e-5, count))
+        self.times = clock.now + CYCLE * np.arange(count) + jitter
+
+    @property
+    def state(self):
+        self.clock.now += 1e-5
+        count = int(np.searchsorted(self.times, self.clock.now, side='right'))
+        return SimpleNamespace(time=SimpleNamespace(to_msec=lambda: count))
+
+
+def test_every_fourth_state_is_read_where_more_are_not_due(monkeypatch):
+    clock = SimulatedTime()
+    monkeypatch.setattr(arm_module, 'time', clock)
+    monkeypatch.setattr(arm_module, 'import_franky', lambda: SimpleNamespace(
+        JointVelocityWaypoint=lambda rates: rates, RobotMode=SimpleNamespace(
+            **{name: name for name in MODES})))  # fmt: skip
+    options = FciOptions(rate=250.0, estimates_rate=250.0)
+    assert options.cycle == 4
+    arm = arm_module.FrankyArm('nobody', options, np.ones(7), np.ones(7))
+    arm._robot = SentStates(clock)
+    clock.now += CYCLE
+    counts = [arm.read().count for _ in range(2_500)]
+    gaps = np.diff(counts)
+    assert gaps.min() == 4 and gaps.mean() < 4.05

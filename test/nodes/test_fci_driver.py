@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot driver with a Franka arm over real rclpy, against franky-sim over TCP and UDP."""
 
+import os
+import time
+from threading import Event
+
 import numpy as np
 import pytest
 from fci_server import FciServer
@@ -17,6 +21,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -89,9 +94,15 @@ class Bench:
         rclpy.try_shutdown(context=self.context)
 
 
+def scheduler():
+    """The policy of this thread."""
+    return os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK
+
+
 @pytest.fixture()
 def bench(ros_domain, server):
     benches = []
+    before = scheduler()
 
     def start(**parameters):
         benches.append(Bench(server, **parameters))
@@ -101,6 +112,7 @@ def bench(ros_domain, server):
     yield start
     for each in benches:
         each.close()
+    assert scheduler() == before
 
 
 def test_states_and_estimates_under_franka_ros2_s_names(bench):
@@ -196,10 +208,37 @@ def test_commands_that_cannot_be_followed_are_refused(bench):
     assert 'not finite' in take(0, NAMES[:7], none, np.full(7, np.nan))
     assert 'velocities are wanted of' in take(0, NAMES[:2], none, np.zeros(2))
     assert 'old' in take(1, NAMES[:7], goal, none)
-    assert found.state.counts.refused == 4 and found.state.counts.stale == 1
+    assert 'old' in take(0, NAMES[:7], goal, none, time.time_ns() - 10**9)
+    assert found.state.counts.refused == 4 and found.state.counts.stale == 2
+    before = time.monotonic()
+    assert not take(0, NAMES[:7], goal, none, time.time_ns() + 10**12)
+    found.until(lambda: found.driver._fci._loop._last_command)
+    assert before <= found.driver._fci._loop._last_command <= time.monotonic()
 
 
-def test_after_a_reflex_it_waits_for_the_recovery(bench, server):
+def test_the_age_of_a_command_counts_from_its_reception(bench, monkeypatch):
+    found = bench(command_timeout=0.2)
+    arm, goal, waits, goes_on = found.driver._fci._arm, found.positions, Event(), Event()
+    read = arm.read
+
+    def stalled_read():
+        waits.set()
+        goes_on.wait(10.0)
+        return read()
+
+    monkeypatch.setattr(arm, 'read', stalled_read)
+    assert waits.wait(10.0)
+    found.commands.publish(JointState(name=NAMES[:7], position=goal[:7].tolist()))
+    time.sleep(0.4)
+    goes_on.set()
+    found.until(lambda: found.state.counts.commands)
+    assert found.state.counts.stale == 1
+    states = found.state.counts.states
+    found.until(lambda: found.state.counts.states > states + 5)
+    assert found.state.counts.sent == 0
+
+
+def test_after_a_reflex_it_waits_for_the_recovery(bench, server, monkeypatch):
     found = bench()
     goal = found.positions[:7]
     found.until(lambda: found.state.activity is Activity.FOLLOWING, lambda: found.command(goal))
@@ -208,9 +247,22 @@ def test_after_a_reflex_it_waits_for_the_recovery(bench, server):
     assert 'eflex' in found.state.problem
     refused = found.state.counts.refused
     found.until(lambda: found.state.counts.refused > refused + 3, lambda: found.command(goal))
+    driver, sent = found.driver._fci, found.state.counts.sent
+    recover = driver._arm.recover
+
+    def recover_slowly():
+        recover()
+        driver._poll()
+        found.command(goal)
+        assert driver._inputs[0][0].wait(10.0)
+
+    monkeypatch.setattr(driver._arm, 'recover', recover_slowly)
     answer = found.recovery.call_async(Trigger.Request())
     found.until(answer.done)
     assert answer.result().success, answer.result().message
+    states = found.state.counts.states
+    found.until(lambda: found.state.counts.states > states + 5)
+    assert found.state.counts.sent == sent  # a command from before the recovery is not followed
     found.until(lambda: found.state.activity is Activity.FOLLOWING, lambda: found.command(goal))
 
 
@@ -296,3 +348,11 @@ def test_an_arm_that_falls_silent_is_lost_and_found_again(ros_domain):
         server.silence(False)
         found.close()
         server.kill()
+
+
+def test_states_bear_simulated_time(bench):
+    found = bench(use_sim_time=True)
+    clock = found.node.create_publisher(Clock, '/clock', 10)
+    now = Clock()
+    now.clock.sec, now.clock.nanosec = 700, 500_000_000
+    found.until(lambda: found.states[-1].header.stamp.sec == 700, lambda: clock.publish(now))

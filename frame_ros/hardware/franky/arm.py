@@ -125,7 +125,7 @@ class FrankyArm:
                 time.sleep(min(left, self._cycle * CYCLE))
         state = robot.state
         count = state.time.to_msec()
-        is_first_look = count != self._last_count
+        is_first_look = not self._is_early(count)
         if not is_first_look:
             state, count = self._look_on()
         now = time.monotonic()
@@ -137,7 +137,7 @@ class FrankyArm:
         return self._maker.make(state, time.monotonic_ns(), count)
 
     def _look_on(self) -> tuple[Any, int]:
-        """Returns the next state and its count, as soon as it is here."""
+        """Returns the next state that is due and its count, as soon as it is here."""
         deadline = time.monotonic() + self._options.answer_timeout
         while True:
             if time.monotonic() > deadline:
@@ -147,8 +147,14 @@ class FrankyArm:
             time.sleep(POLL)
             state = self._robot.state
             count = state.time.to_msec()
-            if count != self._last_count:
+            if not self._is_early(count):
                 return state, count
+
+    def _is_early(self, count: int) -> bool:
+        """Returns whether a state of this count comes before the next that is due; one whose count
+        has begun again does not.
+        """
+        return 0 <= self._last_count <= count < self._last_count + self._cycle
 
     def errors(self) -> str:
         """The errors that the arm reports now, or that ended its last motion; '': none.

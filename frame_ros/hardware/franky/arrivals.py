@@ -30,7 +30,7 @@ class Arrivals:
 
     def note(self, count: int, now: float, is_first_look: bool) -> None:
         """Learns from the state of this count, found at `now`, s of time.monotonic().
-        is_first_look: False if an earlier look for it found none.
+        is_first_look: False if an earlier look for it found none, or one that was not due yet.
         """
         late = now - self.due(count)
         self._behind = self._behind + 1 if late > BEHIND and not is_first_look else 0

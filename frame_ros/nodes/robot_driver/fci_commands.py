@@ -34,7 +34,7 @@ class FciCommand:
     Attributes:
         values: (7,) goals in rad, rates in rad/s, or a pose.
         time: s, its stamp, or without one its arrival.
-        arrival: s of time.monotonic().
+        arrival: s of time.monotonic() at which the middleware had it.
         is_rates: True if the values are rates.
     """
 
@@ -70,27 +70,40 @@ class FciCommands:
         self._goals: Array | None = None  # of all joints, of the last command or as found
         self._newest: FciCommand | None = None
 
-    def joints(self, stamp: int, names: Sequence[str], positions: Array, velocities: Array) -> str:
+    def joints(
+        self,
+        stamp: int,
+        names: Sequence[str],
+        positions: Array,
+        velocities: Array,
+        received: int = 0,
+    ) -> str:
         """Takes a command of joints, to be followed in the next cycle; returns why it is refused,
         or ''.
 
         stamp: ns on the node's clock, 0 if there is none. positions: rad, m of a finger.
         velocities: rad/s, followed where there are no positions and `fci.control` is
-        joint_velocity.
+        joint_velocity. received: ns of the system clock at which the middleware had it, from which
+        its age counts, however late it is taken; 0: now.
         """
-        if problem := self._too_old(stamp):
+        arrival = _arrival(received)
+        if problem := self._too_old(stamp, arrival):
             return problem
         is_rates = not len(positions) and len(velocities) > 0
         with self._lock:
-            problem = self._take_rates(stamp, names, velocities) if is_rates else ''
+            problem = self._take_rates(stamp, arrival, names, velocities) if is_rates else ''
             if not is_rates:
-                problem = self._take_positions(stamp, names, positions)
+                problem = self._take_positions(stamp, arrival, names, positions)
         self._counts.refused += int(bool(problem))
         return problem
 
-    def pose(self, stamp: int, pose: Array) -> str:
-        """Takes a pose of the end effector (7,) in the base; returns why it is refused, or ''."""
-        if problem := self._too_old(stamp):
+    def pose(self, stamp: int, pose: Array, received: int = 0) -> str:
+        """Takes a pose of the end effector (7,) in the base; returns why it is refused, or ''.
+
+        stamp, received: as of `joints`.
+        """
+        arrival = _arrival(received)
+        if problem := self._too_old(stamp, arrival):
             return problem
         with self._lock:
             problem = self._obstacle()
@@ -99,7 +112,7 @@ class FciCommands:
             if not problem and abs(float(np.linalg.norm(pose[3:])) - 1.0) > 0.01:
                 problem = f'the quaternion {pose[3:].round(3).tolist()} has not the length 1'
             if not problem:
-                self._newest = self._made(pose, stamp)
+                self._newest = _made(pose, stamp, arrival)
         self._counts.refused += int(bool(problem))
         return problem
 
@@ -121,16 +134,20 @@ class FciCommands:
             if not keeps_newest:
                 self._newest = None
 
-    def _too_old(self, stamp: int) -> str:
+    def _too_old(self, stamp: int, arrival: float) -> str:
         """Counts a command; returns why it is too old."""
         self._counts.commands += 1
-        age = (self._clock.now().nanoseconds - stamp) / SECOND if stamp else 0.0
+        age = time.monotonic() - arrival
+        if stamp:
+            age = max(age, (self._clock.now().nanoseconds - stamp) / SECOND)
         if age <= self._settings.command_timeout:
             return ''
         self._counts.stale += 1
         return f'it is {age:.2f} s old, more than command_timeout'
 
-    def _take_positions(self, stamp: int, names: Sequence[str], positions: Array) -> str:
+    def _take_positions(
+        self, stamp: int, arrival: float, names: Sequence[str], positions: Array
+    ) -> str:
         command = self._check.read(names, positions)
         problem = self._obstacle() or (command.text if isinstance(command, Reason) else '')
         if problem or not isinstance(command, NamedPositions):
@@ -141,10 +158,12 @@ class FciCommands:
         if (chosen >= self._count).any():
             self._set_width(2.0 * float(self._goals[self._count]))
         if (chosen < self._count).any() and self._settings.fci.control != POSE:
-            self._newest = self._made(self._goals[: self._count].copy(), stamp)
+            self._newest = _made(self._goals[: self._count].copy(), stamp, arrival)
         return ''
 
-    def _take_rates(self, stamp: int, names: Sequence[str], velocities: Array) -> str:
+    def _take_rates(
+        self, stamp: int, arrival: float, names: Sequence[str], velocities: Array
+    ) -> str:
         if self._settings.fci.control != VELOCITY:
             return "it has velocities without positions; fci.control is not 'joint_velocity'"
         arm = self._check.names[: self._count]
@@ -155,15 +174,20 @@ class FciCommands:
         if problem := self._obstacle():
             return problem
         order = [list(names).index(name) for name in arm]
-        self._newest = self._made(velocities[order], stamp, is_rates=True)
+        self._newest = _made(velocities[order], stamp, arrival, is_rates=True)
         return ''
-
-    @staticmethod
-    def _made(values: Array, stamp: int, is_rates: bool = False) -> FciCommand:
-        arrival = time.monotonic()
-        return FciCommand(values, stamp / SECOND if stamp else arrival, arrival, is_rates)
 
     def _obstacle(self) -> str:
         """Returns why no command can be taken now."""
         found = self._find_obstacle()
         return found or ('' if self._goals is not None else 'the arm has not been read yet')
+
+
+def _made(values: Array, stamp: int, arrival: float, is_rates: bool = False) -> FciCommand:
+    return FciCommand(values, stamp / SECOND if stamp else arrival, arrival, is_rates)
+
+
+def _arrival(received: int) -> float:
+    """Returns s of time.monotonic() of a reception, ns of the system clock; now for 0."""
+    age = (time.time_ns() - received) / SECOND if received else 0.0
+    return time.monotonic() - max(0.0, age)

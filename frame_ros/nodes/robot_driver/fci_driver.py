@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
@@ -21,7 +23,7 @@ from std_srvs.srv import Trigger
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.health import Status
 from frame_ros.core.repeated_warnings import RepeatedWarnings
-from frame_ros.core.thread_priority import raise_priority
+from frame_ros.core.thread_priority import lower_priority, raise_priority
 from frame_ros.core.time import stamp_ns
 from frame_ros.hardware.franky.arm import FrankyArm
 from frame_ros.hardware.franky.hand import FrankyHand
@@ -43,6 +45,7 @@ from frame_ros.robots import Robot
 
 Array = NDArray[np.float64]
 DEPTH = 50
+MOST_COMMANDS = 1000  # taken of a topic at a time
 RECOVERY_TIMEOUT = 10.0  # s
 HAND_TIMEOUT = 1.0  # s to wait for the hand before the first state is published
 
@@ -69,8 +72,9 @@ class FciDriver:
         )
         self._loop: FciLoop | None = None
         self._hand: FrankyHand | None = None
-        self._inputs: list[FittingSubscription] = []
+        self._inputs: list[tuple[FittingSubscription, Callable[[Any, int], None]]] = []
         self._recovery: Service | None = None
+        self._raised = 0  # native id of the thread that started it, if its priority was raised
         self._fingers = len(robot.grippers) if settings.fci.gripper else 0
         self._publishers = FciPublishers(node, settings, robot)
 
@@ -91,7 +95,8 @@ class FciDriver:
             self._hand.start()
             self._hand.ready.wait(HAND_TIMEOUT)
         # While another thread has the interpreter's lock the loop waits for it.
-        raise_priority(PRIORITY - 1, thread=threading.main_thread().native_id or 0)
+        thread = threading.get_native_id()
+        self._raised = thread if raise_priority(PRIORITY - 1) else 0
         self._loop.start()
         fci = self._settings.fci
         self._log.info(
@@ -103,11 +108,11 @@ class FciDriver:
     def _create_inputs(self) -> None:
         node = self._node
         self._inputs = [
-            FittingSubscription(node, JOINT_COMMANDS, self._on_command, depth=DEPTH, is_live=True)
+            (FittingSubscription(node, JOINT_COMMANDS, depth=DEPTH, is_live=True), self._on_command)
         ]
         if self._settings.fci.control == POSE:
             self._inputs.append(
-                FittingSubscription(node, POSE_COMMANDS, self._on_pose, depth=DEPTH, is_live=True)
+                (FittingSubscription(node, POSE_COMMANDS, depth=DEPTH, is_live=True), self._on_pose)
             )
         self._recovery = node.create_service(*endpoint(RECOVER), self._on_recover)
 
@@ -126,13 +131,16 @@ class FciDriver:
                 f'{counts.stale}; holds {counts.holds}, aborts {counts.aborts}, losses '
                 f'{counts.losses}'
             )
-        for each in self._inputs:  # the loop has taken from them
-            each.destroy()
+        for subscription, _ in self._inputs:  # the loop has taken from them
+            subscription.destroy()
         self._inputs = []
         hand, self._hand = self._hand, None
         if hand is not None:
             hand.stop()
         self._arm.close()
+        raised, self._raised = self._raised, 0
+        if raised:
+            lower_priority(raised)
 
     def release(self) -> None:
         """Takes the publishers off the node."""
@@ -148,20 +156,22 @@ class FciDriver:
     # In the loop's thread.
 
     def _poll(self) -> None:
-        for each in self._inputs:
+        for subscription, handle in self._inputs:
             try:
-                each.poll()
+                for message, info in subscription.take(MOST_COMMANDS):
+                    handle(message, info['received_timestamp'])
             except Exception as error:  # who stops the arm must not end
                 self._warn_of(f'{type(error).__name__}: {error}')
 
-    def _on_command(self, message: JointState) -> None:
+    def _on_command(self, message: JointState, received: int) -> None:
         if self._loop is None:
             return
         positions, velocities = np.array(message.position), np.array(message.velocity)
         stamp = stamp_ns(message.header.stamp)
-        self._warn_of(self._loop.commands.joints(stamp, message.name, positions, velocities))
+        commands = self._loop.commands
+        self._warn_of(commands.joints(stamp, message.name, positions, velocities, received))
 
-    def _on_pose(self, message: PoseStamped) -> None:
+    def _on_pose(self, message: PoseStamped, received: int) -> None:
         if self._loop is None:
             return
         frame, base = message.header.frame_id, self._robot.base_link
@@ -171,7 +181,7 @@ class FciDriver:
             return
         at, turned = message.pose.position, message.pose.orientation
         pose = np.array((at.x, at.y, at.z, turned.x, turned.y, turned.z, turned.w))
-        self._warn_of(self._loop.commands.pose(stamp_ns(message.header.stamp), pose))
+        self._warn_of(self._loop.commands.pose(stamp_ns(message.header.stamp), pose, received))
 
     def _warn_of(self, problem: str) -> None:
         if problem:

@@ -126,6 +126,7 @@ class FciLoop:
                 done[0] = HEALTHY
                 return
             self._arm.recover()
+            self._poll()  # what came meanwhile is refused
             self.commands.drop()
             self._activity, self._problem = Activity.HOLDING, ''
 
@@ -202,7 +203,8 @@ class FciLoop:
             self._servo.reset()
             largest = self._arm.largest_rates
             rates = np.clip(command.values, -largest, largest)
-            self._arm.follow_velocities(rates, self._settings.command_timeout)
+            left = command.arrival + self._settings.command_timeout - time.monotonic()
+            self._arm.follow_velocities(rates, left)
         else:
             goals = self._limited(command.values, reading.positions)
             if control == VELOCITY:
