@@ -12,7 +12,8 @@ from frame_ros.policies.registry import make_policy
 
 
 def test_an_unknown_policy_names_the_known_ones():
-    with pytest.raises(PolicyError, match="no policy 'magic'; known: scripted, scripted_tasks, planted_weaknesses, hold, lerobot, "):
+    known = 'scripted, scripted_tasks, planted_weaknesses, hold, lerobot, '
+    with pytest.raises(PolicyError, match=f"no policy 'magic'; known: {known}"):
         make_policy('magic')
 
 

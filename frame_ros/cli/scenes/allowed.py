@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which options the actions of `frame-ros scenes` take: any other is refused, not ignored."""
+"""Options that each action of `frame-ros scenes` takes; any other is refused, not ignored."""
 
 from __future__ import annotations
 
