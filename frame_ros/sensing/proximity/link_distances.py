@@ -157,8 +157,8 @@ class DistanceReading:
         return self._lacks_a_camera and self.unseen is None
 
     def _is_beyond_reach(self, measured: Array) -> NDArray[np.bool_]:
-        """Returns whether each distance, m, is none or beyond the places looked at, and a camera gives
-        nothing: what it would have seen nearer is not known.
+        """Returns whether each distance, m, is none or beyond the places looked at, and a camera
+        gives nothing: what it would have seen nearer is not known.
         """
         if self.unseen is None or not self._lacks_a_camera:
             return np.zeros(len(measured), np.bool_)
