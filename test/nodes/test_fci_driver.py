@@ -248,7 +248,7 @@ def test_after_a_reflex_it_waits_for_the_recovery(bench, server, monkeypatch):
     refused = found.state.counts.refused
     found.until(lambda: found.state.counts.refused > refused + 3, lambda: found.command(goal))
     driver, sent = found.driver._fci, found.state.counts.sent
-    recover = driver._arm.recover
+    recover, refused = driver._arm.recover, []
 
     def recover_slowly():
         recover()
@@ -257,12 +257,14 @@ def test_after_a_reflex_it_waits_for_the_recovery(bench, server, monkeypatch):
         assert driver._inputs[0][0].wait(10.0)
 
     monkeypatch.setattr(driver._arm, 'recover', recover_slowly)
+    monkeypatch.setattr(driver, '_warn_of', refused.append)
     answer = found.recovery.call_async(Trigger.Request())
     found.until(answer.done)
     assert answer.result().success, answer.result().message
     states = found.state.counts.states
     found.until(lambda: found.state.counts.states > states + 5)
-    assert found.state.counts.sent == sent  # a command from before the recovery is not followed
+    assert found.state.counts.sent == sent
+    assert 'stopped itself' in [text for text in refused if text][-1]
     found.until(lambda: found.state.activity is Activity.FOLLOWING, lambda: found.command(goal))
 
 
