@@ -138,7 +138,10 @@ def _metrics(group: GroupStudy) -> Part:
     ]
     significant = [each for each in _by_p(others) if each.is_significant]
     content: list[Table | Figure] = [overview_figure(group.effects)]
-    if significant:
+    if all(each.scenes < LEAST_SCENES for each in group.effects):
+        texts.append(f'A test needs {LEAST_SCENES} scenes.')
+        content = []
+    elif significant:
         content.append(effects_figure(significant, 'Metrics by factor, the smallest p first.'))
     else:
         texts.append('No factor has a significant effect on a metric.')
