@@ -12,7 +12,7 @@ source env.bash || exit 1
 run_as() {
   echo "== torch: $1, OpenBLAS: $2, NumPy without: $3"
   ATEN_CPU_CAPABILITY="$1" OPENBLAS_CORETYPE="$2" NPY_DISABLE_CPU_FEATURES="$3" \
-    python -m pytest -q --numprocesses "$(nproc)" --dist loadfile "${@:4}"
+    python -m pytest -q --numprocesses "$(env -u OMP_NUM_THREADS nproc)" --dist loadfile "${@:4}"
 }
 
 # NumPy refuses the names of features that it was not built with.
