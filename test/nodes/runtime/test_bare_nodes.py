@@ -20,7 +20,9 @@ from frame_ros.bringup.declared_nodes import topics_of  # noqa: E402
 from frame_ros.nodes.runtime.endpoints import quality_of  # noqa: E402
 
 PACKAGE = Path(__file__).resolve().parents[3] / 'frame_ros'
-NODES = sorted(path.parent.name for path in PACKAGE.glob('nodes/*/__main__.py'))
+# Node that cannot run without a parameter -> what it says; see its own test below.
+NEEDING = {'scene_overlay': 'the parameter scenes_file is empty'}
+NODES = sorted({path.parent.name for path in PACKAGE.glob('nodes/*/__main__.py')} - set(NEEDING))
 WITH_LEROBOT = ('robot_driver', 'teleoperator')
 # Node that waits unconfigured -> what for.
 WAITING = {**dict.fromkeys(WITH_LEROBOT, 'needs its port'), 'monitor': 'no threshold'}
@@ -70,6 +72,14 @@ def test_a_node_without_parameters_runs_and_ends_cleanly(probe, name, tmp_path):
             process.kill()
             process.wait()
     assert 'Traceback' not in log.read_text() and 'FATAL' not in log.read_text()
+
+
+@pytest.mark.parametrize('name', NEEDING)
+def test_a_node_that_needs_a_parameter_says_so_and_ends(name, ros_domain, tmp_path):
+    command = [sys.executable, '-m', f'frame_ros.nodes.{name}']
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE)
+    assert done.returncode != 0 and 'Traceback' not in done.stderr
+    assert NEEDING[name] in done.stderr + done.stdout
 
 
 def test_a_monitor_with_thresholds_has_the_topics_that_it_declares(probe, tmp_path):
