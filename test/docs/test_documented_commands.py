@@ -132,7 +132,7 @@ def place(tmp_path_factory) -> Path:
     write_scenes(folder / 'scenes.yaml', drawn)
     (folder / 'campaign').mkdir()
     write_scenes(folder / 'campaign' / 'scenes.json', drawn)
-    steps = {'paper': {'grasp': True, 'lift': True, 'success': True}}
+    steps = dict.fromkeys(('paper', 'code'), {'grasp': True, 'lift': True, 'success': True})
     trial = TrialResult(scene=drawn[0].name, policy='hold', steps=steps)
     (folder / 'campaign' / 'results.jsonl').write_text(f'{trial.line()}\n')
     (folder / 'ideas.txt').write_text('grasp the cube\n')
