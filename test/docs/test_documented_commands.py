@@ -47,6 +47,7 @@ from frame_ros.confidence.calibration_file import CalibrationFile  # noqa: E402
 from frame_ros.confidence.calibration_parts import HorizonThresholds  # noqa: E402
 from frame_ros.core.option_texts import from_texts  # noqa: E402
 from frame_ros.core.options import flat  # noqa: E402
+from frame_ros.evaluation.scene_trials.folder import FORMAT  # noqa: E402
 from frame_ros.evaluation.scene_trials.result import TrialResult  # noqa: E402
 from frame_ros.scenes.description.files import write_scenes  # noqa: E402
 from frame_ros.scenes.generation.generator import generate  # noqa: E402
@@ -134,6 +135,8 @@ def place(tmp_path_factory) -> Path:
     write_scenes(folder / 'campaign' / 'scenes.json', drawn)
     steps = dict.fromkeys(('paper', 'code'), {'grasp': True, 'lift': True, 'success': True})
     trial = TrialResult(scene=drawn[0].name, policy='hold', steps=steps)
+    settings = {'format': FORMAT, 'policy': 'hold'}
+    (folder / 'campaign' / 'campaign.json').write_text(json.dumps(settings))
     (folder / 'campaign' / 'results.jsonl').write_text(f'{trial.line()}\n')
     (folder / 'ideas.txt').write_text('grasp the cube\n')
     return folder

@@ -14,12 +14,16 @@ from typing import Any
 import attrs
 
 from frame_ros.core.errors import SetupError
-from frame_ros.core.input_files import load_json, read_text
+from frame_ros.evaluation.scene_trials.folder import (
+    RESULTS,
+    SCENES,
+    SETTINGS,
+    CampaignContent,
+    read_campaign,
+)
 from frame_ros.evaluation.scene_trials.result import WALL_CLOCK, TrialResult
-from frame_ros.scenes.description.files import read_scenes
 from frame_ros.scenes.description.scene import Scene
 
-SETTINGS, SCENES, RESULTS = 'campaign.json', 'scenes.json', 'results.jsonl'
 OF_POLICY = ('policy', 'policy_options', 'run')  # settings by which one name is one policy
 INSTRUCTION = 'instruction'  # the mutation of a trial with other words and nothing else changed
 # The name of a scene on the way from another one to a changed one, as a search writes it.
@@ -85,11 +89,13 @@ def read_campaigns(folders: Sequence[str | Path]) -> CampaignData:
     if not folders:
         raise SetupError('no folder of a campaign is given')
     places = [Path(each) for each in folders]
+    contents = [read_campaign(each) for each in places]
     scenes: dict[str, Scene] = {}
-    remarks: list[str] = []
-    names = [_add_scenes(folder, scenes, remarks) for folder in places]
-    results = [list(_results(each, own, remarks)) for each, own in zip(places, names)]
-    results = _policies_apart(places, results, remarks)
+    remarks = [message for each in contents for message in each.messages]
+    names = [_add_scenes(*each, scenes, remarks) for each in zip(places, contents)]
+    results = [list(_results(*each)) for each in zip(places, contents, names)]
+    settings = [each.settings for each in contents]
+    results = _policies_apart(places, settings, results, remarks)
     trials: dict[tuple[object, ...], TrialResult] = {}
     for folder, own, found in zip(places, names, results):
         based = _with_bases(folder, own, found, names, scenes, remarks)
@@ -103,7 +109,7 @@ def read_campaigns(folders: Sequence[str | Path]) -> CampaignData:
     return CampaignData(
         tuple(map(str, folders)), scenes, tuple(each for each in ordered if each.is_valid),
         tuple(each for each in ordered if not each.is_valid), tuple(remarks),
-        tuple(str(each) for each in places if _is_searched(each)),
+        tuple(str(each) for each, own in zip(places, settings) if _is_searched(own)),
     )  # fmt: skip
 
 
@@ -130,20 +136,14 @@ def _add_trials(
         )
 
 
-def _settings(folder: Path) -> Mapping[str, Any]:
-    """Returns the settings of a folder; empty without any, as it is then read as any other."""
-    try:
-        found = load_json(read_text(folder / SETTINGS))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, Mapping) else {}
-
-
 def _policies_apart(
-    folders: Sequence[Path], results: Sequence[list[TrialResult]], remarks: list[str]
+    folders: Sequence[Path],
+    every: Sequence[Mapping[str, Any]],
+    results: Sequence[list[TrialResult]],
+    remarks: list[str],
 ) -> list[list[TrialResult]]:
     """Returns the results, those of one policy with other settings under a name of their own."""
-    settings = [{n: own[n] for n in OF_POLICY if n in own} for own in map(_settings, folders)]
+    settings = [{n: own[n] for n in OF_POLICY if n in own} for own in every]
     groups: dict[str, list[int]] = {}  # policy -> the first folder of each of its settings
     of_folder: list[dict[str, int]] = []
     for number, trials in enumerate(results):
@@ -212,16 +212,18 @@ def _with_bases(
     return found
 
 
-def _is_searched(folder: Path) -> bool:
+def _is_searched(settings: Mapping[str, Any]) -> bool:
     """Returns whether the scenes of a folder were chosen by the outcomes of others."""
-    found = _settings(folder).get('search')
+    found = settings.get('search')
     return isinstance(found, Mapping) and found.get('mode') != 'random'
 
 
-def _add_scenes(folder: Path, known: dict[str, Scene], remarks: list[str]) -> dict[str, str]:
+def _add_scenes(
+    folder: Path, content: CampaignContent, known: dict[str, Scene], remarks: list[str]
+) -> dict[str, str]:
     """Adds the scenes of a folder; returns name in the folder -> name from now on."""
     names, renamed = dict[str, str](), 0
-    for scene in read_scenes(folder / SCENES):
+    for scene in content.scenes:
         name = scene.name
         if name in known and known[name] != scene:
             name, renamed = f'{folder.name}/{name}', renamed + 1
@@ -237,27 +239,14 @@ def _add_scenes(folder: Path, known: dict[str, Scene], remarks: list[str]) -> di
     return names
 
 
-def _results(folder: Path, names: Mapping[str, str], remarks: list[str]) -> Iterator[TrialResult]:
+def _results(
+    folder: Path, content: CampaignContent, names: Mapping[str, str]
+) -> Iterator[TrialResult]:
     """Yields the results of a folder, with the names of their scenes as from now on."""
-    file = folder / RESULTS
-    try:
-        text = read_text(file)
-    except OSError as error:
-        raise SetupError(f'{file} cannot be read: {error.strerror}') from error
-    lines = text.splitlines()
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            trial = TrialResult.from_line(line, f'{file}, line {number}')
-        except SetupError:
-            if number == len(lines) and not text.endswith('\n'):
-                remarks.append(f'{file}: the last line is half written, and dropped')
-                return
-            raise
+    for trial in content.results:
         if trial.scene not in names:
             raise SetupError(
-                f'{file}, line {number}: there is no scene {trial.scene!r} in {folder / SCENES}'
+                f'{folder / RESULTS}: there is no scene {trial.scene!r} in {folder / SCENES}'
             )
         yield attrs.evolve(trial, scene=names[trial.scene])
 

@@ -74,7 +74,7 @@ def read_results(folder: Path) -> tuple[list[TrialResult], list[str]]:
         for number, line in enumerate(lines, 1)
         if line
     ]
-    cut = f'the last line of {file} is half-written and is dropped; its trial runs again'
+    cut = f'the last line of {file} is half-written and is dropped'
     return list({each.key: each for each in found}.values()), [cut] if last else []
 
 

@@ -10,7 +10,6 @@ import signal
 import time
 from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection, wait
-from types import TracebackType
 from typing import Any
 
 from frame_ros.core.errors import FrameRosError, SetupError, ValueRangeError
@@ -137,12 +136,7 @@ class TrialPool:
         """Returns itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Ends the processes."""
         self.close()
 

@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from frame_ros.core.output_files import make_folder, write_whole
@@ -96,11 +95,6 @@ class SearchFolder(CampaignFolder):
         """Returns itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Lets others write to the folder."""
         self.close()

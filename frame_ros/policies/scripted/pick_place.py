@@ -373,6 +373,11 @@ def _executed_time(observation: Observation) -> int:
 
 
 def pose_in(observation: Observation, name: str) -> NDArray[np.float64]:
+    """Returns (7,) position (m) and quaternion xyzw of a pose of an observation.
+
+    Raises:
+        PolicyError: it is not there, or is not 7 finite numbers.
+    """
     pose = observation.poses.get(name)
     if pose is None:
         raise PolicyError(

@@ -8,6 +8,7 @@ import math
 import attrs
 import numpy as np
 
+from frame_ros.evaluation.scene_trials.folder import FORMAT
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.scenes.description.files import write_scenes
 from frame_ros.scenes.description.scene import Origin
@@ -55,6 +56,6 @@ def write_campaign(folder, scenes, trials):
     """Writes the folder of a campaign, and returns it."""
     folder.mkdir(parents=True, exist_ok=True)
     write_scenes(folder / 'scenes.json', scenes)
-    (folder / 'campaign.json').write_text(json.dumps({'policy': 'made'}))
+    (folder / 'campaign.json').write_text(json.dumps({'format': FORMAT, 'policy': 'made'}))
     (folder / 'results.jsonl').write_text(''.join(each.line() + '\n' for each in trials))
     return folder

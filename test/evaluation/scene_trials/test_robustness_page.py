@@ -10,6 +10,7 @@ import pytest
 from campaign_folders import drawn_scenes, trial, write_campaign
 
 from frame_ros.cli import main
+from frame_ros.evaluation.scene_trials.folder import FORMAT
 
 
 @pytest.fixture(scope='module')
@@ -76,7 +77,9 @@ def test_a_single_scene_and_its_smallest_breaking_perturbation_have_a_page(tmp_p
     rng = np.random.default_rng(0)
     changed = [trial(each, rate, rng) for each, rate in zip(bright, (1.0, 0.0))]
     write_campaign(folder, [scene, *bright], [one, *changed])
-    (folder / 'campaign.json').write_text(json.dumps({'search': {'mode': 'guided'}}))
+    (folder / 'campaign.json').write_text(
+        json.dumps({'format': FORMAT, 'search': {'mode': 'guided'}})
+    )
     output = tmp_path / 'one.html'
     assert main(['scenes', 'report', str(folder), '--output', str(output)]) == 0
     page = output.read_text()
@@ -90,7 +93,7 @@ def test_a_single_scene_and_its_smallest_breaking_perturbation_have_a_page(tmp_p
 
 def test_wrong_folders_and_outputs_are_refused(folder, tmp_path, capsys):
     assert main(['scenes', 'report', str(tmp_path / 'missing')]) != 0
-    assert 'cannot be read' in capsys.readouterr().err
+    assert 'is no campaign' in capsys.readouterr().err
     assert main(['scenes', 'report', str(folder), '--output', str(tmp_path / 'a.json')]) != 0
     assert 'must be a page' in capsys.readouterr().err
     other = tmp_path / 's.json'
