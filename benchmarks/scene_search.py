@@ -22,8 +22,8 @@ from bars import Bars, parse
 from parts.rare_weaknesses import NAMES, OPERATORS, planted, run
 
 from frame_ros.evaluation.scene_trials.result import TrialResult
-from frame_ros.evaluation.scene_trials.search import SearchFound, search
-from frame_ros.evaluation.scene_trials.search_options import SearchOptions
+from frame_ros.evaluation.scene_trials.search.search_options import SearchOptions
+from frame_ros.evaluation.scene_trials.search.study import SearchFound, search
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.search.space import cell_of
 from frame_ros.scenes.simulation.scene_robot import scene_robot

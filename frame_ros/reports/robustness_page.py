@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from frame_ros.evaluation.scene_trials.robustness import GroupStudy, RobustnessStudy
-from frame_ros.evaluation.scene_trials.scene_table import ONE_PER_SCENE, SUCCESS
+from frame_ros.evaluation.scene_trials.robustness.scene_table import ONE_PER_SCENE, SUCCESS
+from frame_ros.evaluation.scene_trials.robustness.study import GroupStudy, RobustnessStudy
 from frame_ros.reports.html.study_page import Cell, Part, StudyPage, Table
 from frame_ros.reports.model.numbers import counted, json_safe, readable
 from frame_ros.reports.robustness.mutation_parts import mutation_parts, step_rows

@@ -18,8 +18,8 @@ from frame_ros.cli.scenes.report import add_report_arguments, report_campaigns
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
-from frame_ros.evaluation.scene_trials.robustness import RobustnessOptions
-from frame_ros.evaluation.scene_trials.search_options import SearchOptions
+from frame_ros.evaluation.scene_trials.robustness.study import RobustnessOptions
+from frame_ros.evaluation.scene_trials.search.search_options import SearchOptions
 from frame_ros.scenes.cards.mat import MatOptions
 from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.other_worlds.names import OURS

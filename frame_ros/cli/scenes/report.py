@@ -13,10 +13,10 @@ from frame_ros.cli.metrics import format_table
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, flag_of, from_arguments
 from frame_ros.core.options import walk
-from frame_ros.evaluation.scene_trials.robustness import RobustnessOptions
+from frame_ros.evaluation.scene_trials.robustness.study import RobustnessOptions
 
 if TYPE_CHECKING:
-    from frame_ros.evaluation.scene_trials.robustness import RobustnessStudy
+    from frame_ros.evaluation.scene_trials.robustness.study import RobustnessStudy
 
 DEFAULT_OUTPUT = 'robustness.html'
 
@@ -54,8 +54,8 @@ def report_campaigns(args: argparse.Namespace) -> int:
         ValueRangeError: a metric is not known.
     """
     from frame_ros.core.output_files import check_file, refuse_inputs, write_whole
-    from frame_ros.evaluation.scene_trials.campaign_data import read_campaigns
-    from frame_ros.evaluation.scene_trials.robustness import robustness_study
+    from frame_ros.evaluation.scene_trials.robustness.campaign_data import read_campaigns
+    from frame_ros.evaluation.scene_trials.robustness.study import robustness_study
     from frame_ros.reports.html.study_page import write_study_page
     from frame_ros.reports.robustness_page import robustness_data, robustness_page
 

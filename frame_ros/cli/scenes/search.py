@@ -21,7 +21,7 @@ from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved, option, options
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
-from frame_ros.evaluation.scene_trials.search_options import SearchOptions
+from frame_ros.evaluation.scene_trials.search.search_options import SearchOptions
 from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.other_worlds.names import OURS
 from frame_ros.scenes.run_options import SceneRunOptions
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
 def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     from frame_ros.evaluation.scene_trials.campaign import plan, settings_of
     from frame_ros.evaluation.scene_trials.pool import TrialPool
-    from frame_ros.evaluation.scene_trials.search import search
+    from frame_ros.evaluation.scene_trials.search.study import search
 
     if args.output is None:
         raise SetupError('search needs --output, the folder of the campaign')

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.evaluation.scene_trials.confounders import ConfounderStudy, Count
-from frame_ros.evaluation.scene_trials.factors import FactorEffect
-from frame_ros.evaluation.scene_trials.heat_map import HeatMap
-from frame_ros.evaluation.scene_trials.scene_table import SUCCESS
-from frame_ros.evaluation.scene_trials.sobol import SobolIndex, largest
+from frame_ros.evaluation.scene_trials.robustness.confounders import ConfounderStudy, Count
+from frame_ros.evaluation.scene_trials.robustness.factors import FactorEffect
+from frame_ros.evaluation.scene_trials.robustness.heat_map import HeatMap
+from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS
+from frame_ros.evaluation.scene_trials.robustness.sobol import SobolIndex, largest
 from frame_ros.metrics import REGISTRY
 from frame_ros.reports.comparison_figures.style import GREY, PANELS, label_of
 from frame_ros.reports.html.figures import BLUE, ORANGE, VERMILLION

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from frame_ros.evaluation.scene_trials.mutations import MutationRow, is_instruction
+from frame_ros.evaluation.scene_trials.robustness.mutations import MutationRow, is_instruction
 from frame_ros.reports.html.study_page import BAD, QUIET, STRONG, Cell, Part, Table
 from frame_ros.reports.model.numbers import UNAVAILABLE, readable
 from frame_ros.reports.robustness.parts import interval_text, p_cell

@@ -7,12 +7,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from frame_ros.evaluation.scene_trials.factors import LEAST_SCENES, FactorEffect
-from frame_ros.evaluation.scene_trials.regions import Region
-from frame_ros.evaluation.scene_trials.robustness import GroupStudy
-from frame_ros.evaluation.scene_trials.scene_factors import SIMILARITY
-from frame_ros.evaluation.scene_trials.scene_table import SUCCESS, family_of
-from frame_ros.evaluation.scene_trials.sobol import SobolIndex
+from frame_ros.evaluation.scene_trials.robustness.factors import LEAST_SCENES, FactorEffect
+from frame_ros.evaluation.scene_trials.robustness.regions import Region
+from frame_ros.evaluation.scene_trials.robustness.scene_factors import SIMILARITY
+from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS, family_of
+from frame_ros.evaluation.scene_trials.robustness.sobol import SobolIndex
+from frame_ros.evaluation.scene_trials.robustness.study import GroupStudy
 from frame_ros.reports.html.study_page import BAD, QUIET, STRONG, Cell, Figure, Part, Table
 from frame_ros.reports.model.numbers import UNAVAILABLE, counted, readable
 from frame_ros.reports.robustness.figures import (

@@ -8,9 +8,9 @@ import attrs
 import pytest
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.evaluation.scene_trials import breaking
-from frame_ros.evaluation.scene_trials.breaking import smallest_breaking
 from frame_ros.evaluation.scene_trials.result import TrialResult
+from frame_ros.evaluation.scene_trials.search import breaking
+from frame_ros.evaluation.scene_trials.search.breaking import smallest_breaking
 from frame_ros.scenes.generation.constraints import Broken
 from frame_ros.scenes.generation.generator import generate, scene_from
 from frame_ros.scenes.generation.operators import OPERATORS

@@ -10,12 +10,12 @@ import pytest
 from campaign_folders import drawn_scenes
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.evaluation.scene_trials.factors import factor_effects, kruskal_p
-from frame_ros.evaluation.scene_trials.regions import failure_regions
-from frame_ros.evaluation.scene_trials.scene_factors import Factor
-from frame_ros.evaluation.scene_trials.scene_table import SceneTable
-from frame_ros.evaluation.scene_trials.sobol import first_order_shares, sobol_indices
-from frame_ros.evaluation.scene_trials.sobol_design import (
+from frame_ros.evaluation.scene_trials.robustness.factors import factor_effects, kruskal_p
+from frame_ros.evaluation.scene_trials.robustness.regions import failure_regions
+from frame_ros.evaluation.scene_trials.robustness.scene_factors import Factor
+from frame_ros.evaluation.scene_trials.robustness.scene_table import SceneTable
+from frame_ros.evaluation.scene_trials.robustness.sobol import first_order_shares, sobol_indices
+from frame_ros.evaluation.scene_trials.robustness.sobol_design import (
     design_indices,
     placement_groups,
     sobol_design,

@@ -10,11 +10,11 @@ import pytest
 from campaign_folders import drawn_scenes, trial, write_campaign
 
 from frame_ros.core.errors import SetupError, ValueRangeError
-from frame_ros.evaluation.scene_trials.campaign_data import read_campaigns
 from frame_ros.evaluation.scene_trials.folder import FORMAT
-from frame_ros.evaluation.scene_trials.robustness import RobustnessOptions, robustness_study
-from frame_ros.evaluation.scene_trials.scene_factors import similarity
-from frame_ros.evaluation.scene_trials.scene_table import SUCCESS
+from frame_ros.evaluation.scene_trials.robustness.campaign_data import read_campaigns
+from frame_ros.evaluation.scene_trials.robustness.scene_factors import similarity
+from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS
+from frame_ros.evaluation.scene_trials.robustness.study import RobustnessOptions, robustness_study
 from frame_ros.reports.robustness_page import headline, robustness_data, robustness_page, verdict
 
 

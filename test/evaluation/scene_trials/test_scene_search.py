@@ -10,10 +10,10 @@ from planted_weaknesses import OPERATORS, evaluate, result, weaknesses
 
 from frame_ros.core.errors import MissingExtraError, SetupError, ValueRangeError
 from frame_ros.core.options import OptionError
-from frame_ros.evaluation.scene_trials.objective import LEAST_FAILURE, TriedScene, scores
 from frame_ros.evaluation.scene_trials.result import TrialResult
-from frame_ros.evaluation.scene_trials.search import search
-from frame_ros.evaluation.scene_trials.search_options import MODES, SearchOptions
+from frame_ros.evaluation.scene_trials.search.objective import LEAST_FAILURE, TriedScene, scores
+from frame_ros.evaluation.scene_trials.search.search_options import MODES, SearchOptions
+from frame_ros.evaluation.scene_trials.search.study import search
 from frame_ros.scenes.generation.generator import generate
 from frame_ros.scenes.search.coverage import operator_coverage
 from frame_ros.scenes.search.space import cell_of, space_of

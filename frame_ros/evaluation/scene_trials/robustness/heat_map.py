@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError
-from frame_ros.evaluation.scene_trials.scene_table import SceneTable
+from frame_ros.evaluation.scene_trials.robustness.scene_table import SceneTable
 from frame_ros.robots.simulated import Worktable
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 

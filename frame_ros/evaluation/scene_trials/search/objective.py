@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.evaluation.scene_trials.result import TrialResult
-from frame_ros.evaluation.scene_trials.search_options import QUALITY
+from frame_ros.evaluation.scene_trials.search.search_options import QUALITY
 from frame_ros.metrics.registry import metric
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.search.space import Cell

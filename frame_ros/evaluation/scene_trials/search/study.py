@@ -14,16 +14,16 @@ import attrs
 
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.core.options import flatten
-from frame_ros.evaluation.scene_trials.objective import TriedScene
-from frame_ros.evaluation.scene_trials.proposers import (
+from frame_ros.evaluation.scene_trials.result import TrialResult
+from frame_ros.evaluation.scene_trials.search.objective import TriedScene
+from frame_ros.evaluation.scene_trials.search.proposers import (
     CoverageProposer,
     GuidedProposer,
     Proposer,
     propose_random,
 )
-from frame_ros.evaluation.scene_trials.result import TrialResult
-from frame_ros.evaluation.scene_trials.search_folder import SearchFolder
-from frame_ros.evaluation.scene_trials.search_options import SearchOptions
+from frame_ros.evaluation.scene_trials.search.search_folder import SearchFolder
+from frame_ros.evaluation.scene_trials.search.search_options import SearchOptions
 from frame_ros.evaluation.trials.campaign import plain
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.generation.generator import SceneDraws

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.evaluation.scene_trials.scene_factors import mean_similarity
-from frame_ros.evaluation.scene_trials.scene_table import SceneTable
+from frame_ros.evaluation.scene_trials.robustness.scene_factors import mean_similarity
+from frame_ros.evaluation.scene_trials.robustness.scene_table import SceneTable
 from frame_ros.evaluation.statistics.permutation import permutation_p
 from frame_ros.evaluation.statistics.ranks import spearman, vargha_delaney_a12
 from frame_ros.metrics import wilson_interval

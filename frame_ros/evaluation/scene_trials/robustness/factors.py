@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.evaluation.rollouts import bootstrapped_mean
-from frame_ros.evaluation.scene_trials.scene_factors import Factor
-from frame_ros.evaluation.scene_trials.scene_table import SUCCESS, SceneTable
+from frame_ros.evaluation.scene_trials.robustness.scene_factors import Factor
+from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS, SceneTable
 from frame_ros.evaluation.statistics.ranks import average_ranks, spearman
 from frame_ros.evaluation.statistics.several_tests import holm
 from frame_ros.metrics import wilson_interval

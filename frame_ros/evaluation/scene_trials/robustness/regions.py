@@ -17,8 +17,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.evaluation.scene_trials.scene_factors import Factor, says_the_same
-from frame_ros.evaluation.scene_trials.scene_table import SceneTable
+from frame_ros.evaluation.scene_trials.robustness.scene_factors import Factor, says_the_same
+from frame_ros.evaluation.scene_trials.robustness.scene_table import SceneTable
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

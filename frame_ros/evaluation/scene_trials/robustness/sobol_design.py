@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.evaluation.scene_trials.scene_table import SceneTable
-from frame_ros.evaluation.scene_trials.sobol import SobolIndex, sobol_indices
+from frame_ros.evaluation.scene_trials.robustness.scene_table import SceneTable
+from frame_ros.evaluation.scene_trials.robustness.sobol import SobolIndex, sobol_indices
 from frame_ros.scenes.description.scene import Origin, Scene
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.generator import GENERATOR, scene_from

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.evaluation.scene_trials.campaign_data import PERTURBED, CampaignData
+from frame_ros.evaluation.scene_trials.robustness.campaign_data import PERTURBED, CampaignData
 from frame_ros.scenes.description.scene import Scene
 
 NAN = float('nan')

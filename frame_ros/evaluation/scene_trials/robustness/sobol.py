@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError
-from frame_ros.evaluation.scene_trials.factors import BINS, binned
-from frame_ros.evaluation.scene_trials.scene_factors import Factor
-from frame_ros.evaluation.scene_trials.scene_table import SceneTable
+from frame_ros.evaluation.scene_trials.robustness.factors import BINS, binned
+from frame_ros.evaluation.scene_trials.robustness.scene_factors import Factor
+from frame_ros.evaluation.scene_trials.robustness.scene_table import SceneTable
 
 Array = NDArray[np.float64]
 NAN = float('nan')

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.evaluation.scene_trials.factors import FactorEffect
-from frame_ros.evaluation.scene_trials.scene_table import SUCCESS, SceneTable
+from frame_ros.evaluation.scene_trials.robustness.factors import FactorEffect
+from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS, SceneTable
 
 Array = NDArray[np.float64]
 NAN = float('nan')

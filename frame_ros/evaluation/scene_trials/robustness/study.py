@@ -9,23 +9,29 @@ from dataclasses import dataclass
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import option, options
-from frame_ros.evaluation.scene_trials.breaking_points import BreakingPoint, breaking_points
-from frame_ros.evaluation.scene_trials.campaign_data import CampaignData
-from frame_ros.evaluation.scene_trials.confounders import ConfounderStudy, confounder_study
-from frame_ros.evaluation.scene_trials.factors import BINS, FactorEffect, factor_effects
-from frame_ros.evaluation.scene_trials.heat_map import HeatMap, heat_map
-from frame_ros.evaluation.scene_trials.mutations import MutationRow, mutation_rows
-from frame_ros.evaluation.scene_trials.noise_floor import NoiseFloor, noise_floor
-from frame_ros.evaluation.scene_trials.regions import LEVEL, Regions, failure_regions
-from frame_ros.evaluation.scene_trials.scene_steps import scene_step_rates
-from frame_ros.evaluation.scene_trials.scene_table import (
+from frame_ros.evaluation.scene_trials.robustness.breaking_points import (
+    BreakingPoint,
+    breaking_points,
+)
+from frame_ros.evaluation.scene_trials.robustness.campaign_data import CampaignData
+from frame_ros.evaluation.scene_trials.robustness.confounders import (
+    ConfounderStudy,
+    confounder_study,
+)
+from frame_ros.evaluation.scene_trials.robustness.factors import BINS, FactorEffect, factor_effects
+from frame_ros.evaluation.scene_trials.robustness.heat_map import HeatMap, heat_map
+from frame_ros.evaluation.scene_trials.robustness.mutations import MutationRow, mutation_rows
+from frame_ros.evaluation.scene_trials.robustness.noise_floor import NoiseFloor, noise_floor
+from frame_ros.evaluation.scene_trials.robustness.regions import LEVEL, Regions, failure_regions
+from frame_ros.evaluation.scene_trials.robustness.scene_steps import scene_step_rates
+from frame_ros.evaluation.scene_trials.robustness.scene_table import (
     SUCCESS,
     SceneTable,
     scene_tables,
     success_bounds,
 )
-from frame_ros.evaluation.scene_trials.sobol import SobolIndex, first_order_shares
-from frame_ros.evaluation.scene_trials.sobol_design import design_indices
+from frame_ros.evaluation.scene_trials.robustness.sobol import SobolIndex, first_order_shares
+from frame_ros.evaluation.scene_trials.robustness.sobol_design import design_indices
 from frame_ros.metrics import wilson_interval
 from frame_ros.metrics.registry import metric
 from frame_ros.scenes.tasks.rates import TransferRates

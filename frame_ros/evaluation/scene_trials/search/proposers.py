@@ -17,8 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from frame_ros.core.errors import MissingExtraError, install_hint
-from frame_ros.evaluation.scene_trials.objective import TriedScene, scores
-from frame_ros.evaluation.scene_trials.search_options import QUALITY
+from frame_ros.evaluation.scene_trials.search.objective import TriedScene, scores
+from frame_ros.evaluation.scene_trials.search.search_options import QUALITY
 from frame_ros.scenes.search.coverage import CoverageCounter
 from frame_ros.scenes.search.space import Axis, Cell, SceneSpace, Values, has_effect, share_of
 

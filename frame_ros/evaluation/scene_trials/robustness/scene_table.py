@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.evaluation.scene_trials.campaign_data import CampaignData
 from frame_ros.evaluation.scene_trials.result import TrialResult
-from frame_ros.evaluation.scene_trials.scene_factors import Factor, scene_factors
+from frame_ros.evaluation.scene_trials.robustness.campaign_data import CampaignData
+from frame_ros.evaluation.scene_trials.robustness.scene_factors import Factor, scene_factors
 from frame_ros.metrics import REGISTRY
 from frame_ros.scenes.description.scene import Scene
 

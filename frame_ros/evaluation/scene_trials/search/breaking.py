@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import attrs
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.evaluation.scene_trials.objective import TriedScene
-from frame_ros.evaluation.scene_trials.search import Evaluate
+from frame_ros.evaluation.scene_trials.search.objective import TriedScene
+from frame_ros.evaluation.scene_trials.search.study import Evaluate
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.setting import Setting
