@@ -18,9 +18,8 @@ from frame_ros.evaluation.scene_trials.trial import PlannedTrial
 from frame_ros.evaluation.trials.campaign import plain
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.run_options import SceneRunOptions
-from frame_ros.scenes.tasks.instructions import base_of
+from frame_ros.scenes.tasks.instructions import INSTRUCTION, base_of
 
-INSTRUCTION = 'instruction'  # the mutation of a trial with another instruction than the scene's
 OnResult = Callable[[TrialResult, int, int], None]
 
 

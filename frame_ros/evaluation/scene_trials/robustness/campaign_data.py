@@ -23,9 +23,9 @@ from frame_ros.evaluation.scene_trials.folder import (
 )
 from frame_ros.evaluation.scene_trials.result import WALL_CLOCK, TrialResult
 from frame_ros.scenes.description.scene import Scene
+from frame_ros.scenes.tasks.instructions import INSTRUCTION
 
 OF_POLICY = ('policy', 'policy_options', 'run')  # settings by which one name is one policy
-INSTRUCTION = 'instruction'  # the mutation of a trial with other words and nothing else changed
 # The name of a scene on the way from another one to a changed one, as a search writes it.
 PERTURBED = re.compile(r'(?P<base>.+)\.(?P<change>\w+)_(?P<scale>[01]\.\d+)')
 PERTURBATION = 'perturbation'

@@ -17,9 +17,10 @@ import numpy as np
 
 from frame_ros.evaluation.binary.paired import mcnemar_exact, tango_interval
 from frame_ros.evaluation.scene_trials.result import TrialResult
-from frame_ros.evaluation.scene_trials.robustness.campaign_data import INSTRUCTION, CampaignData
+from frame_ros.evaluation.scene_trials.robustness.campaign_data import CampaignData
 from frame_ros.evaluation.scene_trials.robustness.scene_steps import scene_step_rates
 from frame_ros.metrics import wilson_interval
+from frame_ros.scenes.tasks.instructions import INSTRUCTION
 from frame_ros.scenes.tasks.rates import TransferRates
 
 NAN = float('nan')
