@@ -16,6 +16,7 @@ rclpy = pytest.importorskip('rclpy')
 from gate_bench import HOME, Bench  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState  # noqa: E402
+from own_thread import in_own_thread  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from std_msgs.msg import Bool, Float64MultiArray  # noqa: E402
@@ -275,11 +276,11 @@ def test_an_activated_gate_goes_on_from_where_the_arm_was_sent_before(bench):
     """Its servos still hold that place, below which it sags."""
     node = bench.gate()
     bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.04))
-    node.trigger_deactivate()
+    in_own_thread(node, node.trigger_deactivate)
     bench.wait(lambda: not bench.cell.count_subscribers('policy_commands'))
     sent = bench.cell.commands[-1][1].position.tolist()
     bench.cell.positions[1] -= 0.08
-    node.trigger_activate()
+    in_own_thread(node, node.trigger_activate)
     bench.wait(lambda: bench.has_measured(node))
     bench.wait(lambda: bench.cell.count_subscribers('policy_commands'))
     count = len(bench.cell.commands)

@@ -11,6 +11,7 @@ from patience import PATIENCE
 rclpy = pytest.importorskip('rclpy')
 
 from gate_bench import HOME, JOINTS, Bench  # noqa: E402
+from own_thread import in_own_thread  # noqa: E402
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -117,7 +118,7 @@ def test_the_stop_service_needs_no_executor(bench):
 
 def test_the_services_answer_while_the_gate_is_not_active(bench):
     node = bench.gate()
-    node.trigger_deactivate()
+    in_own_thread(node, node.trigger_deactivate)
     assert 'not active' in bench.call(bench.cell.stop).message
 
 

@@ -7,6 +7,7 @@ import pytest
 rclpy = pytest.importorskip('rclpy')
 
 from monitor_bench import FIXED, Bench, act  # noqa: E402
+from own_thread import in_own_thread  # noqa: E402
 from rclpy.duration import Duration  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
@@ -80,10 +81,10 @@ def judgement(node):
 def test_a_monitor_without_verdicts_shows_no_old_one(bench):
     node = bench.monitor(**FIXED)
     bench.until(OK, act(bench.cell, 0.9))
-    node.trigger_deactivate()
+    in_own_thread(node, node.trigger_deactivate)
     assert judgement(node).level == Level.WARN
     node.set_parameters([Parameter('use_sim_time', value=True)])  # and nobody publishes /clock
-    node.trigger_activate()
+    in_own_thread(node, node.trigger_activate)
     bench.wait(lambda: judgement(node).level == Level.ERROR)
     assert 'no verdict for' in judgement(node).message
 

@@ -11,6 +11,7 @@ from gate_bench import HOME, JOINTS  # noqa: E402
 from gate_bench import Cell as GateCell  # noqa: E402
 from lifecycle_msgs.msg import State  # noqa: E402
 from monitor_bench import FIXED, Bench, act, calibration  # noqa: E402
+from own_thread import in_own_thread  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
 from frame_ros.bags.find_bags import find_bags  # noqa: E402
@@ -131,8 +132,8 @@ def test_the_verdicts_of_a_monitor_that_began_again_come_again(bench):
     cell.event(EpisodeEvent.START)
     bench.wait(lambda: bench.states and bench.states[-1].episode_id == 'e1')
     bench.until(CAUTION, act(cell, 0.1))
-    node.trigger_deactivate()
-    node.trigger_activate()
+    in_own_thread(node, node.trigger_deactivate)
+    in_own_thread(node, node.trigger_activate)
     bench.wait(cell.matched)
     bench.until(OK, act(cell, 0.9), episode_id='e1')
     cell.event(EpisodeEvent.END)
@@ -334,7 +335,7 @@ def test_it_ends_well_with_a_snapshot_under_way_and_starts_again(bench):
     bench.until(HALT, act(bench.cell, 0.1, distance=0.01))
     snapshots = node._snapshots.snapshots
     bench.wait(lambda: snapshots._end)
-    node.trigger_deactivate()
+    in_own_thread(node, node.trigger_deactivate)
     assert len(snapshots.written) == 1 and node._snapshots is None
-    node.trigger_activate()
+    in_own_thread(node, node.trigger_activate)
     bench.until(OK, act(bench.cell, 0.9))

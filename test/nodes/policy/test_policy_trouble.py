@@ -14,6 +14,7 @@ from patience import PATIENCE
 rclpy = pytest.importorskip('rclpy')
 
 from lifecycle_msgs.msg import State  # noqa: E402
+from own_thread import in_own_thread  # noqa: E402
 from policy_runner import CountingPolicy, Runner, ns  # noqa: E402
 
 from frame_ros.core.errors import SetupError  # noqa: E402
@@ -155,16 +156,16 @@ def test_a_call_that_does_not_return_is_abandoned_and_not_doubled(runner, monkey
     node = runner.start(policy, run_on='always')
     runner.wait(policy.begun.is_set)
     abandoned = node._inference
-    node.trigger_deactivate()
+    in_own_thread(node, node.trigger_deactivate)
     assert abandoned.is_alive
     runner.wait_for_log('its call is abandoned')
-    node.trigger_activate()
+    in_own_thread(node, node.trigger_activate)
     runner.wait_for_log('still not returned from a call that was abandoned')
     assert node._state_machine.current_state[0] == State.PRIMARY_STATE_INACTIVE
     policy.released.set()
     runner.wait(lambda: not abandoned.is_alive)
     assert len(policy.observations) == 1 and not runner.robot.commands
-    node.trigger_activate()
+    in_own_thread(node, node.trigger_activate)
     runner.wait(lambda: runner.robot.commands)
     assert 'Traceback' not in runner.log()
 
