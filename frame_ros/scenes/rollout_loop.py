@@ -23,7 +23,7 @@ from frame_ros.policies.execution.action_check import check_chunk
 from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.execution.options import ExecutionOptions
 from frame_ros.policies.fingerprint import FingerprintText
-from frame_ros.policies.protocol import Observation
+from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.robots import Robot, load_robot
 from frame_ros.scenes.rollout_record import RolloutRecord
 from frame_ros.scenes.run_options import RATES
@@ -149,7 +149,7 @@ class RolloutLoop:
 
     def _infer(
         self, policy: Policy, observation: Observation, queue: ActionQueue, record: RolloutRecord
-    ) -> None:
+    ) -> Inference:
         request = queue.request()
         assert request is not None
         begun, cpu = time.perf_counter(), time.process_time()
@@ -162,6 +162,7 @@ class RolloutLoop:
         arrival = queue.push(request, actions[:, order], inference.dt)
         latency, cpu = time.perf_counter() - begun, time.process_time() - cpu
         record.add_inference(observation, inference, arrival, latency, cpu)
+        return inference
 
     def _record(
         self, record: RolloutRecord, observation: Observation, action: NDArray[np.float64]

@@ -24,6 +24,7 @@ from frame_ros.confidence.inference_uncertainty import (
     sample_values,
     token_uncertainty,
 )
+from frame_ros.core.time import SECOND
 from frame_ros.policies.execution.action_queue import Arrival
 from frame_ros.policies.features import with_reduced_features
 from frame_ros.policies.fingerprint import FingerprintText
@@ -77,7 +78,7 @@ class RolloutRecord:
             'cpu_time': cpu_time,
             'memory_rss': NAN,
             'memory_device': inference.memory_device,
-            'observation_age': 0.0,
+            'observation_age': (observation.stamp - observation.oldest_stamp) / SECOND,
             'queue_depth': arrival.queue_depth,
             'stalls': arrival.stalls,
             'chunk_overlap': arrival.compared.overlap,
@@ -138,25 +139,27 @@ class RolloutRecord:
                 [not all(c.is_expected for c in step) for step in self._contacts]
             ),
             'force': np.linalg.norm(forces, axis=1),
+            **self._each_contact('forces', 'force', NAN),
+            **self._each_contact('peak_forces', 'peak_force', NAN),
+            **self._each_contact('is_expected', 'is_expected', False),
         }
 
     def _grasp_values(self) -> dict[str, NDArray]:
         """Returns the contacts one by one; shorter rows are padded."""
+        return {
+            **self._contact_values(),
+            **self._each_contact('links', 'link', ''),
+            **self._each_contact('others', 'other', ''),
+        }
+
+    def _each_contact(self, name: str, attribute: str, empty: Any) -> dict[str, NDArray]:
         width = max(1, *map(len, self._contacts))
-        values = self._contact_values()
-        for name, attribute, empty in (
-            ('links', 'link', ''),
-            ('others', 'other', ''),
-            ('is_expected', 'is_expected', False),
-        ):
-            values[name] = np.array(
-                [
-                    [getattr(c, attribute) for c in step] + [empty] * (width - len(step))
-                    for step in self._contacts
-                ]
-            )
-            values[f'{name}_count'] = np.array([len(step) for step in self._contacts])
-        return values
+        values = [
+            [getattr(c, attribute) for c in step] + [empty] * (width - len(step))
+            for step in self._contacts
+        ]
+        counts = np.array([len(step) for step in self._contacts])
+        return {name: np.array(values), f'{name}_count': counts}
 
 
 def _joint_values(names: tuple[str, ...], positions: NDArray[np.float64]) -> dict[str, NDArray]:

@@ -10,19 +10,23 @@ from functools import lru_cache
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
 from frame_ros.policies.base import Policy
+from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.known_scene import KnownObject, KnownScene
-from frame_ros.policies.protocol import Observation
+from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.scenes.description.scene import Scene, SceneObject
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.setting import Setting, setting
 from frame_ros.scenes.other_worlds.names import OURS
 from frame_ros.scenes.other_worlds.worlds import scene_world
+from frame_ros.scenes.recording.details import EpisodeDetails
 from frame_ros.scenes.rollout_loop import RolloutLoop, StepListener, UnusableActionsError
+from frame_ros.scenes.rollout_record import RolloutRecord
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.scene_sensors import SceneSensors
 from frame_ros.scenes.simulation.episode_states import StateRecorder
@@ -62,6 +66,7 @@ def run_scene(
     seed: int | None = None,
     instruction: str | None = None,
     on_step: StepListener | None = None,
+    details: EpisodeDetails | None = None,
 ) -> SceneEpisode:
     """Runs a policy once in a scene. The same scene, policy and seed give the same bits, but for
     latencies and loads.
@@ -73,6 +78,7 @@ def run_scene(
         seed: of the policy; None: the scene's policy_seed.
         instruction: None: the scene's.
         on_step: gets every observation, with images, and action.
+        details: gets what a bag has in addition to the episode, see `write_episode_bag`.
 
     Raises:
         PolicyError: the policy cannot act on the observations, or its first actions are unusable.
@@ -81,7 +87,7 @@ def run_scene(
     if run.is_checked and (problem := scene_problem(scene, run.world)):
         return _not_run(problem)
     try:
-        rollout = SceneRollout(scene, run, instruction)
+        rollout = SceneRollout(scene, run, instruction, details)
     except FrameRosError as error:
         return _not_run(f'cannot be simulated: {error}')
     try:
@@ -110,7 +116,13 @@ class SceneRollout(RolloutLoop):
 
     simulation: SceneSimulation
 
-    def __init__(self, scene: Scene, run: SceneRunOptions, instruction: str | None = None) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        run: SceneRunOptions,
+        instruction: str | None = None,
+        details: EpisodeDetails | None = None,
+    ) -> None:
         """Builds the scene.
 
         Raises:
@@ -119,7 +131,7 @@ class SceneRollout(RolloutLoop):
         world = scene_world(run.world)
         robot = world.robot(scene.robot)
         super().__init__(robot, run.timestep, run.rate, run.timeout)
-        self.scene, self._run = scene, run
+        self.scene, self._run, self._details = scene, run, details
         self.instruction = (scene.instruction or '') if instruction is None else instruction
         self.simulation = world.simulation(scene, robot, self.timestep)
         self.settings = self._settings(OT_TASKS[scene.task.kind])
@@ -205,7 +217,7 @@ class SceneRollout(RolloutLoop):
         self, policy: Policy, stamp: int, executed: float, is_seen: bool = True
     ) -> Observation:
         simulation = self.simulation
-        seen = self._sensors.read(stamp, policy.cameras if is_seen else ())
+        seen = self._seen = self._sensors.read(stamp, policy.cameras if is_seen else ())
         poses = {**simulation.object_poses(), 'object': simulation.object_pose()}
         return Observation(
             stamp,
@@ -217,6 +229,21 @@ class SceneRollout(RolloutLoop):
             self.instruction,
             executed,
         )
+
+    def _infer(
+        self, policy: Policy, observation: Observation, queue: ActionQueue, record: RolloutRecord
+    ) -> Inference:
+        inference = super()._infer(policy, observation, queue, record)
+        if self._details is not None:
+            self._details.add_inference(observation, inference)
+        return inference
+
+    def _record(
+        self, record: RolloutRecord, observation: Observation, action: NDArray[np.float64]
+    ) -> None:
+        super()._record(record, observation, action)
+        if self._details is not None:
+            self._details.add_step(observation, self.simulation, self._seen)
 
 
 def _failed(outcomes: StepOutcomes) -> StepOutcomes:

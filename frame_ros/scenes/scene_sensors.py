@@ -26,11 +26,13 @@ class Seen:
         oldest: ns, stamp of the oldest in it.
         joints: (D,) rad (m).
         images: camera -> (H, W, 3) uint8.
+        taken: camera -> ns, when the picture was taken.
     """
 
     oldest: int
     joints: NDArray[np.float64]
     images: dict[str, NDArray[np.uint8]]
+    taken: dict[str, int]
 
 
 class _Stream:
@@ -99,9 +101,9 @@ class SceneSensors:
                 state = state or simulation.state()
                 stream.send(stamp, state)
         oldest, joints = self._streams[JOINT_STATES].newest(stamp)
-        images = {}
+        images, times = {}, {}
         for name in cameras:
             taken, state = self._streams[name].newest(stamp) if name in self._streams else (0, None)
             images[name] = simulation.draw(name, self._with_depth, state).rgb
-            oldest = min(oldest, taken)
-        return Seen(oldest, joints, images)
+            times[name], oldest = taken, min(oldest, taken)
+        return Seen(oldest, joints, images, times)

@@ -13,6 +13,7 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import flag_of
 from frame_ros.core.options import walk
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
+from frame_ros.evaluation.scene_trials.recording import RecordOptions
 from frame_ros.scenes.run_options import SceneRunOptions
 
 FLAGS = {**NAMES, 'is_rectified': '--is-rectified'}
@@ -25,7 +26,7 @@ def names_of(*kinds: Any, without: Collection[str] = ()) -> frozenset[str]:
 
 def run_names() -> frozenset[str]:
     """Returns the options of runs of a policy, as `run` and `search` take them."""
-    kinds = (CampaignOptions, SceneRunOptions, TrialPolicyOptions)
+    kinds = (CampaignOptions, RecordOptions, SceneRunOptions, TrialPolicyOptions)
     return names_of(*kinds, without=NOT_USED) | {'output', 'quiet'}
 
 

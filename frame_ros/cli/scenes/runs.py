@@ -17,6 +17,7 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved, option, options
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
+from frame_ros.evaluation.scene_trials.recording import RecordOptions
 from frame_ros.scenes.run_options import SceneRunOptions
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of `run`."""
     group = parser.add_argument_group('run')
     add_options(group, CampaignOptions)
+    add_options(group, RecordOptions)
     add_options(group, SceneRunOptions, NOT_USED, NAMES)
     add_options(group, TrialPolicyOptions, NOT_USED, NAMES)
     group.add_argument('-q', '--quiet', action='store_true', help='no progress bar')
@@ -86,7 +88,7 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
                 chosen.repeats, processes=chosen.processes,
                 on_result=lambda _, done, total: bar(done, total),
                 on_message=lambda text: print(text, file=sys.stderr),
-                most_wall_time=chosen.trial_time_limit,
+                most_wall_time=chosen.trial_time_limit, record=from_arguments(RecordOptions, args),
             )  # fmt: skip
     except KeyboardInterrupt:
         print(f'interrupted; the same command continues in {args.output}', file=sys.stderr)

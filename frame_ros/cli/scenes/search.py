@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,7 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
 def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     from frame_ros.evaluation.scene_trials.campaign import plan, settings_of
     from frame_ros.evaluation.scene_trials.pool import TrialPool
+    from frame_ros.evaluation.scene_trials.recording import RecordOptions, TrialRecording
     from frame_ros.evaluation.scene_trials.search.study import search
 
     if args.output is None:
@@ -91,10 +93,15 @@ def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     runs = evolved(from_arguments(SceneRunOptions, args), is_checked=False)
     campaign = from_arguments(CampaignOptions, args)
     policy.check(chosen.robot)
+    folder = Path(args.output).expanduser()
+    recording = TrialRecording.of(folder, from_arguments(RecordOptions, args), policy)
     try:
         with (
             Progress('scenes', args.quiet) as bar,
-            TrialPool(policy, runs, campaign.processes, campaign.trial_time_limit) as pool,
+            recording.marked() if recording else nullcontext(),
+            TrialPool(
+                policy, runs, campaign.processes, campaign.trial_time_limit, recording
+            ) as pool,
         ):
 
             def evaluate(scenes: Sequence[Scene]) -> Iterator[TrialResult]:

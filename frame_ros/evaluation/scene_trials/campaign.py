@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from frame_ros.core.options import flatten
 from frame_ros.evaluation.scene_trials.folder import CampaignFolder
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.evaluation.scene_trials.pool import TrialPool
+from frame_ros.evaluation.scene_trials.recording import RecordOptions, TrialRecording
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.trial import PlannedTrial
 from frame_ros.evaluation.trials.campaign import plain
@@ -34,6 +36,7 @@ def run_campaign(
     on_result: OnResult | None = None,
     on_message: Callable[[str], None] | None = None,
     most_wall_time: float = 600.0,
+    record: RecordOptions | None = None,
 ) -> list[TrialResult]:
     """Runs every scene `repeats` times, and with further instructions, and returns all results.
 
@@ -49,6 +52,8 @@ def run_campaign(
         on_result: gets each new result, the number of finished trials, and that of all.
         on_message: gets messages for the user.
         most_wall_time: s, after which a trial is ended and invalid.
+        record: the trials that are written as bags too; None: none. A trial that was done without
+            does not run again for it.
 
     Raises:
         SetupError: the folder is of another campaign or cannot be written, two scenes have the
@@ -58,8 +63,9 @@ def run_campaign(
     """
     planned = plan(scenes, repeats, instructions)
     return run_trials(
-        folder, scenes, planned, policy, run, processes, on_result, on_message, most_wall_time
-    )
+        folder, scenes, planned, policy, run, processes, on_result, on_message, most_wall_time,
+        record,
+    )  # fmt: skip
 
 
 def plan(
@@ -104,6 +110,7 @@ def run_trials(
     on_result: OnResult | None = None,
     on_message: Callable[[str], None] | None = None,
     most_wall_time: float = 600.0,
+    record: RecordOptions | None = None,
 ) -> list[TrialResult]:
     """Runs trials of scenes in a folder; as `run_campaign`, with the trials given."""
     run, wanted = run or SceneRunOptions(), list(trials)
@@ -120,10 +127,14 @@ def run_trials(
     waiting = [each for each, key in zip(wanted, keys, strict=True) if key not in ended]
     if len(waiting) < len(wanted):
         say(f'{len(wanted) - len(waiting)} of {len(wanted)} trials are in {place.path}')
+    recording = TrialRecording.of(place.path, record, policy)
+    if recording is not None and (lacking := sum(not found[key].episode for key in ended)):
+        say(f'{lacking} of the trials that were done have no bag, and do not run again for it')
     if waiting:
         with (
             place.writing() as results,
-            TrialPool(policy, run, min(processes, len(waiting)), most_wall_time) as pool,
+            recording.marked() if recording else nullcontext(),
+            TrialPool(policy, run, min(processes, len(waiting)), most_wall_time, recording) as pool,
         ):
             for _, result in pool.run(waiting):
                 results.add(result)

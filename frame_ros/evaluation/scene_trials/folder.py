@@ -23,7 +23,7 @@ from frame_ros.scenes.description.files import read_scenes, write_scenes
 from frame_ros.scenes.description.scene import Scene
 
 FORMAT = 'frame_ros scene campaign 1'
-SETTINGS, SCENES, RESULTS, EPISODES = 'campaign.json', 'scenes.json', 'results.jsonl', 'episodes'
+SETTINGS, SCENES, RESULTS = 'campaign.json', 'scenes.json', 'results.jsonl'
 
 
 @attrs.frozen(kw_only=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 from frame_ros.core.errors import FrameRosError, SetupError, ValueRangeError
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
+from frame_ros.evaluation.scene_trials.recording import TrialRecording
 from frame_ros.evaluation.scene_trials.result import ENDED, KILLED, TOO_LONG, TrialResult
 from frame_ros.evaluation.scene_trials.trial import PlannedTrial, trial
 from frame_ros.policies.base import Policy
@@ -25,8 +26,14 @@ _LOOKED = 1.0  # s, between two looks for trials that take too long
 class TrialRunner:
     """Runs trials in this process, with one policy per robot."""
 
-    def __init__(self, policy: TrialPolicyOptions, run: SceneRunOptions | None = None) -> None:
+    def __init__(
+        self,
+        policy: TrialPolicyOptions,
+        run: SceneRunOptions | None = None,
+        recording: TrialRecording | None = None,
+    ) -> None:
         self._options, self._run = policy, run or SceneRunOptions()
+        self._recording = recording
         self._made: dict[str, Policy] = {}
 
     def __call__(self, planned: PlannedTrial) -> TrialResult:
@@ -41,7 +48,7 @@ class TrialRunner:
                 self._made[robot] = self._options.make(robot)
             except FrameRosError as error:
                 raise SetupError(f'the policy cannot be made: {error}') from error
-        return trial(planned, self._made[robot], self._run, called)
+        return trial(planned, self._made[robot], self._run, called, self._recording)
 
     def close(self) -> None:
         """Releases what the policies hold."""
@@ -58,6 +65,7 @@ class TrialPool:
         run: how trials are run.
         processes: their number; 0: trials run in this process.
         most_wall_time: s, after which a trial is ended, and its process with it.
+        recording: writes bags of trials; None: there are none.
     """
 
     def __init__(
@@ -66,6 +74,7 @@ class TrialPool:
         run: SceneRunOptions | None = None,
         processes: int = 2,
         most_wall_time: float = 600.0,
+        recording: TrialRecording | None = None,
     ) -> None:
         """Raises ValueRangeError: processes is negative, or most_wall_time not positive."""
         if processes < 0 or not most_wall_time > 0:
@@ -74,8 +83,8 @@ class TrialPool:
                 'or more and above 0 s'
             )
         self._policy, self._run = policy, run or SceneRunOptions()
-        self._most = most_wall_time
-        self._here = TrialRunner(policy, self._run) if processes == 0 else None
+        self._most, self._recording = most_wall_time, recording
+        self._here = TrialRunner(policy, self._run, recording) if processes == 0 else None
         self._workers: list[_Worker] = []
         self._count = processes
 
@@ -122,7 +131,7 @@ class TrialPool:
             yield planned, result
 
     def _start(self) -> _Worker:
-        return _Worker(self._policy, self._run)
+        return _Worker(self._policy, self._run, self._recording)
 
     def close(self) -> None:
         """Ends the processes; a trial in one of them has no result."""
@@ -144,11 +153,15 @@ class TrialPool:
 class _Worker:
     """One process; `planned` is the trial that it runs, None: it waits for one."""
 
-    def __init__(self, policy: TrialPolicyOptions, run: SceneRunOptions) -> None:
+    def __init__(
+        self, policy: TrialPolicyOptions, run: SceneRunOptions, recording: TrialRecording | None
+    ) -> None:
         # Spawned, not forked: a process that draws pictures or runs threads cannot be copied.
         context = multiprocessing.get_context('spawn')
         self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(theirs, policy, run), daemon=True)
+        self._process = context.Process(
+            target=_work, args=(theirs, policy, run, recording), daemon=True
+        )
         before = os.environ.get('OMP_NUM_THREADS')
         os.environ['OMP_NUM_THREADS'] = '1'  # the processes share the cores already
         try:
@@ -204,9 +217,14 @@ class _Worker:
         self.connection.close()
 
 
-def _work(connection: Connection, policy: TrialPolicyOptions, run: SceneRunOptions) -> None:
+def _work(
+    connection: Connection,
+    policy: TrialPolicyOptions,
+    run: SceneRunOptions,
+    recording: TrialRecording | None,
+) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the campaign ends its processes itself
-    runner = TrialRunner(policy, run)
+    runner = TrialRunner(policy, run, recording)
     while True:
         try:
             planned = connection.recv()

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from frame_ros.core.errors import FrameRosError
+from frame_ros.evaluation.scene_trials.recording import TrialRecording
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.metrics.registry import REGISTRY
 from frame_ros.policies.base import Policy
@@ -74,6 +75,7 @@ def trial(
     policy: Policy,
     run: SceneRunOptions | None = None,
     called: str | None = None,
+    recording: TrialRecording | None = None,
 ) -> TrialResult:
     """Runs a trial. The same one gives the same result but for wall_time and WALL_CLOCK_METRICS.
 
@@ -82,8 +84,9 @@ def trial(
 
     Args:
         called: name of the policy in the result; None: its own.
+        recording: writes its bag; None: there is none.
     """
-    return trial_with_episode(planned, policy, run, called)[0]
+    return trial_with_episode(planned, policy, run, called, recording)[0]
 
 
 def trial_with_episode(
@@ -91,6 +94,7 @@ def trial_with_episode(
     policy: Policy,
     run: SceneRunOptions | None = None,
     called: str | None = None,
+    recording: TrialRecording | None = None,
 ) -> tuple[TrialResult, SceneEpisode | None]:
     """Runs a trial as `trial` does; returns its episode too, None if an error ended it."""
     if isinstance(planned, Scene):
@@ -98,8 +102,11 @@ def trial_with_episode(
     begun = time.perf_counter()
     name = policy.name if called is None else called
     result = planned.without_result(name, '')
+    details = None if recording is None else recording.details()
     try:
-        found = run_scene(planned.scene, policy, run, result.policy_seed, planned.text)
+        found = run_scene(
+            planned.scene, policy, run, result.policy_seed, planned.text, details=details
+        )
     except FrameRosError as error:
         wall = time.perf_counter() - begun
         return planned.without_result(name, f'the policy failed: {error}', wall), None
@@ -116,6 +123,8 @@ def trial_with_episode(
         duration=found.duration,
         wall_time=time.perf_counter() - begun,
     )
+    if recording is not None and details is not None:
+        filled = recording.write(filled, planned.scene, found, details)
     return filled, found
 
 
