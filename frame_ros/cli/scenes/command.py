@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
-from frame_ros.cli.scenes import allowed, cards, runs, search, worlds
+from frame_ros.cli.scenes import allowed, breaking, cards, runs, search, worlds
 from frame_ros.cli.scenes.report import add_report_arguments, report_campaigns
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
 from frame_ros.evaluation.scene_trials.robustness.study import RobustnessOptions
+from frame_ros.evaluation.scene_trials.search.breaking_study import BreakingOptions
 from frame_ros.evaluation.scene_trials.search.search_options import SearchOptions
 from frame_ros.scenes.cards.mat import MatOptions
 from frame_ros.scenes.generation.limits import SceneLimits
@@ -39,6 +40,8 @@ ACTIONS = {
     'cards': 'write printable cards by which scenes are set up by hand',
     'run': 'run a policy in the scenes of files',
     **search.ACTIONS,
+    **breaking.ACTIONS,
+    'design': "draw scenes from which factors' shares of the variance follow (Sobol' indices)",
     'report': 'the robustness of policies over the scenes of campaigns',
 }
 SHOWN = ('scene', 'task', 'robot', 'instruction', 'objects', 'light', 'policy seed')
@@ -62,6 +65,25 @@ class GenerateOptions:
     )
 
 
+@options
+class DesignOptions:
+    """A design of scenes."""
+
+    robot: str = option('so101', 'simulated robot, or the YAML file of its profile')
+    task: str = option('pick_up', 'task', choices=tuple(TASKS))
+    seed: int = option(0, 'seed of the design', at_least=0)
+    operators: tuple[str, ...] = option(
+        ('paper',), "names of what varies; paper: VLATest's ten, all: every one"
+    )
+    rows: int = option(16, 'of the design; it has rows x (factors + 2) scenes at most', at_least=1)
+    factors: str = option(
+        'placement',
+        'placement: what decides what stands where is one factor; operators: each is one, and more '
+        'mixtures break a constraint',
+        choices=('placement', 'operators'),
+    )
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
@@ -79,7 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=any_path,
         metavar='FILE',
         help='the file to write, .json or .yaml, of cards .html (default: JSON to the standard '
-        'output); of run and search: the folder of the campaign, which may be there already',
+        'output); of run, search and breaking: the folder of the campaign, which may be there',
     )
     parser.add_argument(
         '--models',
@@ -92,6 +114,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     cards.add_arguments(parser)
     runs.add_arguments(parser)
     search.add_arguments(parser)
+    breaking.add_arguments(parser)
+    add_options(
+        parser.add_argument_group('design'), DesignOptions, ('robot', 'task', 'seed', 'operators')
+    )
     add_report_arguments(parser)
 
 
@@ -106,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
         ValueRangeError: there is no such operator.
     """
     allowed.refuse_others(args, option_names())
-    needing = ('check', 'show', 'convert', 'cards', 'run', 'report', *search.OF_FILES)
+    needing = ('check', 'show', 'convert', 'cards', 'run', 'report', 'breaking', *search.OF_FILES)
     has_files = args.what in needing
     if has_files != bool(args.files):
         raise SetupError(f'{args.what} needs {"files" if has_files else "no file"} of scenes')
@@ -116,8 +142,12 @@ def run(args: argparse.Namespace) -> int:
         return search.run(args, [scene for file in args.files for scene in _read(file)])
     if args.what == 'report':
         return report_campaigns(args)
+    if args.what in breaking.ACTIONS:
+        return breaking.run(args, [scene for file in args.files for scene in _read(file)])
     if args.what == 'generate':
         return _generate(args)
+    if args.what == 'design':
+        return _design(args)
     if args.what == 'convert':
         return _convert(args)
     if args.what == 'operators':
@@ -143,6 +173,10 @@ def option_names() -> dict[str, frozenset[str]]:
         'run': allowed.run_names(),
         # It checks the scenes itself, by its own limits.
         'search': names(SearchOptions, SceneLimits) | allowed.run_names() - {'is_checked'},
+        # So does this.
+        'breaking': names(BreakingOptions, SceneLimits, without=('attempts',))
+        | allowed.run_names() - {'is_checked'},
+        'design': names(DesignOptions, SceneLimits) | output | {'world'},
         'coverage': frozenset({'world'}),
         'mutate': names(search.MutateOptions) | output | {'instructions'},
         'report': names(RobustnessOptions) | output | {'json', 'title'},
@@ -172,6 +206,34 @@ def _generate(args: argparse.Namespace) -> int:
     _write(output, found.scenes)
     print(report(found), file=sys.stdout if output else sys.stderr)
     return 1 if found.left_out else 0
+
+
+def _design(args: argparse.Namespace) -> int:
+    from frame_ros.evaluation.scene_trials.robustness.sobol_design import sobol_design
+    from frame_ros.scenes.generation.operators import chosen_operators
+    from frame_ros.scenes.generation.setting import setting
+
+    chosen, limits = from_arguments(DesignOptions, args), from_arguments(SceneLimits, args)
+    output, world = _output(args, ()), from_arguments(SceneRunOptions, args).world
+    start, operators = None, chosen.operators
+    robot = worlds.robot_of(world, chosen.robot)
+    if world != OURS:
+        start, robot, operators = worlds.start_of(world, chosen.task, operators)
+    groups = None
+    if chosen.factors == 'operators':
+        groups = {each.name: (each.name,) for each in chosen_operators(operators)}
+    place = setting(robot, chosen.task, limits)
+    found = sobol_design(
+        place, operators, chosen.rows, chosen.seed, groups, limits.attempts, start
+    )  # fmt: skip
+    _write(output, found.scenes)
+    lines = [f'{len(found.scenes)} scenes of {found.rows} rows, in {found.draws} draws']
+    lines += [f'factor {name}: {", ".join(each)}' for name, each in found.groups.items()]
+    for name, count in found.left_out.items():
+        if count:
+            lines.append(f'left out, as a constraint is broken: {count} mixtures of {name}')
+    print('\n'.join(lines), file=sys.stdout if output else sys.stderr)
+    return 0
 
 
 def report(found: Generated) -> str:

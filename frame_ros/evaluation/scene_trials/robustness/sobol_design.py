@@ -71,6 +71,7 @@ def sobol_design(
     seed: int = 0,
     groups: Mapping[str, Sequence[str]] | None = None,
     attempts: int = 200,
+    start: Scene | None = None,
 ) -> SobolDesign:
     """Draws a design: samples A and B of scenes that keep all constraints, and for each factor the
     scenes of A with this factor as in B.
@@ -86,6 +87,7 @@ def sobol_design(
         groups: factor -> operators that are exchanged together; None: `placement_groups`. An
             operator of its own: {name: (name,)}.
         attempts: points tried per row.
+        start: the scene that operators change; None: the nominal one.
 
     Raises:
         ValueRangeError: rows is less than 1, an operator is in no group or in two, or too few
@@ -99,16 +101,17 @@ def sobol_design(
             f'{rows} rows of the operators {", ".join(each.name for each in chosen)} in the groups '
             f'{parts}; at least one row and each operator in one group is expected'
         )
-    pairs, draws = _samples(setting, chosen, rows, seed, attempts)
+    made = _Maker(setting, seed, start)
+    pairs, draws = _samples(made, chosen, rows, attempts)
     scenes: list[Scene] = []
     left_out = dict.fromkeys(parts, 0)
     for row, (first, second) in enumerate(pairs):
         scenes += [
-            _scene(setting, first, 'A', row, seed), _scene(setting, second, 'B', row, seed)
+            made.named(first, 'A', row), made.named(second, 'B', row)
         ]  # fmt: skip
         for factor, names in parts.items():
             mixed = {**first, **{name: second[name] for name in names}}
-            scene = _scene(setting, mixed, f'AB_{factor}', row, seed)
+            scene = made.named(mixed, f'AB_{factor}', row)
             if check_scene(scene, setting) is None:
                 scenes.append(scene)
             else:
@@ -116,15 +119,37 @@ def sobol_design(
     return SobolDesign(tuple(scenes), parts, rows, left_out, draws)
 
 
+@attrs.frozen
+class _Maker:
+    """Makes scenes of values."""
+
+    setting: Setting
+    seed: int
+    start: Scene | None
+
+    def scene(self, values: Values) -> Scene:
+        return scene_from(self.setting, values, self.start)
+
+    def named(self, values: Values, sample: str, row: int) -> Scene:
+        policy_seed = int(np.random.default_rng((self.seed, row)).integers(_MOST_SEED))
+        return attrs.evolve(
+            self.scene(values),
+            name=f'sobol_{sample}_{row}',
+            policy_seed=policy_seed,
+            origin=Origin(generator=GENERATOR, seed=self.seed, index=row, values=values),
+        )
+
+
 def _samples(
-    setting: Setting, operators: Sequence[Operator], rows: int, seed: int, attempts: int
+    made: _Maker, operators: Sequence[Operator], rows: int, attempts: int
 ) -> tuple[list[tuple[Values, Values]], int]:
     """Rows of both samples that keep the constraints, and the number of points tried."""
     from scipy.stats.qmc import Sobol
 
+    setting = made.setting
     dimensions = [(each.name, d) for each in operators for d in each.dimensions(setting)]
     count = len(dimensions)
-    points = Sobol(2 * count, seed=seed)
+    points = Sobol(2 * count, seed=made.seed)
     found: tuple[list[Values], list[Values]] = ([], [])
     draws = 0
     for _ in range(rows * attempts):
@@ -138,7 +163,7 @@ def _samples(
             values: Values = {}
             for (operator, dimension), share in zip(dimensions, half.tolist()):
                 values.setdefault(operator, {})[dimension.name] = dimension.at(share)
-            if check_scene(scene_from(setting, values), setting) is None:
+            if check_scene(made.scene(values), setting) is None:
                 sample.append(values)
     if min(map(len, found)) < rows:
         raise ValueRangeError(
@@ -146,16 +171,6 @@ def _samples(
             'fewer operators or another range leave more room'
         )
     return list(zip(*found)), draws
-
-
-def _scene(setting: Setting, values: Values, sample: str, row: int, seed: int) -> Scene:
-    policy_seed = int(np.random.default_rng((seed, row)).integers(_MOST_SEED))
-    return attrs.evolve(
-        scene_from(setting, values),
-        name=f'sobol_{sample}_{row}',
-        policy_seed=policy_seed,
-        origin=Origin(generator=GENERATOR, seed=seed, index=row, values=values),
-    )
 
 
 def design_indices(table: SceneTable, values: Array, seed: int = 0) -> list[SobolIndex]:

@@ -79,13 +79,14 @@ class SearchFolder(CampaignFolder):
         write_scenes(self.path / SCENES, self.scenes)
 
     def add_result(self, result: TrialResult) -> None:
-        """Adds a result, which is on the disk when this returns.
+        """Adds a result, which is on the disk when this returns, in place of one with its key.
 
         Raises:
             SetupError: the file cannot be written.
         """
         self._file.add(result)
-        self.of_scene.setdefault(result.scene, []).append(result)
+        others = [e for e in self.of_scene.get(result.scene, ()) if e.key != result.key]
+        self.of_scene[result.scene] = [*others, result]
 
     def close(self) -> None:
         """Lets others write to the folder."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from frame_ros.evaluation.scene_trials.search.proposers import (
 )
 from frame_ros.evaluation.scene_trials.search.search_folder import SearchFolder
 from frame_ros.evaluation.scene_trials.search.search_options import SearchOptions
+from frame_ros.evaluation.scene_trials.search.unfinished import Evaluate, once_more
 from frame_ros.evaluation.trials.campaign import plain
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.generation.generator import SceneDraws
@@ -33,10 +34,6 @@ from frame_ros.scenes.generation.setting import setting
 from frame_ros.scenes.search.coverage import OperatorCoverage, operator_coverage
 from frame_ros.scenes.search.space import Cell, SceneSpace, Values
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
-
-# Scenes -> the result of each, or several of each where it is run again; in any order. From an
-# iterator each is on the disk before the next is asked for.
-Evaluate = Callable[[Sequence[Scene]], Iterable[TrialResult]]
 
 
 @attrs.frozen
@@ -98,6 +95,7 @@ def search(
     settings: Mapping[str, Any] | None = None,
     limits: SceneLimits | None = None,
     robot: SceneRobot | None = None,
+    start: Scene | None = None,
     on_batch: Callable[[Sequence[TriedScene]], None] = lambda tried: None,
 ) -> SearchFound:
     """Tries scenes of a budget, chosen by the results of those before.
@@ -105,7 +103,8 @@ def search(
     The same options and results give the same scenes. Scenes that break a constraint are drawn
     again where they break it; they are counted, and cost no trial. With a folder the search goes on
     where one with the same options stopped, or had a smaller budget: it chooses the same scenes
-    once more, and those with results there are not run.
+    once more, and those with results there are not run. Trials whose process died run once more
+    before the next scenes are chosen, and when the search goes on if they are of the last batch.
 
     Args:
         chosen: how to search for what.
@@ -114,6 +113,7 @@ def search(
         settings: of the policy and its runs, for the folder, as `settings_of` gives them.
         limits: of scenes.
         robot: instead of `chosen.robot`, already loaded.
+        start: the scene that operators change; None: the nominal one.
         on_batch: gets all scenes tried so far, after each batch.
 
     Raises:
@@ -125,13 +125,13 @@ def search(
     operators = chosen_operators(chosen.operators)
     place = setting(robot or scene_robot(chosen.robot), chosen.task, limits)
     space = SceneSpace(place, operators, fixed_values(chosen.fixed, operators, place))
-    propose, draws = _proposer(chosen, space), _Draws(space, chosen.seed)
+    propose, draws = _proposer(chosen, space), _Draws(space, chosen.seed, start)
     kept = {name: value for name, value in flatten(chosen).items() if name != 'budget'}
     place_of = None if folder is None else SearchFolder(
         folder, {**(settings or {}), 'search': plain(kept)})  # fmt: skip
     tried: list[TriedScene] = []
     with place_of or nullcontext():
-        store = _Store(evaluate, chosen.repeats, place_of)
+        store = _Store(once_more(evaluate), chosen.repeats, place_of)
         for number in itertools.count():
             count = min(chosen.batch, chosen.budget - len(tried))
             scenes = draws.scenes(propose(tried, count, (chosen.seed, number))) if count else []
@@ -153,8 +153,8 @@ def search(
 class _Draws:
     """Makes scenes of values, each with a number of its own."""
 
-    def __init__(self, space: SceneSpace, seed: int) -> None:
-        self.found = SceneDraws(space.setting, space.operators, space.fixed)
+    def __init__(self, space: SceneSpace, seed: int, start: Scene | None) -> None:
+        self.found = SceneDraws(space.setting, space.operators, space.fixed, start)
         self._seed, self._index = seed, 0
         self.left_out, self.problem = 0, ''
 
@@ -195,7 +195,16 @@ class _Store:
         found: dict[str, list[TrialResult]] = {}
         if self._folder is not None:
             self._take(scenes, self._folder)
-            found = {each.name: list(self._folder.of_scene.get(each.name, ())) for each in scenes}
+            # Of the last batch nothing was chosen yet: what has not ended runs again.
+            is_last = self._taken >= len(self._folder.scenes)
+            found = {
+                each.name: [
+                    result
+                    for result in self._folder.of_scene.get(each.name, ())
+                    if result.is_final or not is_last
+                ]
+                for each in scenes
+            }
         lacking = [s for s in scenes if len(found.get(s.name, ())) < self._repeats]
         if lacking:
             known = {each.key for results in found.values() for each in results}
