@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dposv
 
 from frame_ros.robots.motion import rotation_of
 from frame_ros.robots.robot import Robot
@@ -44,7 +45,7 @@ def solve_reach(
         error = np.concatenate((position - reached, turn))
         step = _bounded_step(robot.jacobian(q), error, robot.lower - q, robot.upper - q)
         step *= min(1.0, _LARGEST_STEP / max(float(np.abs(step).max()), 1e-12))
-        q = np.clip(q + step, robot.lower, robot.upper)
+        q = np.minimum(np.maximum(q + step, robot.lower), robot.upper)
         if np.abs(step).max() < _TOLERANCE:
             break
     return q, float(np.linalg.norm(position - robot.forward(q)[0]))
@@ -57,20 +58,19 @@ def _bounded_step(
     most: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Returns the step (N,); the others compensate for joints stopped at their limits."""
-    fixed = np.zeros(jacobian.shape[1])
-    is_free = np.ones(jacobian.shape[1], bool)
-    step = fixed
-    for _ in range(3):
-        step = fixed.copy()
-        step[is_free] = _prioritised_step(jacobian[:, is_free], error - jacobian @ fixed)
+    step = _prioritised_step(jacobian, error)
+    fixed, is_free = np.zeros(len(step)), np.ones(len(step), bool)
+    for _ in range(2):
         passing = is_free & ((step < least) | (step > most))
         if not passing.any():
-            break
+            return step
         fixed[passing] = np.clip(step, least, most)[passing]
         is_free &= ~passing
         if not is_free.any():
             return fixed
-    return np.clip(step, least, most)
+        step = fixed.copy()
+        step[is_free] = _prioritised_step(jacobian[:, is_free], error - jacobian @ fixed)
+    return np.minimum(np.maximum(step, least), most)
 
 
 def _prioritised_step(
@@ -87,7 +87,9 @@ def _prioritised_step(
 
 
 def _damped_inverse(matrix: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
-    return matrix.T @ np.linalg.inv(matrix @ matrix.T + damping * np.eye(len(matrix)))
+    square = matrix @ matrix.T
+    square.flat[:: len(square) + 1] += damping
+    return np.asarray(dposv(square, matrix)[1].T)  # it is positive definite
 
 
 def _rotation_error(

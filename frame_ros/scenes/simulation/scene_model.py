@@ -30,9 +30,9 @@ _CHECKS = 10  # squares along the shorter edge of the table
 
 
 def build_scene_model(scene: Scene, robot: SceneRobot | None = None) -> mujoco.MjModel:
-    """Compiles a scene. Objects are free bodies by their names; trays stand fixed, as the
-    simulator's bin does. Cameras are the scene's, none of the profile's. Latency and dropouts are
-    none of the model's.
+    """Compiles a scene. Objects are free bodies by their names; all but the target sleep while they
+    rest and nothing that moves touches them. Trays stand fixed, as the simulator's bin does.
+    Cameras are the scene's, none of the profile's. Latency and dropouts are none of the model's.
 
     Args:
         robot: None: the scene's.
@@ -48,6 +48,7 @@ def build_scene_model(scene: Scene, robot: SceneRobot | None = None) -> mujoco.M
     _check(scene)
     spec = robot_at_table(find_urdf(robot.source), robot.timestep, robot)
     spec.modelname = scene.name
+    spec.option.enableflags |= int(mj.mjtEnableBit.mjENBL_SLEEP)
     add_sensors(spec, robot)
     _set_lights(mj, spec, scene)
     assert scene.table is not None
@@ -57,7 +58,7 @@ def build_scene_model(scene: Scene, robot: SceneRobot | None = None) -> mujoco.M
     for camera in scene.cameras or ():
         _add_camera(spec, camera)
     for each in scene.objects:
-        _add_object(mj, spec, each)
+        _add_object(mj, spec, each, each.name == scene.task.target)
     try:
         return spec.compile()
     except ValueError as error:
@@ -135,7 +136,7 @@ def _add_camera(spec: Any, camera: SceneCamera) -> None:
     )  # fmt: skip
 
 
-def _add_object(mj: Any, spec: Any, each: SceneObject) -> None:
+def _add_object(mj: Any, spec: Any, each: SceneObject, is_target: bool) -> None:
     for what, taken in (('body', spec.body(each.name)), ('geom', spec.geom(each.name))):
         if taken is not None:
             raise ValueRangeError(
@@ -152,6 +153,9 @@ def _add_object(mj: Any, spec: Any, each: SceneObject) -> None:
     is_loose = each.shape.kind != 'tray'
     if is_loose:
         body.add_freejoint(name=f'{each.name}_free')
+        # Contacts between two that sleep are not computed; those of the target are judged.
+        sleep = mj.mjtSleepPolicy
+        body.sleep = sleep.mjSLEEP_NEVER if is_target else sleep.mjSLEEP_ALLOWED
     volumes = [float(np.prod(size)) for _, size, _ in parts]
     for index, (kind, size, place) in enumerate(parts):  # only the first has a name
         body.add_geom(

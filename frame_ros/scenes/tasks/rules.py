@@ -39,6 +39,7 @@ RULES = {
 
 
 OWN_RULE = 'world'  # of results: the rule of the simulated world, where it has one
+_CORNERS = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T  # (8, 3) of a box
 
 
 @attrs.frozen
@@ -184,18 +185,16 @@ def _in(scene: Scene, states: EpisodeStates) -> Flags:
     inner = tray.inner_half_edges
     if inner is None:
         raise ValueRangeError(f'the receptacle is a {tray.kind}, which has no inside')
-    points = surface_points(shape)[0]
     if shape.kind in ('box', 'tray'):
-        signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
-        points = signs * shape.half_edges
-    inside = np.zeros(len(states.times), bool)
+        points = _CORNERS * shape.half_edges
+    else:
+        points = surface_points(shape)[0]
     turns = Rotation.from_quat(place.orientations).inv() * Rotation.from_quat(track.orientations)
+    corners = np.abs(turns.as_matrix() @ points.T).max(axis=2)
     middles = in_frame_of(place, track.positions)
-    for i, turn in enumerate(turns):
-        corners = np.abs(turn.apply(points)).max(axis=0)
-        is_between = (np.abs(middles[i, :2]) + corners[:2] <= inner[:2]).all()
-        inside[i] = is_between and middles[i, 2] + corners[2] <= tray.half_edges[2]
-    return _at_rest(scene, states, inside)
+    is_between = (np.abs(middles[:, :2]) + corners[:, :2] <= inner[:2]).all(axis=1)
+    is_below = middles[:, 2] + corners[:, 2] <= tray.half_edges[2]
+    return _at_rest(scene, states, is_between & is_below)
 
 
 def _on_by_code(scene: Scene, states: EpisodeStates) -> Flags:
