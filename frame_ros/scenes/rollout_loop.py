@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +40,11 @@ OUTCOMES = {
 }
 # Gets every control step: the policy's possible observations, and the executed action (D,) rad.
 StepListener = Callable[[Observation, NDArray[np.float64]], None]
+Answer = TypeVar('Answer')
 
 
 class UnusableActionsError(PolicyError):
-    """A policy answered, but not with actions that the robot can execute."""
+    """A policy gave no actions that the robot can execute, though it could be asked for them."""
 
 
 class RolloutLoop:
@@ -103,15 +105,15 @@ class RolloutLoop:
             is_due = queue.wait_for_demand(0.0)
             is_seen = is_due or on_step is not None or policy.needs_history
             observation = self._observe(policy, stamp, step / self.rate, is_seen)
-            if is_due:
-                try:
+            try:
+                if is_due:
                     self._infer(policy, observation, queue, record)
-                except UnusableActionsError as error:
-                    if not step or not self._ends_by(error):
-                        raise
-                    return record, stamp
-            elif policy.needs_history:
-                policy.observe(observation)
+                elif policy.needs_history:
+                    self._ask(policy.observe, observation)
+            except UnusableActionsError as error:
+                if not step or not self._ends_by(error):
+                    raise
+                return record, stamp
             action, _ = queue.take()
             assert action is not None
             self._record(record, observation, action)
@@ -125,6 +127,10 @@ class RolloutLoop:
     def _ends_by(self, error: UnusableActionsError) -> bool:
         """Returns whether the episode ends, rather than fails, by actions after the first ones."""
         return False
+
+    def _ask(self, call: Callable[[Observation], Answer], observation: Observation) -> Answer:
+        """Returns what a call of the policy gives."""
+        return call(observation)
 
     def _is_over(self) -> bool:
         """Returns whether the episode ends after this step."""
@@ -153,7 +159,7 @@ class RolloutLoop:
         request = queue.request()
         assert request is not None
         begun, cpu = time.perf_counter(), time.process_time()
-        inference = policy.infer(observation)
+        inference = self._ask(policy.infer, observation)
         try:
             actions, _ = check_chunk(inference, self._limits)
             order = [inference.action_names.index(name) for name in self._names]

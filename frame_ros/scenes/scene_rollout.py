@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import attrs
@@ -25,7 +25,7 @@ from frame_ros.scenes.generation.setting import Setting, setting
 from frame_ros.scenes.other_worlds.names import OURS
 from frame_ros.scenes.other_worlds.worlds import scene_world
 from frame_ros.scenes.recording.details import EpisodeDetails
-from frame_ros.scenes.rollout_loop import RolloutLoop, StepListener, UnusableActionsError
+from frame_ros.scenes.rollout_loop import Answer, RolloutLoop, StepListener, UnusableActionsError
 from frame_ros.scenes.rollout_record import RolloutRecord
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.scene_sensors import SceneSensors
@@ -236,6 +236,17 @@ class SceneRollout(RolloutLoop):
             self.instruction,
             executed,
         )
+
+    def _ask(self, call: Callable[[Observation], Answer], observation: Observation) -> Answer:
+        """An exception of the policy's own code is its failure; one of the computer is not."""
+        try:
+            return call(observation)
+        except (FrameRosError, MemoryError, OSError):
+            raise
+        except Exception as error:
+            if type(error).__name__ == 'OutOfMemoryError':  # of a graphics card
+                raise
+            raise UnusableActionsError(f'{type(error).__name__}: {error}') from error
 
     def _infer(
         self, policy: Policy, observation: Observation, queue: ActionQueue, record: RolloutRecord

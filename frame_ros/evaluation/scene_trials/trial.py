@@ -80,7 +80,8 @@ def trial(
     """Runs a trial. The same one gives the same result but for wall_time and WALL_CLOCK_METRICS.
 
     A scene that cannot be run, a simulation that diverges and an error of the policy are results
-    with a problem. Unusable actions after the first ones are a failure of the policy, with a note.
+    with a problem. Unusable actions after the first ones, and an exception of the policy's own code
+    there, are a failure of the policy, with a note.
 
     Args:
         called: name of the policy in the result; None: its own.

@@ -46,13 +46,15 @@ class Fragile(Policy):
         self.mass = scene.target.mass
 
     def reset(self, seed=None):
-        self.way = np.random.default_rng(seed).uniform(0.0, 0.1)
+        self.seed, self.way = seed, np.random.default_rng(seed).uniform(0.0, 0.1)
 
     def infer(self, observation):
         if self.mass == 0.0666:
             os.kill(os.getpid(), signal.SIGKILL)
         if self.mass == 0.0777:
             raise RuntimeError('no idea')
+        if self.mass == 0.0333 and observation.stamp > 1_100_000_000:
+            raise {5: ZeroDivisionError, 6: ConnectionError, 7: PolicyError}[self.seed]('gone')
         chunk = np.tile(observation.joint_positions, (10, 1))
         chunk[:, 0] += self.way
         if self.mass == 0.0555 or (self.mass == 0.0444 and observation.stamp > 1_100_000_000):
@@ -182,6 +184,15 @@ def test_a_policy_that_breaks_down_has_failed_and_one_that_never_acted_does_not_
     assert type(broken).from_line(broken.line()).note == broken.note
     never = trial(called('never', 0.0555), Fragile(), SHORT)
     assert not never.is_valid and not never.note and 'the policy failed' in never.problem
+
+
+def test_an_exception_in_mid_trial_is_a_failure_unless_it_is_of_the_computer_or_the_way():
+    run = SceneRunOptions(timeout=2.0)
+    crashed, lost, refused = (trial(called('c', 0.0333, s), Fragile(), run) for s in (5, 6, 7))
+    assert crashed.is_valid and not crashed.is_success()
+    assert crashed.note.endswith('s: ZeroDivisionError: gone') and 0.2 < crashed.duration < 1.0
+    assert lost.problem == 'the policy failed: ConnectionError: gone' and not lost.note
+    assert refused.problem == 'the policy failed: gone' and not refused.steps
 
 
 def test_instructions_are_trials_of_their_own(scenes):
