@@ -23,7 +23,7 @@ from frame_ros.scenes.description.scene import Scene, SceneObject
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.setting import Setting, setting
 from frame_ros.scenes.other_worlds.names import OURS
-from frame_ros.scenes.other_worlds.worlds import scene_world
+from frame_ros.scenes.other_worlds.worlds import scene_world, world_of
 from frame_ros.scenes.recording.details import EpisodeDetails
 from frame_ros.scenes.rollout_loop import Answer, RolloutLoop, StepListener, UnusableActionsError
 from frame_ros.scenes.rollout_record import RolloutRecord
@@ -98,6 +98,8 @@ def run_scene(
 
 def scene_problem(scene: Scene, world: str = OURS) -> str:
     """Returns the constraint that a scene breaks, in words; '': it keeps all."""
+    if (own := world_of(scene)) not in (OURS, world):
+        return f'is of the world {own}, and does not run in {world}'
     try:
         broken = check_scene(scene, _setting(world, scene.robot, scene.task.kind))
     except FrameRosError as error:

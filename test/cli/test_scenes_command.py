@@ -142,9 +142,9 @@ def test_a_policy_runs_in_scenes_into_a_folder_and_the_table_says_how_often(tmp_
     assert main(command[:3]) == 2
     assert 'run needs --output' in capsys.readouterr().err
     assert main(['scenes', 'operators', '--repeats', '2']) == 2
-    assert '--repeats is an option of run and search, not of operators' in capsys.readouterr().err
+    assert '--repeats is an option of run, search and breaking, not' in capsys.readouterr().err
     assert main([*command, '--seed', '7']) == 2
-    assert '--seed is an option of generate and ' in capsys.readouterr().err
+    assert '--seed is an option of generate, ' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -154,6 +154,7 @@ def test_a_policy_runs_in_scenes_into_a_folder_and_the_table_says_how_often(tmp_
         ('cards', '--quiet'), ('mutate', '--robot', 'fr3'), ('coverage', '--cell', '0.1'),
         ('convert', '--seed', '1'), ('report', '--timeout', '3'), ('search', '--no-check'),
         ('generate', '--models', 'x'), ('run', '--attempts', '3'),
+        ('coverage', '--record', 'all'), ('generate', '--rows', '3'), ('search', '--towards', 'x'),
     ],
 )  # fmt: skip
 def test_options_of_other_actions_are_refused(given, capsys):
@@ -165,7 +166,24 @@ def test_options_of_other_actions_are_refused(given, capsys):
     assert f', not of {action}' in said
 
 
-def test_a_search_in_the_world_of_others_is_refused(tmp_path, capsys):
-    folder = tmp_path / 'found'
-    assert main(['scenes', 'search', '--world', 'so101-lift', '--output', str(folder)]) == 2
-    assert 'only, not of so101-lift' in capsys.readouterr().err and not folder.exists()
+def test_scenes_of_another_world_are_not_called_wrong_and_the_world_is_named(tmp_path, capsys):
+    """Without that world installed."""
+    file, other = tmp_path / 'ours.json', tmp_path / 'theirs.json'
+    drawn = ['--operators', 'mass', '--count', '1', '--output', str(file)]
+    assert main(['scenes', 'generate', *drawn]) == 0
+    content = json.loads(file.read_text())
+    (scene,) = content['scenes']
+    scene['task']['target'] = scene['objects'][0]['name'] = 'block'
+    for index, light in enumerate(scene['lights']):
+        light['name'] = f'light_{index}'
+    scene['cameras'] = [each for each in scene['cameras'] if each['name'] == 'front']
+    other.write_text(json.dumps(content))
+    capsys.readouterr()
+    assert main(['scenes', 'check', str(file), str(other)]) == 0
+    out = capsys.readouterr().out
+    assert '1 scenes not checked: of the world so101-lift, give --world so101-lift' in out
+    assert '1 good, 0 wrong, 1 not checked' in out
+    folder = tmp_path / 'trials'
+    command = ['scenes', 'run', str(other), '--output', str(folder), '--processes', '0', '-q']
+    assert main(command) == 1
+    assert '1 x is of the world so101-lift, and does not run in' in capsys.readouterr().out

@@ -433,3 +433,39 @@ def test_more_lights_are_as_bright_in_sum():
         assert len(lights) == count
         sums.append(sum(light.intensity for light in lights))
     assert all(a == pytest.approx(b) for a, b in pairwise(sums))
+
+
+def test_a_scene_written_by_hand_gains_what_was_null_or_says_what_it_lacks():
+    scene = nominal_scene(PUT_IN)
+    bare = attrs.evolve(scene, table=None, unknown={'table': 'not measured'})
+    values = {'table_texture': {'texture': 'checker', 'colour': 'own'}}
+    assert scene_from(PUT_IN, values, bare).table.texture == 'checker'
+    assert scene_from(PUT_IN, values, bare).unknown == {}
+    unweighed = [attrs.evolve(each, mass=None) for each in scene.objects]
+    heavy = attrs.evolve(
+        scene, objects=tuple(unweighed), table=None,
+        unknown={'objects.*.mass': 'no scale', 'table': 'not measured'},
+    )  # fmt: skip
+    assert scene_from(PUT_IN, values, heavy).unknown == {'objects.*.mass': 'no scale'}
+    with pytest.raises(ValueRangeError, match='mass of target in the scene nominal is null'):
+        scene_from(PUT_IN, {'mass': {'target': 1.5}}, heavy)
+    cameras = [attrs.evolve(each, position=None, width=None) for each in scene.cameras]
+    blind = attrs.evolve(scene, cameras=tuple(cameras), unknown={'cameras.*': 'not calibrated'})
+    for operator, words in (
+        ('camera_position', 'the position of the camera front in'),
+        ('camera_resolution', 'width of the camera front in'),
+    ):
+        values = {d.name: d.at(0.5) for d in OPERATORS[operator].dimensions(PUT_IN)}
+        with pytest.raises(ValueRangeError, match=words):
+            scene_from(PUT_IN, {operator: values}, blind)
+
+
+def test_sensors_that_a_scene_does_not_name_get_faults_too():
+    scene = attrs.evolve(nominal_scene(PICK), sensors={})
+    values = {'images': 0.1, 'joints': 0.02}
+    late = scene_from(PICK, {'sensor_latency': values}, scene).sensors
+    assert {name: fault.latency for name, fault in late.items()} == {
+        'front': 0.1, 'wrist': 0.1, 'joint_states': 0.02,
+    }  # fmt: skip
+    full = scene_from(PICK, {'sensor_latency': values})
+    assert list(full.sensors) == list(nominal_scene(PICK).sensors) and dict(full.sensors) == late

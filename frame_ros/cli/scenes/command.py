@@ -30,6 +30,7 @@ from frame_ros.scenes.tasks.kinds import TASKS
 if TYPE_CHECKING:
     from frame_ros.scenes.description.scene import Scene
     from frame_ros.scenes.generation.generator import Generated
+    from frame_ros.scenes.generation.setting import Setting
 
 ACTIONS = {
     'generate': 'draw scenes',
@@ -260,8 +261,7 @@ def _convert(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    from frame_ros.scenes.generation.constraints import check_scene
-    from frame_ros.scenes.generation.setting import Setting, setting
+    from frame_ros.scenes.generation.setting import setting
 
     limits = from_arguments(SceneLimits, args)
     world = from_arguments(SceneRunOptions, args).world
@@ -284,16 +284,7 @@ def _check(args: argparse.Namespace) -> int:
                     )
                 except FrameRosError as error:
                     settings[key] = f'not checked: {error}'
-            place = settings[key]
-            broken = check_scene(each, place) if isinstance(place, Setting) else None
-            if isinstance(place, str):
-                verdict, text = 'not checked', place
-            elif broken is None:
-                verdict, text = 'good', ''
-            elif broken.constraint == 'known':
-                verdict, text = 'not checked', f'not checked: {broken.problem}'
-            else:
-                verdict, text = 'wrong', f'breaks {broken.constraint}: {broken.problem}'
+            verdict, text = _verdict(each, settings[key], world)
             counts[verdict] += 1
             if verdict == 'not checked':
                 unchecked[text] += 1
@@ -303,6 +294,23 @@ def _check(args: argparse.Namespace) -> int:
             print(f'{file}: {count} scenes {text}')
     print(', '.join(f'{counts[name]} {name}' for name in ('good', 'wrong', 'not checked')))
     return 1 if counts['wrong'] or counts['cannot be read'] else 0
+
+
+def _verdict(scene: Scene, place: Setting | str, world: str) -> tuple[str, str]:
+    """Good, wrong or not checked, and why. place: of the scene, or why it has none."""
+    from frame_ros.scenes.generation.constraints import check_scene
+
+    if (own := worlds.world_of(scene)) not in (OURS, world):
+        return 'not checked', f'not checked: of the world {own}, give --world {own}'
+    if isinstance(place, str):
+        return 'not checked', place
+    broken = check_scene(scene, place)
+    if broken is not None and broken.constraint == 'known':
+        return 'not checked', f'not checked: {broken.problem}'
+    if broken is not None:
+        return 'wrong', f'breaks {broken.constraint}: {broken.problem}'
+    problem = worlds.problem_in(world, scene)
+    return ('wrong', problem) if problem else ('good', '')
 
 
 def _show(args: argparse.Namespace) -> int:

@@ -45,6 +45,27 @@ def robot_of(world: str, source: str) -> SceneRobot:
     return scene_world(world).robot(source)
 
 
+def world_of(scene: Scene) -> str:
+    """Returns the world that a scene is of, by its task and the names in it."""
+    from frame_ros.scenes.other_worlds.worlds import world_of
+
+    return world_of(scene)
+
+
+def problem_in(world: str, scene: Scene) -> str:
+    """Returns why a world cannot hold a scene; '': it can, as far as that is known before it runs.
+
+    Raises:
+        MissingExtraError: the world is not installed.
+    """
+    if world == OURS:
+        return ''
+    from frame_ros.scenes.other_worlds.writing import problems_of
+
+    problems = '; '.join(problems_of(scene))
+    return f'{world} cannot hold it: {problems}' if problems else ''
+
+
 def own_scene(world: str) -> Scene | None:
     """Returns the scene from which operators start in a world; None: that of the setting.
 

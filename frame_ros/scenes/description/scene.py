@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -318,10 +319,24 @@ class Scene:
                 )
 
 
+def with_values(scene: Scene, **values: Any) -> Scene:
+    """Returns the scene with other values, without reasons of fields that are null no longer."""
+    unknown = scene.unknown
+    if unknown:
+        fields = {each.name: getattr(scene, each.name) for each in attrs.fields(Scene)}
+        absent = list(null_fields(SimpleNamespace(**{**fields, **values})))
+        unknown = {
+            pattern: reason
+            for pattern, reason in unknown.items()
+            if any(fnmatchcase(path, pattern) for path in absent)
+        }
+    return attrs.evolve(scene, unknown=unknown, **values)
+
+
 OPTIONAL = ('instruction', 'table', 'lights', 'cameras', 'policy_seed')
 
 
-def null_fields(scene: Scene) -> Iterator[str]:
+def null_fields(scene: Any) -> Iterator[str]:
     """Yields the names of fields that are null though something could stand there."""
     yield from (name for name in OPTIONAL if getattr(scene, name) is None)
     for what in ('objects', 'cameras'):

@@ -14,7 +14,15 @@ import attrs
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.scenes.description.scene import Quaternion, Scene, SceneCamera, SceneObject
+from frame_ros.scenes.description.scene import (
+    Quaternion,
+    Scene,
+    SceneCamera,
+    SceneObject,
+    SensorFault,
+    TableTop,
+    with_values,
+)
 from frame_ros.scenes.generation.layout import COLOURS
 from frame_ros.scenes.generation.setting import (
     JOINT_STATES,
@@ -78,7 +86,7 @@ def set_confounder_count(scene: Scene, values: Values, setting: Setting) -> Scen
         name = f'confounder_{index}'
         added.append(standing(kind, 'confounder', confounder_colour(index), place, name=name))
     kept = [each for each in scene.objects if each.role != 'confounder']
-    return attrs.evolve(scene, objects=(*kept, *added))
+    return with_values(scene, objects=(*kept, *added))
 
 
 def set_confounder_types(scene: Scene, values: Values, setting: Setting) -> Scene:
@@ -98,19 +106,20 @@ def set_confounder_orientations(scene: Scene, values: Values, setting: Setting) 
 
 def set_intensity(scene: Scene, values: Values, setting: Setting) -> Scene:
     """All lights brighter or darker."""
-    return attrs.evolve(scene, light_factor=values['factor'])
+    return with_values(scene, light_factor=values['factor'])
 
 
 def set_light_count(scene: Scene, values: Values, setting: Setting) -> Scene:
     """Other lights, as bright in sum."""
-    return attrs.evolve(scene, lights=lights_of(values['count']))
+    return with_values(scene, lights=lights_of(values['count']))
 
 
 def move_cameras(scene: Scene, values: Values, setting: Setting) -> Scene:
     """The cameras that stand, shifted in the base's axes."""
 
     def moved(camera: SceneCamera) -> SceneCamera:
-        assert camera.position is not None
+        if camera.position is None:
+            raise _unknown(scene, f'the position of the camera {camera.name}', 'camera_position')
         x, y, z = camera.position
         place = (x + values['x'], y + values['y'], z + values['z'])
         return attrs.evolve(camera, position=place)
@@ -123,7 +132,9 @@ def turn_cameras(scene: Scene, values: Values, setting: Setting) -> Scene:
     turn = Rotation.from_euler('xy', (values['pitch'], values['yaw']))
 
     def turned(camera: SceneCamera) -> SceneCamera:
-        assert camera.orientation is not None
+        if camera.orientation is None:
+            what = f'the orientation of the camera {camera.name}'
+            raise _unknown(scene, what, 'camera_orientation')
         found = (Rotation.from_quat(camera.orientation) * turn).as_quat(canonical=True)
         orientation: Quaternion = tuple(found.tolist())
         return attrs.evolve(camera, orientation=orientation)
@@ -135,14 +146,11 @@ def set_intrinsics(scene: Scene, values: Values, setting: Setting) -> Scene:
     """The cameras that stand, with another focal length and centre."""
 
     def changed(camera: SceneCamera) -> SceneCamera:
-        assert camera.focal and camera.centre and camera.width and camera.height
+        focal, centre, (width, height) = _pinhole(scene, camera, 'camera_intrinsics')
         factor = values['focal']
-        centre = (
-            camera.centre[0] + values['centre_x'] * camera.width,
-            camera.centre[1] + values['centre_y'] * camera.height,
-        )
-        focal = (camera.focal[0] * factor, camera.focal[1] * factor)
-        return attrs.evolve(camera, focal=focal, centre=centre)
+        moved = (centre[0] + values['centre_x'] * width, centre[1] + values['centre_y'] * height)
+        scaled = (focal[0] * factor, focal[1] * factor)
+        return attrs.evolve(camera, focal=scaled, centre=moved)
 
     return _standing_cameras(scene, changed)
 
@@ -152,15 +160,14 @@ def set_resolution(scene: Scene, values: Values, setting: Setting) -> Scene:
     width, height = map(int, values['size'].split('x'))
 
     def scaled(camera: SceneCamera) -> SceneCamera:
-        assert camera.focal and camera.centre and camera.width and camera.height
-        across, down = width / camera.width, height / camera.height
+        focal, centre, size = _pinhole(scene, camera, 'camera_resolution')
+        across, down = width / size[0], height / size[1]
         return attrs.evolve(
-            camera, width=width, height=height,
-            focal=(camera.focal[0] * across, camera.focal[1] * down),
-            centre=((camera.centre[0] + 0.5) * across - 0.5, (camera.centre[1] + 0.5) * down - 0.5),
+            camera, width=width, height=height, focal=(focal[0] * across, focal[1] * down),
+            centre=((centre[0] + 0.5) * across - 0.5, (centre[1] + 0.5) * down - 0.5),
         )  # fmt: skip
 
-    return attrs.evolve(scene, cameras=tuple(map(scaled, scene.cameras or ())))
+    return with_values(scene, cameras=tuple(map(scaled, scene.cameras or ())))
 
 
 def set_latency(scene: Scene, values: Values, setting: Setting) -> Scene:
@@ -182,7 +189,8 @@ def set_mass(scene: Scene, values: Values, setting: Setting) -> Scene:
     """A heavier or lighter target."""
 
     def changed(each: SceneObject) -> SceneObject:
-        assert each.mass is not None
+        if each.mass is None:
+            raise _unknown(scene, f'the mass of {each.name}', 'mass')
         return attrs.evolve(each, mass=each.mass * values['target'])
 
     return _with_object(scene, 'target', changed)
@@ -191,9 +199,7 @@ def set_mass(scene: Scene, values: Values, setting: Setting) -> Scene:
 def set_table(scene: Scene, values: Values, setting: Setting) -> Scene:
     """Another texture and colour of the table top."""
     colour = COLOURS.get(values['colour'], TABLE_COLOUR)
-    assert scene.table is not None
-    table = attrs.evolve(scene.table, texture=values['texture'], colour=colour)
-    return attrs.evolve(scene, table=table)
+    return with_values(scene, table=TableTop(texture=values['texture'], colour=colour))
 
 
 def _roles(values: Values) -> list[str]:
@@ -225,7 +231,7 @@ def _with_object(scene: Scene, role: str, change: Change) -> Scene:
             f'{scene.task.kind}'
         )
     objects = tuple(change(o) if o.role == role else o for o in scene.objects)
-    return attrs.evolve(scene, objects=objects)
+    return with_values(scene, objects=objects)
 
 
 def _each_confounder(scene: Scene, values: Values, change: Callable[[str], Change]) -> Scene:
@@ -239,17 +245,38 @@ def _each_confounder(scene: Scene, values: Values, change: Callable[[str], Chang
         )
     order = {each.name: str(i) for i, each in enumerate(scene.confounders)}
     objects = tuple(change(order[o.name])(o) if o.name in order else o for o in scene.objects)
-    return attrs.evolve(scene, objects=objects)
+    return with_values(scene, objects=objects)
 
 
 def _standing_cameras(scene: Scene, change: Callable[[SceneCamera], SceneCamera]) -> Scene:
     cameras = tuple(change(c) if c.link == '' else c for c in scene.cameras or ())
-    return attrs.evolve(scene, cameras=cameras)
+    return with_values(scene, cameras=cameras)
 
 
 def _with_faults(scene: Scene, field: str, values: Values) -> Scene:
+    cameras = (camera.name for camera in scene.cameras or ())
+    # A scene written by hand names only the streams that have faults.
+    every = {name: scene.sensors.get(name, SensorFault()) for name in (*cameras, JOINT_STATES)}
     sensors = {
         name: attrs.evolve(fault, **{field: values['joints' if name == JOINT_STATES else 'images']})
-        for name, fault in scene.sensors.items()
+        for name, fault in {**every, **scene.sensors}.items()
     }
-    return attrs.evolve(scene, sensors=sensors)
+    return with_values(scene, sensors=sensors)
+
+
+def _pinhole(
+    scene: Scene, camera: SceneCamera, operator: str
+) -> tuple[tuple[float, float], tuple[float, float], tuple[int, int]]:
+    """The focal lengths, centre and size of a camera, pixels."""
+    for name in ('focal', 'centre', 'width', 'height'):
+        if getattr(camera, name) is None:
+            raise _unknown(scene, f'{name} of the camera {camera.name}', operator)
+    assert camera.focal and camera.centre and camera.width and camera.height
+    return camera.focal, camera.centre, (camera.width, camera.height)
+
+
+def _unknown(scene: Scene, what: str, operator: str) -> ValueRangeError:
+    return ValueRangeError(
+        f'{what} in the scene {scene.name} is null, so the operator {operator} cannot change it; '
+        'give it in the file'
+    )

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.scenes.description.scene import Origin, Scene
+from frame_ros.scenes.description.scene import Origin, Scene, with_values
 from frame_ros.scenes.generation.constraints import DUPLICATES, Broken, check_scene
 from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.generation.operators import Operator, chosen_operators, fixed_values
@@ -207,9 +207,9 @@ class SceneDraws:
     def _finished(self, scene: Scene, policy_seed: int, origin: Origin) -> Scene:
         self._known.add(_content(scene))
         name = f'{scene.task.kind}_{origin.index}'
-        return attrs.evolve(scene, name=name, policy_seed=policy_seed, origin=origin)
+        return with_values(scene, name=name, policy_seed=policy_seed, origin=origin)
 
 
 def _content(scene: Scene) -> str:
     """Everything that makes two scenes the same, whatever drew them."""
-    return repr(attrs.evolve(scene, name='any', policy_seed=0, origin=None))
+    return repr(with_values(scene, name='any', policy_seed=0, origin=None))

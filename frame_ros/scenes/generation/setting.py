@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.policies.scripted.arms import ScriptedArm, jaw_length, scripted_arm
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.differential_ik import tracking_preset
@@ -26,6 +27,7 @@ from frame_ros.scenes.description.scene import (
     SceneTask,
     SensorFault,
     TableTop,
+    with_values,
 )
 from frame_ros.scenes.description.shapes import extents, standing_radius
 from frame_ros.scenes.generation.clutter import home_capsules
@@ -165,7 +167,7 @@ def with_instruction(scene: Scene, setting: Setting) -> Scene:
     words = {'target': words_of(scene.target, setting)}
     if scene.receptacle is not None:
         words['receptacle'] = words_of(scene.receptacle, setting)
-    return attrs.evolve(scene, instruction=TASKS[scene.task.kind].template.format(**words))
+    return with_values(scene, instruction=TASKS[scene.task.kind].template.format(**words))
 
 
 def words_of(each: SceneObject, setting: Setting) -> str:
@@ -194,8 +196,15 @@ def standing(
 
 
 def settled(each: SceneObject) -> SceneObject:
-    """Returns the object lowered or raised until it stands on the table."""
-    assert each.shape is not None
+    """Returns the object lowered or raised until it stands on the table.
+
+    Raises:
+        ValueRangeError: its shape is not known.
+    """
+    if each.shape is None:
+        raise ValueRangeError(
+            f'the shape of {each.name} is null, so it cannot be put on the table; give it'
+        )
     return attrs.evolve(each, height=float(extents(each.shape, each.rotation)[2]))
 
 

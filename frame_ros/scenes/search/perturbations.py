@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.scenes.description.scene import Origin, Scene
+from frame_ros.scenes.description.scene import Origin, Scene, with_values
 from frame_ros.scenes.generation.generator import GENERATOR, scene_from
 from frame_ros.scenes.generation.operators import OPERATORS
 from frame_ros.scenes.generation.setting import Setting, nominal_scene
@@ -133,7 +133,7 @@ def perturbed(
         generator=GENERATOR, seed=scene.origin.seed, index=scene.origin.index, values=values
     )
     name = f'{scene.name}.{change.operator}_{scale:.4f}'
-    return attrs.evolve(made, name=name, policy_seed=scene.policy_seed, origin=origin)
+    return with_values(made, name=name, policy_seed=scene.policy_seed, origin=origin)
 
 
 def to_ends(scene: Scene, operator: str, setting: Setting) -> list[Perturbation]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.evaluation.scene_trials.robustness.scene_table import SceneTable
 from frame_ros.evaluation.scene_trials.robustness.sobol import SobolIndex, sobol_indices
-from frame_ros.scenes.description.scene import Origin, Scene
+from frame_ros.scenes.description.scene import Origin, Scene, with_values
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.generator import GENERATOR, scene_from
 from frame_ros.scenes.generation.operators import Operator, chosen_operators
@@ -132,7 +132,7 @@ class _Maker:
 
     def named(self, values: Values, sample: str, row: int) -> Scene:
         policy_seed = int(np.random.default_rng((self.seed, row)).integers(_MOST_SEED))
-        return attrs.evolve(
+        return with_values(
             self.scene(values),
             name=f'sobol_{sample}_{row}',
             policy_seed=policy_seed,
