@@ -128,7 +128,8 @@ def run_trials(
     if len(waiting) < len(wanted):
         say(f'{len(wanted) - len(waiting)} of {len(wanted)} trials are in {place.path}')
     recording = TrialRecording.of(place.path, record, policy)
-    if recording is not None and (lacking := sum(not found[key].episode for key in ended)):
+    known = [found[key] for key in keys if key in ended]
+    if recording and (lacking := sum(recording.wants(r) and not r.episode for r in known)):
         say(f'{lacking} of the trials that were done have no bag, and do not run again for it')
     if waiting:
         with (

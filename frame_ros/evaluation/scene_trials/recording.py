@@ -15,14 +15,14 @@ import attrs
 
 from frame_ros.bags.recording_lock import RecordingLock
 from frame_ros.core.errors import FrameRosError, SetupError
-from frame_ros.core.events import Outcome
 from frame_ros.core.options import option, options
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.recording.details import EpisodeDetails
 from frame_ros.scenes.recording.pictures import IMAGES
-from frame_ros.scenes.scene_rollout import SceneEpisode
+from frame_ros.scenes.scene_rollout import ENDING_RULE, SceneEpisode
+from frame_ros.scenes.tasks.rules import OWN_RULE
 
 EPISODES = 'episodes'
 RECORD = ('none', 'failed', 'all')
@@ -87,6 +87,14 @@ class TrialRecording:
         finally:
             mark.release()
 
+    def wants(self, result: TrialResult) -> bool:
+        """Returns whether a trial is one of those that have a bag; one that does not count is not.
+        A trial has failed by the rule by which it would have ended.
+        """
+        rule = OWN_RULE if OWN_RULE in result.steps else ENDING_RULE
+        is_chosen = self.options.record == 'all' or not result.is_success(rule)
+        return result.is_valid and is_chosen
+
     def details(self) -> EpisodeDetails:
         """Returns what collects the details of the next trial."""
         return EpisodeDetails(self.options.camera_images)
@@ -103,9 +111,7 @@ class TrialRecording:
         from frame_ros.scenes.recording.bag import write_episode_bag
 
         episode = found.episode
-        if episode is None:
-            return result
-        if self.options.record == 'failed' and episode.events[-1].outcome == Outcome.SUCCESS:
+        if episode is None or not self.wants(result):
             return result
         name = f'{EPISODES}/{bag_name(result)}'
         facts = {

@@ -19,7 +19,7 @@ from frame_ros.core.errors import BagError
 from frame_ros.episodes import Outcome
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.evaluation.scene_trials.folder import read_campaign
-from frame_ros.evaluation.scene_trials.recording import RecordOptions, bag_name
+from frame_ros.evaluation.scene_trials.recording import RecordOptions, TrialRecording, bag_name
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.metrics.registry import REGISTRY
 from frame_ros.nodes.policy.topics import TOPICS as OF_POLICY
@@ -180,6 +180,13 @@ def test_trials_that_were_done_without_a_bag_are_named(tmp_path, scenes):
     recorded(tmp_path, scenes[:1], 0.3, on_message=said.append)
     assert any('1 of the trials that were done have no bag' in each for each in said)
     assert not (tmp_path / 'episodes').exists()
+    recording = TrialRecording(folder=tmp_path, options=RecordOptions(record='failed'), facts={})
+    steps = {'paper': {'success': True}}
+    assert recording.wants(TrialResult(scene='s', policy='p'))
+    assert not recording.wants(TrialResult(scene='s', policy='p', problem='it diverged'))
+    assert not recording.wants(TrialResult(scene='s', policy='p', steps=steps))
+    steps['world'] = {'success': False}
+    assert recording.wants(TrialResult(scene='s', policy='p', steps=steps))
 
 
 def test_names_of_bags_are_safe_and_differ():
