@@ -32,7 +32,7 @@ from frame_ros.scenes.scene_sensors import SceneSensors
 from frame_ros.scenes.simulation.episode_states import StateRecorder
 from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
 from frame_ros.scenes.simulation.task import REST_SPEED, REST_TIME, TaskState
-from frame_ros.scenes.tasks.rules import OWN_RULE, RULES, StepOutcomes, judge
+from frame_ros.scenes.tasks.rules import OWN_RULE, RULES, StepOutcomes, is_success, judge
 
 OT_TASKS = {'pick_up': 'pick', 'move_near': 'move', 'put_on': 'put_on', 'put_in': 'put_in'}
 ENDING_RULE = 'paper'  # by whose success an episode ends
@@ -209,7 +209,7 @@ class SceneRollout(RolloutLoop):
                 self._state = TaskState.SUCCESS
         elif self._states.count % self._looked == 0 and self._may_be_done():
             recent = self._states.states(self._window)
-            if judge(self.scene, recent, ENDING_RULE).reached.get('success'):
+            if is_success(self.scene, recent):
                 self._state = TaskState.SUCCESS
         return self._state is not TaskState.RUNNING
 

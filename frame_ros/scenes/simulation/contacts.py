@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 FINGER_LINKS = SO101.finger_links
 _LEAST_FORCE = 1e-6  # N; below, the geoms are close without pressing
+# (link, other) -> (N, 3) positions m, normals from other to link, forces N on the link
+Groups = dict[tuple[str, str], tuple[NDArray, ...]]
 # A finger's contact with the object to pick is expected while the gripper's drive closes, by
 # CLOSING of its range, or did within SETTLING, s; and up to a net force of all fingers of
 # LARGEST_PUSH, N: fingers that hold an object press against each other, and only the rest moves the
@@ -93,9 +95,23 @@ class ContactTruth:
 
     def read(self, data: mujoco.MjData, forces: AppliedForces | None = None) -> list[Contact]:
         """Contacts that press, as of `data`, and applied forces; sorted by link and other."""
-        groups: dict[tuple[str, str], list[tuple[NDArray, NDArray, NDArray]]] = {}
         if self._is_closing is None or self._is_closing(data):
             self._closed = data.time
+        groups = self._pressing(data)
+        for body, position, force in forces.at(data) if forces else ():
+            size = float(np.linalg.norm(force))
+            if size > _LEAST_FORCE:
+                pair = (self._links[body], APPLIED)
+                own = groups.get(pair, (np.zeros((0, 3)),) * 3)
+                rows = (position, force / size, force)
+                groups[pair] = tuple(np.vstack(both) for both in zip(own, rows, strict=True))
+        return self._merge(groups, data.time)
+
+    def _pressing(self, data: mujoco.MjData) -> Groups:
+        """The contacts that press."""
+        rows: dict[tuple[str, str], list[int]] = {}
+        indices: list[int] = []
+        signs, wrenches = [], []
         for index, bodies in self._candidates(data):
             sides = self._robot_side(*bodies)
             if sides is None:
@@ -104,20 +120,17 @@ class ContactTruth:
             self._mj.mj_contactForce(self._model, data, index, self._wrench)
             if self._wrench[0] <= _LEAST_FORCE:
                 continue
-            contact = data.contact[index]
-            frame = contact.frame.reshape(3, 3)
-            # The frame's first axis points from geom1 to geom2, and the force is that on geom2.
-            force = sign * (self._wrench[:3] @ frame)
-            groups.setdefault((link, other), []).append(
-                (contact.pos.copy(), sign * frame[0], force)
-            )
-        for body, position, force in forces.at(data) if forces else ():
-            size = float(np.linalg.norm(force))
-            if size > _LEAST_FORCE:
-                groups.setdefault((self._links[body], APPLIED), []).append(
-                    (position, force / size, force)
-                )
-        return self._merge(groups, data.time)
+            rows.setdefault((link, other), []).append(len(indices))
+            indices.append(index)
+            signs.append(sign)
+            wrenches.append(self._wrench[:3].tolist())
+        if not indices:
+            return {}
+        # A frame's first axis points from geom1 to geom2, and the force is that on geom2.
+        frames = np.array(signs)[:, None, None] * data.contact.frame[indices].reshape(-1, 3, 3)
+        forces = (np.array(wrenches)[:, None] @ frames)[:, 0]
+        positions, normals = data.contact.pos[indices], frames[:, 0]
+        return {pair: (positions[at], normals[at], forces[at]) for pair, at in rows.items()}
 
     def _candidates(self, data: mujoco.MjData) -> list[tuple[int, list[int]]]:
         """Returns the indices of the contacts of the robot, with the bodies of both geoms."""
@@ -137,7 +150,7 @@ class ContactTruth:
             return None
         return None if frozenset((link, other)) in self._ignored else (link, other, sign)
 
-    def _merge(self, groups: dict, time: float) -> list[Contact]:
+    def _merge(self, groups: Groups, time: float) -> list[Contact]:
         self._began = {pair: began for pair, began in self._began.items() if pair in groups}
         if not groups:
             return []
@@ -145,9 +158,7 @@ class ContactTruth:
         grasp = self._grasp(groups, time)
         for pair in sorted(groups):
             link, other = pair
-            positions, normals, forces = (
-                np.array(column) for column in zip(*groups[pair], strict=True)
-            )
+            positions, normals, forces = groups[pair]
             weights = (normals * forces).sum(axis=1)
             total = float(weights.sum())
             start, last, impulse, peak = self._began.get(pair, (time, time, 0.0, 0.0))
@@ -175,15 +186,14 @@ class ContactTruth:
             )
         return contacts
 
-    def _grasp(self, groups: dict, time: float) -> tuple[bool, str]:
+    def _grasp(self, groups: Groups, time: float) -> tuple[bool, str]:
         """Returns whether the fingers' contact with the object is expected, and the reason."""
         own = [
-            row[2]
-            for (link, other), rows in groups.items()
+            forces.sum(axis=0)
+            for (link, other), (_, _, forces) in groups.items()
             if other == self._target and link in self._fingers
-            for row in rows
         ]
-        push = math.hypot(*np.sum(own, axis=0).tolist()) if own else 0.0
+        push = math.hypot(*sum(own).tolist()) if own else 0.0
         if push > LARGEST_PUSH:
             return False, f'the fingers push the object to pick by {push:.0f} N'
         if time - self._closed > SETTLING:

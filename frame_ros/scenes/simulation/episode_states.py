@@ -45,25 +45,29 @@ class StateRecorder:
         poses = np.concatenate(
             (data.xpos[self._bodies], data.xquat[self._bodies][:, (1, 2, 3, 0)]), axis=1
         )
-        pushes: dict[int, Array] = {}  # body -> N, along the normals, on the target
-        touched: set[str] = set()
+        pressing: set[int] = set()  # bodies
+        pushes: dict[int, Array] = {}  # finger -> N, along the normals, on the target
         if data.ncon:
-            found = self._model.geom_bodyid[data.contact.geom]
-            is_own, frames, force = found == self._target, data.contact.frame, self._force
-            for index in np.flatnonzero(is_own[:, 0] | is_own[:, 1]).tolist():
-                side = 1 if found[index, 1] == self._target else 0
-                self._mj.mj_contactForce(self._model, data, index, force)
-                if not force[0]:
+            bodies = self._model.geom_bodyid[data.contact.geom].tolist()
+            for index, (first, second) in enumerate(bodies):
+                if self._target not in (first, second):
                     continue
-                other = int(found[index, 1 - side])
-                # The normal points from the first geom to the second.
-                push = (force[0] if side == 1 else -force[0]) * frames[index, :3]
-                pushes[other] = pushes[other] + push if other in pushes else push
-                if other in self._others:
-                    touched.add(self._others[other])
-        fingers = [push for body, push in pushes.items() if body in self._fingers]
+                other = second if first == self._target else first
+                is_finger = other in self._fingers
+                if other in pressing and not is_finger:
+                    continue
+                self._mj.mj_contactForce(self._model, data, index, self._force)
+                if not self._force[0]:
+                    continue
+                pressing.add(other)
+                if is_finger:  # the normal points from the first geom to the second
+                    sign = 1.0 if other == first else -1.0
+                    push = sign * self._force[0] * data.contact[index].frame[:3]
+                    pushes[other] = pushes[other] + push if other in pushes else push
+        fingers = list(pushes.values())
         is_grasped = any(float(a @ b) < 0 for i, a in enumerate(fingers) for b in fingers[:i])
-        touches_robot = any(body in self._robot for body in pushes)
+        touches_robot = not pressing.isdisjoint(self._robot)
+        touched = {self._others[body] for body in pressing if body in self._others}
         self._frames.append((float(data.time), poses, is_grasped, touches_robot, touched))
 
     @property

@@ -155,6 +155,10 @@ class SceneSimulation(RobotSimulation):
         that is too fast or too far; '': it is sound.
         """
         data = self.data
+        # Usually nothing moves fast or is far: the robot's joints and links neither.
+        is_slow = np.abs(data.qvel).max() < FASTEST / 2 and np.abs(data.xpos).max() < FARTHEST
+        if is_slow and math.isfinite(data.qpos.sum()) and not data.warning.number.any():
+            return ''
         if (numbers := data.warning.number[self._warnings]).any():
             name = WARNINGS[int(numbers.argmax())].removeprefix('mjWARN_')
             return f'MuJoCo warns of {name} at {data.time:.3f} s'

@@ -89,17 +89,30 @@ def judge(scene: Scene, states: EpisodeStates, rule: str = 'paper') -> StepOutco
     return StepOutcomes(kind, rule, reached, times)
 
 
+def is_success(scene: Scene, states: EpisodeStates) -> bool:
+    """Returns whether the last step was reached by the paper's rule, in less time than `judge`."""
+    return not states.problem and bool(_successes(scene, states, 'paper').any())
+
+
 def steps_of(scene: Scene, states: EpisodeStates, rule: str) -> tuple[Flags, Flags, Flags]:
     """Returns per step of the task (N,) whether each frame meets it."""
-    kind = scene.task.kind
-    if kind == 'pick_up':
+    if scene.task.kind == 'pick_up':
         later = _picked if rule == 'paper' else _picked_by_code
         return (states.is_grasped, *later(scene, states))
+    moved = moved_correct(scene, states)
+    return states.is_grasped, moved, _successes(scene, states, rule)
+
+
+def _successes(scene: Scene, states: EpisodeStates, rule: str) -> Flags:
+    """(N,) whether each frame meets the last step."""
+    kind = scene.task.kind
+    if kind == 'pick_up':
+        return steps_of(scene, states, rule)[-1]
     success: Callable[[Scene, EpisodeStates], Flags] = {
         'paper': {'move_near': _near, 'put_on': _on, 'put_in': _in}[kind],
         'code': _near_by_code if kind == 'move_near' else _on_by_code,
     }[rule]
-    return states.is_grasped, moved_correct(scene, states), success(scene, states)
+    return success(scene, states)
 
 
 def moved_correct(scene: Scene, states: EpisodeStates) -> Flags:
