@@ -13,8 +13,9 @@ from scipy.spatial.transform import Rotation
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots import find_urdf
 from frame_ros.scenes.description.scene import BASE, Scene, SceneCamera, SceneObject, TableTop
-from frame_ros.scenes.description.shapes import Shape
+from frame_ros.scenes.description.shapes import MESH, Shape, mesh_of
 from frame_ros.scenes.simulation.engine import load_mujoco
+from frame_ros.scenes.simulation.mesh_geoms import add_mesh_geoms
 from frame_ros.scenes.simulation.model import add_sensors, robot_at_table
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 from frame_ros.scenes.surroundings import LAMPS, LIGHT_TINT, OBJECT_FRICTION
@@ -146,25 +147,32 @@ def _add_object(mj: Any, spec: Any, each: SceneObject) -> None:
     body = spec.worldbody.add_body(
         name=each.name, pos=(*each.position, each.height), quat=(w, x, y, z)
     )
-    parts = shape_parts(mj, each.shape)
     # MuJoCo takes the larger friction of two geoms of one priority, the fingers' and the table's
     # then: an object's own holds by its priority, and with it its stiffness.
     is_loose = each.shape.kind != 'tray'
     if is_loose:
         body.add_freejoint(name=f'{each.name}_free')
+    contact = {
+        'condim': 4,
+        'friction': (each.friction, *OBJECT_FRICTION[1:]),
+        'solref': LOOSE_SOLREF if is_loose else (0.005, 1.0),
+        'priority': int(is_loose),
+    }
+    rgba = (*each.colour, 1.0)
+    if each.shape.kind == MESH:
+        add_mesh_geoms(mj, spec, body, each.name, mesh_of(each.shape), each.mass, rgba, contact)
+        return
+    parts = shape_parts(mj, each.shape)
     volumes = [float(np.prod(size)) for _, size, _ in parts]
     for index, (kind, size, place) in enumerate(parts):  # only the first has a name
         body.add_geom(
             name='' if index else each.name, type=kind, size=size, pos=place,
-            mass=each.mass * volumes[index] / sum(volumes), condim=4,
-            friction=(each.friction, *OBJECT_FRICTION[1:]), material='matte',
-            rgba=(*each.colour, 1.0), solref=LOOSE_SOLREF if is_loose else (0.005, 1.0),
-            priority=int(is_loose),
+            mass=each.mass * volumes[index] / sum(volumes), material='matte', rgba=rgba, **contact,
         )  # fmt: skip
 
 
 def shape_parts(mj: Any, shape: Shape) -> list[tuple[Any, Triple, Triple]]:
-    """Returns the geoms of a shape: type, sizes as MuJoCo has them, and place in its axes."""
+    """Returns the geoms of a simple shape: type, sizes as of MuJoCo, and place in its axes."""
     middle = (0.0, 0.0, 0.0)
     if shape.kind == 'sphere':
         return [(mj.mjtGeom.mjGEOM_SPHERE, (shape.size[0],) * 3, middle)]

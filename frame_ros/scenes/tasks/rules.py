@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.scenes.description.scene import Scene, SceneObject
-from frame_ros.scenes.description.shapes import Shape, surface_points
+from frame_ros.scenes.description.shapes import MESH, Shape, corner_points, surface_points
 from frame_ros.scenes.simulation.task import REST_SPEED, REST_TIME
 from frame_ros.scenes.tasks.kinds import TASKS
 from frame_ros.scenes.tasks.states import EpisodeStates, ObjectTrack, in_frame_of, track_extents
@@ -185,9 +185,8 @@ def _in(scene: Scene, states: EpisodeStates) -> Flags:
     if inner is None:
         raise ValueRangeError(f'the receptacle is a {tray.kind}, which has no inside')
     points = surface_points(shape)[0]
-    if shape.kind in ('box', 'tray'):
-        signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
-        points = signs * shape.half_edges
+    if shape.kind in ('box', 'tray', MESH):
+        points = corner_points(shape)
     inside = np.zeros(len(states.times), bool)
     turns = Rotation.from_quat(place.orientations).inv() * Rotation.from_quat(track.orientations)
     middles = in_frame_of(place, track.positions)
