@@ -27,6 +27,7 @@ Triple = tuple[float, float, float]
 # What MuJoCo makes of the simulated cube's 0.005 s and the 0.02 s of the table and the fingers.
 LOOSE_SOLREF = (0.0125, 1.0)
 _TEXELS = 256
+_OFF_CENTRE = 1e-6  # pixels, by which a camera's centre may be off and be drawn in the middle
 _CHECKS = 10  # squares along the shorter edge of the table
 
 
@@ -121,19 +122,23 @@ def set_table(mj: Any, spec: Any, table: TableTop, geom: Any) -> None:
 
 
 def _add_camera(spec: Any, camera: SceneCamera) -> None:
-    """Adds a camera. Off-centre pictures are not drawn: the field of view is that of the focal
-    length, about the middle.
-    """
+    """Adds a camera. Its pixels are square: the focal length is that in y."""
     assert camera.position and camera.orientation and camera.focal and camera.height
+    assert camera.width and camera.centre
     turn = Rotation.from_quat(camera.orientation).as_matrix() * (1.0, -1.0, -1.0)
     x, y, z, w = Rotation.from_matrix(turn).as_quat().tolist()
     body = spec.body(camera.link) if camera.link else spec.worldbody
     if body is None:
         raise ValueRangeError(f'cameras.{camera.name}.link is {camera.link!r}, no link')
-    body.add_camera(
+    added = body.add_camera(
         name=camera.name, pos=camera.position, quat=(w, x, y, z),
         fovy=math.degrees(2 * math.atan(camera.height / 2 / camera.focal[1])),
     )  # fmt: skip
+    size = np.array((camera.width, camera.height))
+    off = np.array(camera.centre) - (size - 1) / 2
+    if np.abs(off).max() > _OFF_CENTRE:
+        added.resolution, added.sensor_size = size, size / camera.focal[1]
+        added.focal_length, added.principal_length = (1.0, 1.0), -off / camera.focal[1]
 
 
 def _add_object(mj: Any, spec: Any, each: SceneObject) -> None:
