@@ -18,6 +18,7 @@ from frame_ros.scenes.cards.outlines import footprint
 from frame_ros.scenes.description.convex_hull import hull_of, rests_of, span_inside, stood
 from frame_ros.scenes.description.files import read_scenes, write_scenes
 from frame_ros.scenes.description.mesh_folders import mesh_object, mesh_objects, open_edges
+from frame_ros.scenes.description.mesh_textures import texture_of
 from frame_ros.scenes.description.shapes import Shape, extents, standing_height
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.generator import generate
@@ -283,6 +284,50 @@ def test_physics_has_the_mass_the_pieces_and_the_true_distance(library, scenes):
     if_near = simulation.distances_of_links(('table', 'target'))
     assert (if_near.distances <= reading.distances + 1e-9).all()
     simulation.close()
+
+
+def test_pictures_of_surfaces_are_drawn(tmp_path):
+    pytest.importorskip('mujoco')
+    import cv2
+
+    from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
+
+    path = tmp_path / 'tile'
+    path.mkdir()
+    corners = [(x, y, z) for x in (-0.02, 0.02) for y in (-0.02, 0.02) for z in (-0.02, 0.02)]
+    sides = ('1243', '5786', '1562', '3487', '1375', '2684')
+    lines = [f'v {x} {y} {z}' for x, y, z in corners]
+    # The half of the picture that is on the top is its upper one; the sides have the lower.
+    lines += [f'vt {u} {v}' for u, v in ((0.2, 0.2), (0.8, 0.2), (0.8, 0.4), (0.2, 0.4))]
+    lines += [f'vt {u} {v}' for u, v in ((0.2, 0.6), (0.8, 0.6), (0.8, 0.9), (0.2, 0.9))]
+    for side in sides:
+        first = 5 if side == '2684' else 1
+        lines.append('f ' + ' '.join(f'{c}/{first + i}' for i, c in enumerate(side)))
+    (path / 'textured.obj').write_text('mtllib tile.mtl\n' + '\n'.join(lines) + '\n')
+    (path / 'tile.mtl').write_text('newmtl a\nmap_Kd tile.png\n')
+    picture = np.zeros((64, 64, 3), np.uint8)
+    picture[:32], picture[32:] = (0, 255, 0), (0, 0, 255)  # BGR: green above red
+    cv2.imwrite(str(path / 'tile.png'), picture)
+    fixed = {'unseen_objects.who': 'target'}
+    (scene,) = generate('pick_up', 'so101', 1, 0, ('unseen_objects',), fixed=fixed,
+                        meshes=str(tmp_path)).scenes  # fmt: skip
+    upright = settled(attrs.evolve(scene.target, orientation=(0, 0, 0, 1)))
+    simulation = SceneSimulation(attrs.evolve(scene, objects=(upright,)))
+    try:
+        drawn = simulation.draw('front').rgb.astype(int)
+        seen = simulation.segment('front', 320, 240) == simulation.body_names.index('target')
+        rows, columns = np.nonzero(seen)
+        colours = drawn[rows, columns]
+        is_green = colours[:, 1] > 2 * colours[:, 0]
+        is_red = colours[:, 0] > 2 * colours[:, 1]
+        assert is_green.mean() > 0.2 and is_red.mean() > 0.2
+        assert rows[is_green].mean() < rows[is_red].mean()  # the top is above the sides
+    finally:
+        simulation.close()
+    (path / 'tile.png').write_bytes(b'nothing')
+    texture_of.cache_clear()
+    with pytest.raises(SetupError, match='no picture'):
+        texture_of(path / 'textured.obj')
 
 
 def test_the_scripted_policy_picks_up_a_mesh(scenes):
