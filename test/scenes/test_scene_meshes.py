@@ -22,8 +22,9 @@ from frame_ros.scenes.description.mesh_textures import texture_of
 from frame_ros.scenes.description.shapes import Shape, extents, standing_height
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.generator import generate
-from frame_ros.scenes.generation.setting import setting, settled
+from frame_ros.scenes.generation.setting import mesh_library, setting, settled
 from frame_ros.scenes.scene_rollout import run_scene
+from frame_ros.scenes.search.space import cell_of, space_of
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 
 trimesh = pytest.importorskip('trimesh')
@@ -221,6 +222,22 @@ def test_confounders_too_are_of_the_folder(library):
     (scene,) = generate('put_in', 'so101', 1, 1, fixed=fixed, meshes=str(library)).scenes
     assert scene.target.shape.kind != 'mesh'
     assert [each.shape.kind for each in scene.confounders] == ['mesh', 'mesh']
+
+
+def test_coverage_finds_the_folder_by_the_scenes(scenes, library):
+    assert mesh_library(scenes) == str(library.resolve())
+    assert len({cell_of(scene) for scene in scenes}) == 3
+    space = space_of(scenes[0])
+    (unseen,) = (each for each in space.operators if each.name == 'unseen_objects')
+    (axis,) = (each for each in unseen.dimensions(space.setting) if each.name == 'target')
+    assert set(axis.choices) == {'011_small_block', 'angle', 'door_wedge'}
+    elsewhere = attrs.evolve(scenes[0].target.shape, mesh='/other/angle')
+    other = attrs.evolve(
+        scenes[0], objects=(attrs.evolve(scenes[0].target, shape=elsewhere),)
+        + scenes[0].confounders,
+    )  # fmt: skip
+    with pytest.raises(ValueRangeError, match='it must be one folder'):
+        mesh_library([scenes[0], other])
 
 
 def test_files_name_folders_from_where_they_lie(scenes, library):

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from pathlib import Path
 
 import attrs
 import numpy as np
@@ -144,6 +145,19 @@ def setting(
             f'{found.gripper_width:.3f} m that the gripper opens'
         )
     return found
+
+
+def mesh_library(scenes: Iterable[Scene]) -> str:
+    """Returns the folder of the folders of the meshes in scenes; '': there are none.
+
+    Raises:
+        ValueRangeError: they are of several folders.
+    """
+    meshes = [o.shape.mesh for each in scenes for o in each.objects if o.shape and o.shape.mesh]
+    found = sorted({str(Path(mesh).parent) for mesh in meshes})
+    if len(found) > 1:
+        raise ValueRangeError(f'the meshes are of {", ".join(found)}; it must be one folder')
+    return found[0] if found else ''
 
 
 def gripper_width(robot: SceneRobot, model: Robot) -> float:
