@@ -27,8 +27,8 @@ from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.scene_sensors import SceneSensors
 from frame_ros.scenes.simulation.episode_states import StateRecorder
 from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
-from frame_ros.scenes.simulation.task import REST_TIME, TaskState
-from frame_ros.scenes.tasks.rules import OWN_RULE, RULES, StepOutcomes, judge
+from frame_ros.scenes.simulation.task import REST_SPEED, REST_TIME, TaskState
+from frame_ros.scenes.tasks.rules import OWN_RULE, RULES, StepOutcomes, is_success, judge
 
 OT_TASKS = {'pick_up': 'pick', 'move_near': 'move', 'put_on': 'put_on', 'put_in': 'put_in'}
 ENDING_RULE = 'paper'  # by whose success an episode ends
@@ -119,7 +119,7 @@ class SceneRollout(RolloutLoop):
         world = scene_world(run.world)
         robot = world.robot(scene.robot)
         super().__init__(robot, run.timestep, run.rate, run.timeout)
-        self.scene, self._run = scene, run
+        self.scene, self._run, self._has_run = scene, run, False
         self.instruction = (scene.instruction or '') if instruction is None else instruction
         self.simulation = world.simulation(scene, robot, self.timestep)
         self.settings = self._settings(OT_TASKS[scene.task.kind])
@@ -130,7 +130,9 @@ class SceneRollout(RolloutLoop):
     def run(self, policy: Policy, seed: int, on_step: StepListener | None = None) -> SceneEpisode:
         """Runs one episode, see `run_scene`."""
         simulation = self.simulation
-        simulation.reset()
+        if self._has_run:
+            simulation.reset()
+        self._has_run = True
         if simulation.problem:
             return _not_run(simulation.problem)
         policy.know(known_scene(self.scene))
@@ -192,28 +194,32 @@ class SceneRollout(RolloutLoop):
                 self._state = TaskState.SUCCESS
         elif self._states.count % self._looked == 0 and self._may_be_done():
             recent = self._states.states(self._window)
-            if judge(self.scene, recent, ENDING_RULE).reached.get('success'):
+            if is_success(self.scene, recent):
                 self._state = TaskState.SUCCESS
         return self._state is not TaskState.RUNNING
 
     def _may_be_done(self) -> bool:
         """Returns whether it is worth while to judge: nothing of a success is missed."""
-        is_held_away = self.scene.task.kind in ('put_on', 'put_in') and self._states.touches_robot
-        return not is_held_away and self._states.has_moved(LEAST_MOVE)
+        states = self._states
+        if not states.has_moved(LEAST_MOVE):
+            return False
+        if self.scene.task.kind not in ('put_on', 'put_in'):
+            return True
+        return not states.touches_robot and states.was_still(self._looked, REST_SPEED)
 
     def _observe(
         self, policy: Policy, stamp: int, executed: float, is_seen: bool = True
     ) -> Observation:
         simulation = self.simulation
         seen = self._sensors.read(stamp, policy.cameras if is_seen else ())
-        poses = {**simulation.object_poses(), 'object': simulation.object_pose()}
+        poses = simulation.object_poses() if is_seen else {}
         return Observation(
             stamp,
             seen.oldest,
             self._names,
             seen.joints,
             seen.images,
-            {**poses, 'goal': simulation.goal_pose()},
+            {**poses, 'object': simulation.object_pose(), 'goal': simulation.goal_pose()},
             self.instruction,
             executed,
         )

@@ -276,3 +276,26 @@ def test_a_camera_at_no_link_is_found_before_it_is_built():
     unsaid = attrs.evolve(odd, link=None)
     scene = attrs.evolve(scene, cameras=(unsaid,), unknown={'cameras.*.link': 'not written down'})
     assert check_scene(scene, PLACE).constraint == 'known'
+
+
+def test_confounders_at_rest_sleep_and_wake_when_they_are_touched_but_the_target_never_sleeps():
+    fixed = {'confounder_count.count': 1}
+    scene = generate('pick_up', 'so101', 1, 4, ('paper',), fixed=fixed).scenes[0]
+    other = next(each.name for each in scene.objects if each.role == 'confounder')
+    model = build_scene_model(scene, SO101)
+    data = at_home(model, SO101)
+    mujoco.mj_step(model, data, nstep=500)
+
+    def is_awake(name):
+        return bool(data.body_awake[model.body(name).id])
+
+    assert is_awake(scene.target.name) and not is_awake(other)
+    dof = int(model.body(scene.target.name).dofadr[0])
+    away = data.body(other).xpos[:2] - data.body(scene.target.name).xpos[:2]
+    place = data.body(other).xpos.copy()
+    for _ in range(500):
+        data.qvel[dof : dof + 2] = 0.5 * away / np.linalg.norm(away)
+        mujoco.mj_step(model, data)
+        if is_awake(other) and np.linalg.norm(data.body(other).xpos - place) > 0.01:
+            return
+    raise AssertionError('the target never moved the other')

@@ -186,7 +186,9 @@ class ActionQueue:
         `timeout` seconds. False after `timeout` seconds without.
         """
         with self._demand:
-            return self._demand.wait_for(self._is_wanted, timeout)
+            return self._is_wanted() or (
+                timeout > 0 and self._demand.wait_for(self._is_wanted, timeout)
+            )
 
     def request(self) -> Request | None:
         """Notes that an inference begins now, on a present observation; None without an episode."""

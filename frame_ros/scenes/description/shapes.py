@@ -18,6 +18,7 @@ from frame_ros.scenes.description.mesh_folders import MeshObject, mesh_object
 
 Array = NDArray[np.float64]
 
+_CORNERS = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T  # (8, 3) of a box
 MESH = 'mesh'
 MESH_SIZE = 5e-4  # m, by which the edges of a mesh may differ from those of its shape
 # Kind -> what its sizes are, m. As those of `Obstacle`; a tray: a box without a lid; a mesh: by the
@@ -164,7 +165,7 @@ def corner_points(shape: Shape) -> Array:
     """Returns (N, 3) m, the corners of a box, a tray or a mesh's convex hull, in its own axes."""
     if shape.kind == MESH:
         return mesh_of(shape).hull.corners
-    return np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T * shape.half_edges
+    return _CORNERS * shape.half_edges
 
 
 def surface_points(shape: Shape, count: int = 6) -> tuple[Array, Array]:

@@ -52,8 +52,7 @@ def visible_share(
     for other in others:
         if other.name != each.name:
             is_seen &= ~crosses(other.shape, middle_of(other), other.rotation, eye, points)
-    for centre, radius in _balls(capsules):
-        is_seen &= ~crosses(Shape('sphere', (radius,)), centre, np.eye(3), eye, points)
+    is_seen[is_seen] = ~_crosses_balls(capsules, eye, points[is_seen])
     return float(is_seen.mean())
 
 
@@ -90,6 +89,22 @@ def _round_part(start: Array, lines: Array, radius: float) -> tuple[Array, Array
     rest = half**2 - (float(start @ start) - radius**2) / square
     root = np.sqrt(np.maximum(rest, 0.0))
     return np.where(rest > 0, -half - root, np.inf), np.where(rest > 0, -half + root, -np.inf)
+
+
+def _crosses_balls(capsules: Array, eye: Array, points: Array) -> NDArray[np.bool_]:
+    """(N,) whether the lines from an eye (3,) to points (N, 3) meet a capsule, as `crosses`."""
+    found = list(_balls(capsules))
+    if not found or not len(points):
+        return np.zeros(len(points), bool)
+    starts = eye - np.array([centre for centre, _ in found])
+    squares = np.array([radius for _, radius in found]) ** 2
+    lines = points - eye
+    lengths = np.maximum((lines * lines).sum(axis=1), 1e-18)
+    half = starts @ lines.T / lengths
+    rest = half**2 - ((starts * starts).sum(axis=1) - squares)[:, None] / lengths
+    root = np.sqrt(np.maximum(rest, 0.0))
+    meets = (rest > 0) & (-half - root < 1 - _BEFORE) & (-half + root > 0)
+    return np.asarray(meets.any(axis=0))
 
 
 def _slab(start: Array, lines: Array, half: Array) -> tuple[Array, Array]:

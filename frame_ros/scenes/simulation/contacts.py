@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 FINGER_LINKS = SO101.finger_links
 _LEAST_FORCE = 1e-6  # N; below, the geoms are close without pressing
+# (link, other) -> (N, 3) positions m, normals from other to link, forces N on the link
+Groups = dict[tuple[str, str], tuple[NDArray, ...]]
 # A finger's contact with the object to pick is expected while the gripper's drive closes, by
 # CLOSING of its range, or did within SETTLING, s; and up to a net force of all fingers of
 # LARGEST_PUSH, N: fingers that hold an object press against each other, and only the rest moves the
@@ -75,7 +78,8 @@ class ContactTruth:
         self._mj = load_mujoco()
         self._model = model
         self._links = robot_bodies
-        self._is_robot = np.isin(model.geom_bodyid, list(robot_bodies))
+        self._link_names = frozenset(robot_bodies.values())
+        self._wrench = np.zeros(6)
         self._fingers = fingers
         self._names = [model.body(i).name for i in range(model.nbody)]
         self._target = target
@@ -91,43 +95,50 @@ class ContactTruth:
 
     def read(self, data: mujoco.MjData, forces: AppliedForces | None = None) -> list[Contact]:
         """Contacts that press, as of `data`, and applied forces; sorted by link and other."""
-        groups: dict[tuple[str, str], list[tuple[NDArray, NDArray, NDArray]]] = {}
         if self._is_closing is None or self._is_closing(data):
             self._closed = data.time
-        for index in self._candidates(data):
-            contact = data.contact[index]
-            bodies = (
-                self._model.geom_bodyid[contact.geom1],
-                self._model.geom_bodyid[contact.geom2],
-            )
-            sides = self._robot_side(int(bodies[0]), int(bodies[1]))
-            if sides is None:
-                continue
-            link, other, sign = sides
-            frame = contact.frame.reshape(3, 3)
-            wrench = np.zeros(6)
-            self._mj.mj_contactForce(self._model, data, index, wrench)
-            if wrench[0] <= _LEAST_FORCE:
-                continue
-            # The frame's first axis points from geom1 to geom2, and the force is that on geom2.
-            force = sign * (frame.T @ wrench[:3])
-            groups.setdefault((link, other), []).append(
-                (contact.pos.copy(), sign * frame[0], force)
-            )
+        groups = self._pressing(data)
         for body, position, force in forces.at(data) if forces else ():
             size = float(np.linalg.norm(force))
             if size > _LEAST_FORCE:
-                groups.setdefault((self._links[body], APPLIED), []).append(
-                    (position, force / size, force)
-                )
+                pair = (self._links[body], APPLIED)
+                own = groups.get(pair, (np.zeros((0, 3)),) * 3)
+                rows = (position, force / size, force)
+                groups[pair] = tuple(np.vstack(both) for both in zip(own, rows, strict=True))
         return self._merge(groups, data.time)
 
-    def _candidates(self, data: mujoco.MjData) -> list[int]:
-        """Returns the indices of the contacts of the robot."""
+    def _pressing(self, data: mujoco.MjData) -> Groups:
+        """The contacts that press."""
+        rows: dict[tuple[str, str], list[int]] = {}
+        indices: list[int] = []
+        signs, wrenches = [], []
+        for index, bodies in self._candidates(data):
+            sides = self._robot_side(*bodies)
+            if sides is None:
+                continue
+            link, other, sign = sides
+            self._mj.mj_contactForce(self._model, data, index, self._wrench)
+            if self._wrench[0] <= _LEAST_FORCE:
+                continue
+            rows.setdefault((link, other), []).append(len(indices))
+            indices.append(index)
+            signs.append(sign)
+            wrenches.append(self._wrench[:3].tolist())
+        if not indices:
+            return {}
+        # A frame's first axis points from geom1 to geom2, and the force is that on geom2.
+        frames = np.array(signs)[:, None, None] * data.contact.frame[indices].reshape(-1, 3, 3)
+        forces = (np.array(wrenches)[:, None] @ frames)[:, 0]
+        positions, normals = data.contact.pos[indices], frames[:, 0]
+        return {pair: (positions[at], normals[at], forces[at]) for pair, at in rows.items()}
+
+    def _candidates(self, data: mujoco.MjData) -> list[tuple[int, list[int]]]:
+        """Returns the indices of the contacts of the robot, with the bodies of both geoms."""
         if not data.ncon:
             return []
-        is_robot = self._is_robot[data.contact.geom]
-        return np.flatnonzero(is_robot[:, 0] | is_robot[:, 1]).tolist()
+        bodies = self._model.geom_bodyid[data.contact.geom].tolist()
+        own = self._links
+        return [(i, pair) for i, pair in enumerate(bodies) if pair[0] in own or pair[1] in own]
 
     def _robot_side(self, first: int, second: int) -> tuple[str, str, float] | None:
         """Returns (link, other, sign), the sign from MuJoCo's order to other-to-link."""
@@ -139,23 +150,23 @@ class ContactTruth:
             return None
         return None if frozenset((link, other)) in self._ignored else (link, other, sign)
 
-    def _merge(self, groups: dict, time: float) -> list[Contact]:
+    def _merge(self, groups: Groups, time: float) -> list[Contact]:
         self._began = {pair: began for pair, began in self._began.items() if pair in groups}
+        if not groups:
+            return []
         contacts = []
         grasp = self._grasp(groups, time)
         for pair in sorted(groups):
             link, other = pair
-            positions, normals, forces = (
-                np.array(column) for column in zip(*groups[pair], strict=True)
-            )
-            weights = np.einsum('ij,ij->i', normals, forces)
+            positions, normals, forces = groups[pair]
+            weights = (normals * forces).sum(axis=1)
             total = float(weights.sum())
             start, last, impulse, peak = self._began.get(pair, (time, time, 0.0, 0.0))
             impulse += total * (time - last)
             peak = max(peak, total)
             self._began[pair] = (start, time, impulse, peak)
             normal = weights @ normals
-            is_external = other not in self._links.values()
+            is_external = other not in self._link_names
             is_expected, reason = self._judge(link, other, grasp)
             contacts.append(
                 Contact(
@@ -165,9 +176,9 @@ class ContactTruth:
                     reason,
                     total,
                     weights @ positions / total,
-                    normal / max(float(np.linalg.norm(normal)), 1e-12),
+                    normal / max(math.hypot(*normal.tolist()), 1e-12),
                     forces.sum(axis=0) * is_external,
-                    np.cross(positions, forces).sum(axis=0) * is_external,
+                    _torque(positions, forces) * is_external,
                     time - start,
                     impulse,
                     peak,
@@ -175,11 +186,14 @@ class ContactTruth:
             )
         return contacts
 
-    def _grasp(self, groups: dict, time: float) -> tuple[bool, str]:
+    def _grasp(self, groups: Groups, time: float) -> tuple[bool, str]:
         """Returns whether the fingers' contact with the object is expected, and the reason."""
-        own = [rows for (link, other), rows in groups.items()
-               if other == self._target and link in self._fingers]  # fmt: skip
-        push = float(np.linalg.norm(sum((row[2] for rows in own for row in rows), np.zeros(3))))
+        own = [
+            forces.sum(axis=0)
+            for (link, other), (_, _, forces) in groups.items()
+            if other == self._target and link in self._fingers
+        ]
+        push = math.hypot(*sum(own).tolist()) if own else 0.0
         if push > LARGEST_PUSH:
             return False, f'the fingers push the object to pick by {push:.0f} N'
         if time - self._closed > SETTLING:
@@ -193,6 +207,18 @@ class ContactTruth:
             return False, 'arm on the object to pick'
         if other == APPLIED:
             return False, 'somebody pushes the robot'
-        if other in self._links.values():
+        if other in self._link_names:
             return False, 'two links of the robot'
         return False, f'{other} is not to be touched'
+
+
+def _torque(positions: NDArray[np.float64], forces: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(3,) N m about the origin, of forces (N, 3) N at positions (N, 3) m."""
+    moments = positions.T @ forces  # its antisymmetric part is the sum of the cross products
+    return np.array(
+        (
+            moments[1, 2] - moments[2, 1],
+            moments[2, 0] - moments[0, 2],
+            moments[0, 1] - moments[1, 0],
+        )
+    )

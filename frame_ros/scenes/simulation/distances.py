@@ -72,6 +72,7 @@ class DistanceTruth:
         ]
         self._half_sizes = model.geom_aabb[self._obstacle_geoms, 3:]
         self._centres = model.geom_aabb[self._obstacle_geoms, :3]
+        self._radii = model.geom_rbound[self._link_geoms][:, None]
 
     def _collision_geoms(self, body: int) -> NDArray[np.int64]:
         model = self._model
@@ -129,10 +130,10 @@ class DistanceTruth:
         distance from the robot geom's centre to the obstacle's bounding box, less the geom's
         bounding radius.
         """
-        centres = data.geom_xpos[self._link_geoms]
-        rotations = data.geom_xmat[self._obstacle_geoms].reshape(-1, 3, 3)
-        offsets = centres[:, None] - data.geom_xpos[self._obstacle_geoms]
-        local = np.einsum('gok,okl->gol', offsets, rotations) - self._centres
-        outside = np.maximum(np.abs(local) - self._half_sizes, 0.0)
-        lengths = np.sqrt(np.einsum('gok,gok->go', outside, outside))
-        return np.asarray(lengths - self._model.geom_rbound[self._link_geoms][:, None])
+        places, rotations = data.geom_xpos, data.geom_xmat[self._obstacle_geoms].reshape(-1, 3, 3)
+        offsets = places[self._link_geoms] - places[self._obstacle_geoms][:, None]
+        outside = np.abs(offsets @ rotations - self._centres[:, None])
+        outside -= self._half_sizes[:, None]
+        np.maximum(outside, 0.0, out=outside)
+        outside *= outside
+        return np.asarray(np.sqrt(outside.sum(axis=2)).T - self._radii)

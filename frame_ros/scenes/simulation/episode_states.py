@@ -37,6 +37,7 @@ class StateRecorder:
         self._others = {int(model.body(name).id): name for name in others}
         self._fingers = {int(model.body(name).id) for name in robot.finger_links}
         self._robot = _links(model, int(model.body(robot.base_link).id))
+        self._force = np.zeros(6)
         self._frames: list[tuple[float, Array, bool, bool, set[str]]] = []
 
     def record(self, data: mujoco.MjData) -> None:
@@ -44,31 +45,30 @@ class StateRecorder:
         poses = np.concatenate(
             (data.xpos[self._bodies], data.xquat[self._bodies][:, (1, 2, 3, 0)]), axis=1
         )
-        pushes: dict[int, Array] = {}
-        touched: set[str] = set()
+        pressing: set[int] = set()  # bodies
+        pushes: dict[int, Array] = {}  # finger -> N, along the normals, on the target
         if data.ncon:
-            found = self._model.geom_bodyid[data.contact.geom]
-            is_own = found == self._target
-            for index in np.flatnonzero(is_own[:, 0] | is_own[:, 1]).tolist():
-                side = 1 if found[index, 1] == self._target else 0
-                other = int(found[index, 1 - side])
-                push = self._push(data, index, side)
-                if not push.any():
+            bodies = self._model.geom_bodyid[data.contact.geom].tolist()
+            for index, (first, second) in enumerate(bodies):
+                if self._target not in (first, second):
                     continue
-                pushes[other] = pushes.get(other, np.zeros(3)) + push
-                if other in self._others:
-                    touched.add(self._others[other])
-        fingers = [push for body, push in pushes.items() if body in self._fingers]
+                other = second if first == self._target else first
+                is_finger = other in self._fingers
+                if other in pressing and not is_finger:
+                    continue
+                self._mj.mj_contactForce(self._model, data, index, self._force)
+                if not self._force[0]:
+                    continue
+                pressing.add(other)
+                if is_finger:  # the normal points from the first geom to the second
+                    sign = 1.0 if other == first else -1.0
+                    push = sign * self._force[0] * data.contact[index].frame[:3]
+                    pushes[other] = pushes[other] + push if other in pushes else push
+        fingers = list(pushes.values())
         is_grasped = any(float(a @ b) < 0 for i, a in enumerate(fingers) for b in fingers[:i])
-        touches_robot = any(body in self._robot for body in pushes)
+        touches_robot = not pressing.isdisjoint(self._robot)
+        touched = {self._others[body] for body in pressing if body in self._others}
         self._frames.append((float(data.time), poses, is_grasped, touches_robot, touched))
-
-    def _push(self, data: mujoco.MjData, index: int, side: int) -> Array:
-        """(3,) N, the force of a contact along its normal on the target."""
-        force = np.zeros(6)
-        self._mj.mj_contactForce(self._model, data, index, force)
-        sign = 1.0 if side == 1 else -1.0  # the normal points from the first geom to the second
-        return np.asarray(sign * force[0] * data.contact.frame[index, :3])
 
     @property
     def count(self) -> int:
@@ -85,6 +85,16 @@ class StateRecorder:
         index = self._bodies.index(self._target)
         offset = self._frames[-1][1][index, :3] - self._frames[0][1][index, :3]
         return bool(offset @ offset > way * way)
+
+    def was_still(self, last: int, speed: float) -> bool:
+        """Returns whether the target was no faster than a speed, m/s, in one of the last frames."""
+        index = self._bodies.index(self._target)
+        frames = self._frames[-last - 1 :]
+        return any(
+            float(np.linalg.norm(now[1][index, :3] - before[1][index, :3]))
+            <= speed * (now[0] - before[0])
+            for before, now in zip(frames, frames[1:], strict=False)
+        )
 
     def states(self, last: int | None = None) -> EpisodeStates:
         """Returns the frames so far.

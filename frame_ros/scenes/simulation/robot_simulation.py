@@ -132,7 +132,11 @@ class RobotSimulation(SceneCameras):
             self._mj.mj_step2(self.model, self.data)
             steps -= 1
         if steps > 0:
+            option, sensors = self.model.opt, int(self._mj.mjtDisableBit.mjDSBL_SENSOR)
+            kept = option.disableflags
+            option.disableflags = kept | sensors  # nothing reads them in between
             self._mj.mj_step(self.model, self.data, nstep=steps)
+            option.disableflags = kept
 
     def _derive(self) -> None:
         """Brings everything derived to the instant of the positions."""

@@ -18,7 +18,7 @@ from frame_ros.scenes.simulation.external_forces import ExternalForces, External
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
 from frame_ros.scenes.simulation.task import TaskState
-from frame_ros.scenes.tasks.rules import judge
+from frame_ros.scenes.tasks.rules import is_success
 
 Array = NDArray[np.float64]
 FRAME, JUDGEMENT = 0.1, 0.5  # s between two frames of the task's rules, and two judgements
@@ -74,7 +74,7 @@ class LiveScene(SceneSimulation):
         elif self.time >= self._next_judgement:
             self._next_judgement = self.time + JUDGEMENT
             states = self._recorder.states(_JUDGED)
-            if judge(self.scene, states).reached.get('success'):
+            if is_success(self.scene, states):
                 self.task_state = TaskState.SUCCESS
 
     def external(self) -> ExternalForces:

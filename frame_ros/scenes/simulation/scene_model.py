@@ -32,9 +32,9 @@ _CHECKS = 10  # squares along the shorter edge of the table
 
 
 def build_scene_model(scene: Scene, robot: SceneRobot | None = None) -> mujoco.MjModel:
-    """Compiles a scene. Objects are free bodies by their names; trays stand fixed, as the
-    simulator's bin does. Cameras are the scene's, none of the profile's. Latency and dropouts are
-    none of the model's.
+    """Compiles a scene. Objects are free bodies by their names; all but the target sleep while they
+    rest and nothing that moves touches them. Trays stand fixed, as the simulator's bin does.
+    Cameras are the scene's, none of the profile's. Latency and dropouts are none of the model's.
 
     Args:
         robot: None: the scene's.
@@ -50,6 +50,7 @@ def build_scene_model(scene: Scene, robot: SceneRobot | None = None) -> mujoco.M
     _check(scene)
     spec = robot_at_table(find_urdf(robot.source), robot.timestep, robot)
     spec.modelname = scene.name
+    spec.option.enableflags |= int(mj.mjtEnableBit.mjENBL_SLEEP)
     add_sensors(spec, robot)
     _set_lights(mj, spec, scene)
     assert scene.table is not None
@@ -59,7 +60,7 @@ def build_scene_model(scene: Scene, robot: SceneRobot | None = None) -> mujoco.M
     for camera in scene.cameras or ():
         _add_camera(spec, camera)
     for each in scene.objects:
-        _add_object(mj, spec, each)
+        _add_object(mj, spec, each, each.name == scene.task.target)
     try:
         return spec.compile()
     except ValueError as error:
@@ -141,7 +142,7 @@ def _add_camera(spec: Any, camera: SceneCamera) -> None:
         added.focal_length, added.principal_length = (1.0, 1.0), -off / camera.focal[1]
 
 
-def _add_object(mj: Any, spec: Any, each: SceneObject) -> None:
+def _add_object(mj: Any, spec: Any, each: SceneObject, is_target: bool) -> None:
     for what, taken in (('body', spec.body(each.name)), ('geom', spec.geom(each.name))):
         if taken is not None:
             raise ValueRangeError(
@@ -157,6 +158,9 @@ def _add_object(mj: Any, spec: Any, each: SceneObject) -> None:
     is_loose = each.shape.kind != 'tray'
     if is_loose:
         body.add_freejoint(name=f'{each.name}_free')
+        # Contacts between two that sleep are not computed; those of the target are judged.
+        sleep = mj.mjtSleepPolicy
+        body.sleep = sleep.mjSLEEP_NEVER if is_target else sleep.mjSLEEP_ALLOWED
     contact = {
         'condim': 4,
         'friction': (each.friction, *OBJECT_FRICTION[1:]),

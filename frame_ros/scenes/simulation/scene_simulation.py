@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,7 @@ class SceneSimulation(RobotSimulation):
         self.scene, self.problem = scene, ''
         self._attach(self._build_model(scene, robot), scene.task.target)
         self._sizes = {c.name: (c.width or 320, c.height or 240) for c in scene.cameras or ()}
+        self._goal_rise = self._rise(scene.receptacle) if scene.receptacle else 0.0
         self._objects = [self.model.body(each.name).id for each in scene.objects]
         self._loose = {
             each.name: int(self.model.body(each.name).dofadr[0])
@@ -146,17 +148,21 @@ class SceneSimulation(RobotSimulation):
     def _fastest(self) -> float:
         """m/s, of the fastest object."""
         speeds = self.data.qvel[self._speeds]
-        return float(np.sqrt((speeds * speeds).sum(axis=1).max())) if len(speeds) else 0.0
+        return math.sqrt(float((speeds * speeds).sum(axis=1).max())) if len(speeds) else 0.0
 
     def divergence(self) -> str:
         """Returns why the state is of no physical motion: NaN, a warning of MuJoCo, or an object
         that is too fast or too far; '': it is sound.
         """
         data = self.data
+        # Usually nothing moves fast or is far: the robot's joints and links neither.
+        is_slow = np.abs(data.qvel).max() < FASTEST / 2 and np.abs(data.xpos).max() < FARTHEST
+        if is_slow and math.isfinite(data.qpos.sum()) and not data.warning.number.any():
+            return ''
         if (numbers := data.warning.number[self._warnings]).any():
             name = WARNINGS[int(numbers.argmax())].removeprefix('mjWARN_')
             return f'MuJoCo warns of {name} at {data.time:.3f} s'
-        if not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
+        if not math.isfinite(float(data.qpos.sum() + data.qvel.sum())):
             return f'the state is not finite at {data.time:.3f} s'
         if (fastest := self._fastest()) > FASTEST:
             return f'an object moves by {fastest:.0f} m/s at {data.time:.3f} s'
@@ -209,7 +215,7 @@ class SceneSimulation(RobotSimulation):
         if receptacle is None:
             return np.asarray(self._start + (0, 0, PICK_HEIGHT, 0, 0, 0, 0))
         pose = self.pose_of(receptacle.name)
-        pose[2] += self._rise(receptacle)
+        pose[2] += self._goal_rise
         return pose
 
     def _rise(self, receptacle: SceneObject) -> float:

@@ -88,17 +88,30 @@ def judge(scene: Scene, states: EpisodeStates, rule: str = 'paper') -> StepOutco
     return StepOutcomes(kind, rule, reached, times)
 
 
+def is_success(scene: Scene, states: EpisodeStates) -> bool:
+    """Returns whether the last step was reached by the paper's rule, in less time than `judge`."""
+    return not states.problem and bool(_successes(scene, states, 'paper').any())
+
+
 def steps_of(scene: Scene, states: EpisodeStates, rule: str) -> tuple[Flags, Flags, Flags]:
     """Returns per step of the task (N,) whether each frame meets it."""
-    kind = scene.task.kind
-    if kind == 'pick_up':
+    if scene.task.kind == 'pick_up':
         later = _picked if rule == 'paper' else _picked_by_code
         return (states.is_grasped, *later(scene, states))
+    moved = moved_correct(scene, states)
+    return states.is_grasped, moved, _successes(scene, states, rule)
+
+
+def _successes(scene: Scene, states: EpisodeStates, rule: str) -> Flags:
+    """(N,) whether each frame meets the last step."""
+    kind = scene.task.kind
+    if kind == 'pick_up':
+        return steps_of(scene, states, rule)[-1]
     success: Callable[[Scene, EpisodeStates], Flags] = {
         'paper': {'move_near': _near, 'put_on': _on, 'put_in': _in}[kind],
         'code': _near_by_code if kind == 'move_near' else _on_by_code,
     }[rule]
-    return states.is_grasped, moved_correct(scene, states), success(scene, states)
+    return success(scene, states)
 
 
 def moved_correct(scene: Scene, states: EpisodeStates) -> Flags:
@@ -184,17 +197,16 @@ def _in(scene: Scene, states: EpisodeStates) -> Flags:
     inner = tray.inner_half_edges
     if inner is None:
         raise ValueRangeError(f'the receptacle is a {tray.kind}, which has no inside')
-    points = surface_points(shape)[0]
     if shape.kind in ('box', 'tray', MESH):
         points = corner_points(shape)
-    inside = np.zeros(len(states.times), bool)
+    else:
+        points = surface_points(shape)[0]
     turns = Rotation.from_quat(place.orientations).inv() * Rotation.from_quat(track.orientations)
+    corners = np.abs(turns.as_matrix() @ points.T).max(axis=2)
     middles = in_frame_of(place, track.positions)
-    for i, turn in enumerate(turns):
-        corners = np.abs(turn.apply(points)).max(axis=0)
-        is_between = (np.abs(middles[i, :2]) + corners[:2] <= inner[:2]).all()
-        inside[i] = is_between and middles[i, 2] + corners[2] <= tray.half_edges[2]
-    return _at_rest(scene, states, inside)
+    is_between = (np.abs(middles[:, :2]) + corners[:, :2] <= inner[:2]).all(axis=1)
+    is_below = middles[:, 2] + corners[:, 2] <= tray.half_edges[2]
+    return _at_rest(scene, states, is_between & is_below)
 
 
 def _on_by_code(scene: Scene, states: EpisodeStates) -> Flags:
