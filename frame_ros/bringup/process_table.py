@@ -199,8 +199,9 @@ def _overlay(options: RunOptions) -> list[Process]:
     name, images = OVERLAY, options.remappings().get(VIDEO_TOPIC)
     # Where the images are renamed, camera_info is next to them.
     parameters: dict[str, Value] = {'image_topic': images} if images else {}
-    if isinstance(options, DemoOptions):  # the simulated camera stands where the scene has it
-        parameters['extrinsics'] = 'scene'
+    # The simulated camera stands where the scene has it that runs.
+    if isinstance(options, DemoOptions) and options.runs_scenes:
+        parameters |= {'extrinsics': 'scene', 'scene_topic': 'scene'}
     return [
         Process(name, name, parameters, options.remappings(), only_watches=True, takes_images=True)
     ]

@@ -273,6 +273,11 @@ class DemoOptions(RunOptions):
         return world_of(self.robot)
 
     @property
+    def runs_scenes(self) -> bool:
+        """True if the simulator runs the scenes of a file."""
+        return bool(self.scenes_file) and self.world.has_truth
+
+    @property
     def described(self) -> str:
         """Says what runs."""
         robot = ' of '.join(filter(None, (self.profile.title, self.world.text)))
@@ -294,11 +299,15 @@ class DemoOptions(RunOptions):
         is_sampled = node == 'policy' and self.policy == 'scripted'
         # Points are for display.
         is_hidden = node == 'proximity' and not self.rviz
+        # Scenes move their cameras, and have words of their own.
+        is_placed = node == 'proximity' and self.runs_scenes
+        has_words = node == 'session' and self.runs_scenes and 'instruction' not in self.given
         return {
             **({'samples': SAMPLES} if is_sampled else {}),
             **demo_parameters(self.simulation, node),
             **self.world.parameters.get(node, {}),
             **({'cloud.rate': 0.0} if is_hidden else {}),
+            **({'scene_topic': 'scene'} if is_placed or has_words else {}),
         }
 
     def remappings(self) -> dict[str, str]:

@@ -15,6 +15,8 @@ from frame_ros.core.options import check_names
 
 Kind = TypeVar('Kind', bound=attrs.AttrsInstance)
 SCALARS = (bool, int, float, str)
+# Metadata of a field that is not written while it has its default.
+LEFT_OUT = {'frame_ros.is_left_out': True}
 
 
 def structured(kind: type[Kind], content: Any, where: str = '') -> Kind:
@@ -44,7 +46,12 @@ def unstructured(value: Any) -> Any:
     """Returns the plain content, as a JSON file holds it, of an object that `structured` builds."""
     if attrs.has(type(value)):
         fields = attrs.fields(type(value))
-        return {field.name: unstructured(getattr(value, field.name)) for field in fields}
+        parts = [(field, getattr(value, field.name)) for field in fields]
+        return {
+            field.name: unstructured(part)
+            for field, part in parts
+            if not (field.metadata == LEFT_OUT and part == field.default)
+        }
     if isinstance(value, Mapping):
         return {name: unstructured(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):

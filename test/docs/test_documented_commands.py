@@ -139,6 +139,11 @@ def place(tmp_path_factory) -> Path:
     (folder / 'campaign' / 'campaign.json').write_text(json.dumps(settings))
     (folder / 'campaign' / 'results.jsonl').write_text(f'{trial.line()}\n')
     (folder / 'ideas.txt').write_text('grasp the cube\n')
+    (folder / 'library' / 'brick').mkdir(parents=True)
+    corners = '\n'.join(f'v 0.0{x} 0.0{y} 0.0{z}' for x in '04' for y in '03' for z in '02')
+    sides = '124 143 568 587 126 165 348 387 137 175 248 286'
+    (folder / 'library' / 'brick' / 'visual.obj').write_text(f'{corners}\n' + ''.join(
+        f'f {" ".join(side)}\n' for side in sides.split()))  # fmt: skip
     return folder
 
 

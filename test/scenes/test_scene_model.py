@@ -19,6 +19,7 @@ from frame_ros.scenes.generation.sight import visible_share
 from frame_ros.scenes.simulation.model import build_model
 from frame_ros.scenes.simulation.scene_model import build_scene_model
 from frame_ros.scenes.simulation.scene_robot import SO101, scene_robot
+from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
 
 PLACE = setting(SO101, 'put_in')
 
@@ -53,6 +54,30 @@ def test_objects_of_drawn_scenes_stand_where_they_were_put(name, task):
                 each.shape.kind == 'cylinder' and abs(each.rotation[2, 2]) < 0.5
             )
             assert moves[each.name] < (0.02 if is_round else 0.002), (scene.name, each)
+
+
+@pytest.mark.parametrize('off', [(0.0, 0.0), (16.0, 0.0), (-9.5, 12.0)])
+def test_a_camera_off_its_centre_sees_a_thing_where_it_projects_to(off):
+    scene = nominal_scene(setting(scene_robot('so101'), 'pick_up'))
+    front, *others = scene.cameras
+    centre = (front.centre[0] + off[0], front.centre[1] + off[1])
+    front = attrs.evolve(front, centre=centre)
+    simulation = SceneSimulation(attrs.evolve(scene, cameras=(front, *others)))
+    try:
+        lens = simulation.intrinsics('front', front.width, front.height)
+        assert (lens.cx, lens.cy) == pytest.approx(centre, abs=1e-4)
+        double = simulation.intrinsics('front', 2 * front.width, 2 * front.height)
+        assert (double.cx + 0.5, double.cy + 0.5) == pytest.approx(
+            (2 * centre[0] + 1, 2 * centre[1] + 1), abs=1e-3
+        )
+        seen = simulation.segment('front', front.width, front.height)
+        rows, columns = np.nonzero(seen == simulation.body_names.index('target'))
+        position, rotation = simulation.camera_pose('front')
+        x, y, z = (simulation.pose_of('target')[:3] - position) @ rotation
+        wanted = lens.focal * x / z + centre[0], lens.focal * y / z + centre[1]
+        assert (columns.mean(), rows.mean()) == pytest.approx(wanted, abs=0.3)
+    finally:
+        simulation.close()
 
 
 def test_an_object_in_the_air_falls_and_one_in_another_is_thrown_out():

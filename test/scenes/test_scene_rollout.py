@@ -14,7 +14,8 @@ from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference
 from frame_ros.policies.scripted.tasks import ScriptedTasks, ScriptedTasksOptions
 from frame_ros.scenes.description.scene import SensorFault
-from frame_ros.scenes.generation.setting import nominal_scene, setting
+from frame_ros.scenes.generation.changes import set_confounder_count
+from frame_ros.scenes.generation.setting import nominal_scene, polar, setting
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.scene_rollout import SceneRollout, run_scene
 from frame_ros.scenes.scene_sensors import SceneSensors
@@ -117,6 +118,38 @@ def test_planted_weaknesses_fail_where_they_are_and_only_there(scene, done):
     assert reached['grasp'] and not reached['success']
     with pytest.raises(PolicyError, match="no weakness 'light'"):
         ScriptedTasks(ScriptedTasksOptions(weaknesses=('light',)))
+
+
+def reached_with(weakness, scene):
+    chosen = ScriptedTasks(ScriptedTasksOptions(weaknesses=(weakness,) if weakness else ()))
+    return run_scene(scene, chosen, SceneRunOptions(timeout=6.0)).outcomes['paper'].reached
+
+
+def test_a_target_in_the_sector_is_missed(scene, policy):
+    place = setting(scene_robot('so101'), 'pick_up')
+    table = place.robot.table
+    middle, radius = np.mean(table.object_azimuths), np.mean(table.object_radii)
+    inside = with_object(scene, 'target', position=polar(place, radius, middle - 0.33))
+    assert not reached_with('sector', inside)['grasp'] and reached_with('', inside)['success']
+    other_side = with_object(scene, 'target', position=polar(place, radius, middle + 0.33))
+    assert reached_with('sector', other_side)['success']
+
+
+def test_a_confounder_of_the_targets_colour_is_taken_for_it(scene):
+    place = setting(scene_robot('so101'), 'pick_up')
+    scene = set_confounder_count(scene, {'count': 1}, place)
+    (other,) = scene.confounders
+    alike = with_object(scene, other.name, colour=scene.target.colour)
+    rollout = SceneRollout(alike, SceneRunOptions(timeout=6.0, is_checked=False))
+    try:
+        found = rollout.run(ScriptedTasks(ScriptedTasksOptions(weaknesses=('colour',))), 0)
+        assert not found.outcomes['paper'].reached['grasp']
+        poses = rollout.simulation.object_poses()
+        assert poses[other.name][2] > other.height + 0.02  # that one is lifted
+        assert poses['target'][2] < scene.target.height + 0.01
+    finally:
+        rollout.close()
+    assert reached_with('colour', scene)['success']
 
 
 def test_a_scripted_policy_of_scenes_wants_to_know_the_scene(policy):

@@ -64,6 +64,7 @@ class GenerateOptions:
     fixed: Mapping[str, Any] = option(
         {}, 'a dimension of an operator that is the same in every scene: confounder_count.count=2'
     )
+    meshes: str = option('', 'folder with a folder of meshes for each unseen object')
 
 
 @options
@@ -200,10 +201,13 @@ def _generate(args: argparse.Namespace) -> int:
     world = from_arguments(SceneRunOptions, args).world
     start, robot, operators = None, chosen.robot, chosen.operators
     if world != OURS:
+        if chosen.meshes:
+            raise SetupError(f'{world} has no objects of meshes: leave out --meshes')
         start, robot, operators = worlds.start_of(world, chosen.task, operators)
     found = generate(
-        chosen.task, robot, chosen.count, chosen.seed, operators, limits, chosen.fixed, start
-    )
+        chosen.task, robot, chosen.count, chosen.seed, operators, limits, chosen.fixed, start,
+        chosen.meshes,
+    )  # fmt: skip
     _write(output, found.scenes)
     print(report(found), file=sys.stdout if output else sys.stderr)
     return 1 if found.left_out else 0

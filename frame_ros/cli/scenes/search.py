@@ -39,7 +39,7 @@ ACTIONS = {
 }
 OF_FILES = ('coverage', 'mutate')
 # Options that `generate` and `run` have too.
-SHARED = ('robot', 'task', 'seed', 'operators', 'fixed', 'repeats')
+SHARED = ('robot', 'task', 'seed', 'operators', 'fixed', 'meshes', 'repeats')
 INTERRUPTED = 130
 
 
@@ -135,13 +135,14 @@ def _coverage(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
 
 
 def _print_coverage(scenes: Sequence[Scene], has_values: bool, world: str) -> None:
-    from frame_ros.scenes.generation.setting import setting
+    from frame_ros.scenes.generation.setting import mesh_library, setting
     from frame_ros.scenes.search.coverage import operator_coverage, target_coverage
     from frame_ros.scenes.search.space import space_of
 
     first = scenes[0]
     try:
-        place = setting(robot_of(world, first.robot), first.task.kind)
+        robot, meshes = robot_of(world, first.robot), mesh_library(scenes)
+        place = setting(robot, first.task.kind, meshes=meshes)
     except FrameRosError as error:
         print(f'{error}; so the grid lies around the targets of these scenes')
         place = None

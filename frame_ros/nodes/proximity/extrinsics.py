@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from scipy.spatial.transform import Rotation
 
+from frame_ros.core.errors import FrameRosError
 from frame_ros.core.time import SECOND, stamp_ns
-from frame_ros.nodes.proximity.topics import TF, TF_STATIC
+from frame_ros.nodes.proximity.topics import SCENE_OF_CAMERAS, TF, TF_STATIC
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.transforms import Transform, TransformTree
+from frame_ros.scenes.running_scene import RunningScene
 from frame_ros.sensing.proximity.mount import Mount
 
 Array = NDArray[np.float64]
@@ -133,16 +135,47 @@ def _arrays(pose: Transform) -> tuple[Array, Array]:
     return Rotation.from_quat(pose.rotation).as_matrix(), np.array(pose.translation)
 
 
-class Extrinsics:
-    """Of every camera: from the parameter where it names the camera, else from tf."""
+class SceneMounts:
+    """Mounts of the cameras of the scene that a simulator runs."""
 
-    def __init__(self, given: Mapping[str, Mount], tf: TransformListener) -> None:
-        self._given, self._tf = given, tf
+    def __init__(self, node: Node, topic: str, links: Collection[str]) -> None:
+        self._subscription = FittingSubscription(node, SCENE_OF_CAMERAS.at(topic), depth=2)
+        self._links, self._scene = links, RunningScene(number=0, name='')
+        self._problem = f'no scene has come on {self._subscription.topic_name}'
+
+    def poll(self) -> None:
+        """Takes what has arrived."""
+        for message, _ in self._subscription.take(10):
+            try:
+                self._scene, self._problem = RunningScene.read(message.data), ''
+            except FrameRosError as error:
+                self._problem = str(error)
+
+    def mount(self, camera: str) -> Mount | str | None:
+        """Returns how a camera is mounted, or why that is not known; None: the scene has none."""
+        try:
+            return self._problem or self._scene.mount(camera, self._links)
+        except FrameRosError as error:
+            return str(error)
+
+
+class Extrinsics:
+    """Of every camera: from the scene where it has the camera, else from the parameter where it
+    names the camera, else from tf.
+    """
+
+    def __init__(
+        self, given: Mapping[str, Mount], tf: TransformListener, scene: SceneMounts | None = None
+    ) -> None:
+        self._given, self._tf, self._scene = given, tf, scene
 
     def mount(self, camera: str, frame: str, stamp: int) -> Mount | str:
         """Returns how a camera with this optical frame is mounted at a stamp (ns), or why that is
         not known.
         """
+        of_scene = None if self._scene is None else self._scene.mount(camera)
+        if of_scene is not None:
+            return of_scene
         if camera in self._given:
             return self._given[camera]
         found = self._tf.mount(frame, stamp)

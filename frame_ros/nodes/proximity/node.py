@@ -23,7 +23,7 @@ from frame_ros.core.thread_priority import raise_priority
 from frame_ros.core.time import SECOND
 from frame_ros.nodes.proximity import topics
 from frame_ros.nodes.proximity.camera import Pending, ProximityCamera
-from frame_ros.nodes.proximity.extrinsics import Extrinsics, TransformListener
+from frame_ros.nodes.proximity.extrinsics import Extrinsics, SceneMounts, TransformListener
 from frame_ros.nodes.proximity.fusion import fused, source_of
 from frame_ros.nodes.proximity.messages import alignment_message, cloud_message, proximity_message
 from frame_ros.nodes.proximity.obstacles import KnownObstacleSource
@@ -92,7 +92,9 @@ class ProximityNode(Node):
         self._cameras: list[ProximityCamera] = []
         if settings.cameras:
             self._compile()
-        extrinsics = Extrinsics(settings.mounts(robot), self._tf)
+        topic = settings.scene_topic
+        self._scene = SceneMounts(self, topic, robot.links) if topic else None
+        extrinsics = Extrinsics(settings.mounts(robot), self._tf, self._scene)
         self._cameras = [
             ProximityCamera(self, name, settings, extrinsics, self._health)
             for name in settings.cameras
@@ -171,6 +173,8 @@ class ProximityNode(Node):
         self._take_joints()
         self._grasp.poll()
         self._tf.poll()
+        if self._scene is not None:
+            self._scene.poll()
         if self._model is not None:
             self._model.poll()
         self._measure_images()

@@ -163,6 +163,11 @@ class ProximityOptions(FrameOptions, RobotOptions):
         'camera=link x y z roll pitch yaw (or quaternion x y z w), m and rad, of its '
         'optical frame; else from tf',
     )
+    scene_topic: str = option(
+        '',
+        'topic of the scene that a simulator runs, std_msgs/String: cameras stand where it says; '
+        "'': none",
+    )
     transform_age: float = option(
         0.05,
         'difference in time of a moving transform above a camera from the image',

@@ -10,6 +10,7 @@ from frame_ros.nodes.runtime.topics import (
     DEPTH_INFO,
     GRASP,
     JOINT_STATES,
+    SCENE,
     TF,
     TF_STATIC,
 )
@@ -24,6 +25,7 @@ ALIGNMENT = Topic(
 POINTS = Topic(
     'proximity/points', 'sensor_msgs/msg/PointCloud2', 'subsampled, while somebody listens', depth=2
 )
+SCENE_OF_CAMERAS = SCENE.at('{scene_topic}')
 GRIPPER_STATES = JOINT_STATES.at('{gripper_topic}')
 SCENES = Topic('{planning_scene}', 'moveit_msgs/msg/PlanningScene', 'obstacles known to MoveIt')
 OBJECTS = Topic('{collision_object}', 'moveit_msgs/msg/CollisionObject', 'one of them')
@@ -34,6 +36,7 @@ TOPICS = NodeTopics(
         JOINT_STATES, GRASP, GRIPPER_STATES.when('with `gripper_topic`'),
         DEPTH_IMAGES.when('for each camera'), DEPTH_INFO.when('for each camera'),
         TF.when('where tf2_msgs is installed'), TF_STATIC.when('where tf2_msgs is installed'),
+        SCENE_OF_CAMERAS.when('with `scene_topic`'),
         SCENES.when('with `obstacles.planning_scene_topics`'),
         OBJECTS.when('with `obstacles.collision_object_topics`'),
     ),

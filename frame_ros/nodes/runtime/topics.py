@@ -15,6 +15,7 @@ WRENCH_STAMPED = 'geometry_msgs/msg/WrenchStamped'
 TRANSFORMS = 'tf2_msgs/msg/TFMessage'
 PATH = 'nav_msgs/msg/Path'
 BOOL = 'std_msgs/msg/Bool'
+STRING = 'std_msgs/msg/String'
 TRIGGER = 'std_srvs/srv/Trigger'
 SET_BOOL = 'std_srvs/srv/SetBool'
 IMAGE_DEPTH = 5
@@ -83,4 +84,10 @@ GRASP = Topic(
 EPISODE_EVENTS = Topic(
     'episode_events', 'frame_ros/msg/EpisodeEvent', 'start, end, operations, stops, notes', 'EVENTS'
 )
+SCENE = Topic(
+    'scene', STRING,
+    'the scene of a file that is simulated, JSON: number, name, instruction, target, mounts of '
+    'cameras',
+    'STATE',
+)  # fmt: skip
 RESET_SCENE = Service('reset_scene', 'frame_ros/srv/ResetScene', 'places object and goal again')

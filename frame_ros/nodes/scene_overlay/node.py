@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from typing import Any
 
 import cv2
 import numpy as np
@@ -38,6 +39,7 @@ from frame_ros.scenes.cards.choice import find_scene
 from frame_ros.scenes.cards.ghosts import Ghost, draw_ghosts, ghosts_of
 from frame_ros.scenes.description.files import read_scenes
 from frame_ros.scenes.description.scene import Scene
+from frame_ros.scenes.running_scene import RunningScene
 
 Picture = NDArray[np.uint8]
 IMAGE_WAIT = 0.05  # s
@@ -75,6 +77,11 @@ class SceneOverlayNode(Node):
         if settings.object_topic:
             self._objects = FittingSubscription(
                 self, topics.OBJECT.at(settings.object_topic), depth=5
+            )
+        self._running: FittingSubscription | None = None
+        if settings.scene_topic:
+            self._running = FittingSubscription(
+                self, topics.RUNNING.at(settings.scene_topic), depth=2
             )
         self._base_frame = settings.frames.of(robot.base_link)
         self._info: CameraInfo | None = None
@@ -116,14 +123,35 @@ class SceneOverlayNode(Node):
             self._log_scene()
 
     def _on_next(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        number = (self._place + 1) % len(self._scenes) + 1
-        names = [each.name for each in self._scenes]
-        # A scene may have another's number for a name, which would take precedence.
-        chosen = names[number - 1] if str(number) in names else str(number)
-        (result,) = self.set_parameters([Parameter('scene', value=chosen)])
+        result = self._show((self._place + 1) % len(self._scenes))
         response.success = result.successful
         response.message = self.scene.name if result.successful else result.reason
         return response
+
+    def _show(self, place: int) -> Any:
+        """Sets the parameter `scene` to that at a place, from 0; returns the result."""
+        names = [each.name for each in self._scenes]
+        # A scene may have another's number for a name, which would take precedence.
+        chosen = names[place] if str(place + 1) in names else str(place + 1)
+        (result,) = self.set_parameters([Parameter('scene', value=chosen)])
+        return result
+
+    def _follow(self, text: str) -> None:
+        """Shows the scene that a simulator runs, if it is one of the file."""
+        try:
+            running = RunningScene.read(text)
+        except FrameRosError as error:
+            self._warnings.warn('scene', str(error))
+            return
+        place = running.number - 1
+        if not 0 <= place < len(self._scenes) or self._scenes[place].name != running.name:
+            self._warnings.warn(
+                'scene',
+                f'the simulator runs scene {running.number}, {running.name}, which is not in '
+                f'{self._settings.scenes_file}',
+            )
+        elif place != self._place:
+            self._show(place)
 
     # Images.
 
@@ -135,6 +163,8 @@ class SceneOverlayNode(Node):
         if self._objects is not None:
             for pose, _ in self._objects.take(20):
                 self._object = pose
+        for message, _ in self._running.take(10) if self._running is not None else ():
+            self._follow(message.data)
         images = [image for image, _ in self._images.take(10)]
         if not images:
             return

@@ -21,6 +21,10 @@ class SceneOverlayOptions(FrameOptions, RobotOptions):
 
     scenes_file: str = option('', 'scene file, JSON or YAML, as of `frame-ros scenes generate`')
     scene: str = option('1', 'name of the scene, or its number from 1', live=True)
+    scene_topic: str = option(
+        '',
+        "topic of the scene that a simulator runs, std_msgs/String, which is drawn then; '': none",
+    )
     camera: str = option('front', 'camera into whose images the objects are drawn')
     image_topic: str = option('', "its images; '': <camera>/image_raw")
     info_topic: str = option('', "its camera_info; '': camera_info next to the images")

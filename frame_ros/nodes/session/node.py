@@ -17,6 +17,7 @@ from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rclpy.client import Client
 from rclpy.node import Node
+from std_msgs.msg import String
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.time import SECOND, stamp_ns
@@ -28,7 +29,15 @@ from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.nodes.runtime.spinning import run_node
 from frame_ros.nodes.session.options import SessionOptions
-from frame_ros.nodes.session.topics import END, EPISODE_EVENTS, RESET_SCENE, SET_PARAMETERS, START
+from frame_ros.nodes.session.topics import (
+    END,
+    EPISODE_EVENTS,
+    RESET_SCENE,
+    SCENE,
+    SET_PARAMETERS,
+    START,
+)
+from frame_ros.scenes.running_scene import RunningScene
 from frame_ros.srv import EndEpisode, ResetScene, StartEpisode
 
 OUTCOMES = {
@@ -61,6 +70,10 @@ class SessionNode(Node):
         self._set_parameters = self.create_client(*endpoint(SET_PARAMETERS))
         self._watch = ReadinessWatch(self, self.options.nodes)
         FittingSubscription(self, EPISODE_EVENTS, self._events.put, is_called=True)
+        self._scenes: queue.SimpleQueue[String] = queue.SimpleQueue()
+        if self.options.scene_topic:
+            scene = SCENE.at(self.options.scene_topic)
+            FittingSubscription(self, scene, self._scenes.put, is_called=True)
         self._readiness = Readiness(self, self.options.robot)
         self._result = 0
         self._finished = self.create_guard_condition(self._finish)
@@ -131,10 +144,11 @@ class SessionNode(Node):
         """
         seed = self.options.seed + index
         quality = self.options.qualities[index % len(self.options.qualities)]
-        self._accepted(self._reset, ResetScene.Request(seed=seed))
+        reset = self._accepted(self._reset, ResetScene.Request(seed=seed))
+        scene = self._scene_of(reset.seed) if self.options.scene_topic else None
         if self.options.policy == 'scripted':
             self.set_quality(quality)
-        start = self._accepted(self._start, self._start_request(seed, quality))
+        start = self._accepted(self._start, self._start_request(seed, quality, scene))
         outcome, word, elapsed = self._wait_for_outcome(stamp_ns(start.start))
         end = self._accepted(self._end, EndEpisode.Request(outcome=outcome))
         self.get_logger().info(
@@ -150,15 +164,36 @@ class SessionNode(Node):
         if not result.successful:
             raise SetupError(f'the policy refused quality {quality}: {result.reason}')
 
-    def _start_request(self, seed: int, quality: float) -> StartEpisode.Request:
+    def _scene_of(self, place: int) -> RunningScene:
+        """The scene at a place, from 0, of the simulator's file, once it says that it runs.
+
+        Raises:
+            SetupError: it does not say so, or what it says cannot be read.
+        """
+        deadline = time.monotonic() + self.options.call_timeout
+        while time.monotonic() < deadline:
+            try:
+                found = RunningScene.read(self._scenes.get(timeout=0.05).data)
+            except queue.Empty:
+                self._raise_if_stopping()
+                continue
+            if found.number == place + 1:
+                return found
+        raise SetupError(f'nobody says on {self.options.scene_topic} that scene {place + 1} runs')
+
+    def _start_request(
+        self, seed: int, quality: float, scene: RunningScene | None = None
+    ) -> StartEpisode.Request:
         facts = {'robot': self.options.robot, 'seed': str(seed)}
+        if scene is not None:
+            facts['scene'] = scene.name
         if self.options.world:
             facts['world'] = self.options.world
         if self.options.policy == 'scripted':
             facts['quality'] = f'{quality:g}'
         return StartEpisode.Request(
-            instruction=self.options.instruction,
-            object=self.options.object,
+            instruction=self.options.instruction if scene is None else scene.instruction,
+            object=self.options.object if scene is None else scene.target,
             policy=self.options.policy,
             checkpoint=self.options.checkpoint,
             operator_name=self.options.operator_name,

@@ -38,6 +38,11 @@ class SessionOptions:
         'pick up the cube and put it in the bin', 'task that the policy is given'
     )
     object: str = option('cube', 'object that is manipulated')
+    scene_topic: str = option(
+        '',
+        'topic of the scene that the simulator runs, std_msgs/String, whose instruction and target '
+        "the episode has instead; '': none",
+    )
     robot: str = option('so101', 'arm, for the metadata')
     world: str = option('', 'world that it is in, for the metadata; empty: our simulator')
     policy: str = option(

@@ -25,7 +25,7 @@ from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.nodes.simulator.topics import DEPTH_IMAGES, DEPTH_INFO, IMAGE_INFO, IMAGES
 from frame_ros.scenes import PickPlaceSimulation, SceneRenderer, SceneState
 from frame_ros.scenes.simulation.noise.robot_sensors import depth_noise
-from frame_ros.scenes.simulation.rendering import intrinsics
+from frame_ros.scenes.simulation.rendering import Intrinsics, intrinsics
 from frame_ros.scenes.simulation.viewer import Viewer
 
 _QUEUE_LENGTH = 3  # pictures waiting; more would only be late
@@ -34,7 +34,7 @@ _QUEUE_LENGTH = 3  # pictures waiting; more would only be late
 @dataclass(frozen=True)
 class Picture:
     """A picture to take. stamp: ns, when the state was so. camera: empty for the viewer. has_image,
-    has_depth: what is published of it.
+    has_depth: what is published of it. size: pixels; None: as of the node's options.
     """
 
     stamp: int
@@ -43,6 +43,7 @@ class Picture:
     has_image: bool = True
     has_depth: bool = False
     model: Any = None  # of the state; None: the first
+    size: tuple[int, int] | None = None
 
 
 class CameraThread(threading.Thread):
@@ -70,14 +71,9 @@ class CameraThread(threading.Thread):
         self.ready = threading.Event()  # the context is made: a slow moment is over
         topics = topics_of(options)
         self.names = tuple(dict.fromkeys(camera for camera, _ in topics))
-        self._intrinsics = {
-            camera: simulation.intrinsics(camera, *self._size) for camera in self.names
-        }
-        self._noise = {
-            camera: depth_noise(simulation.robot, camera, self._intrinsics[camera], options.noise)
-            for camera, is_depth in topics
-            if is_depth
-        }
+        self._robot, self._noise_options = simulation.robot, options.noise
+        self._renderers: dict[tuple[int, int], SceneRenderer | None] = {}
+        self._noise: dict[str, tuple[Intrinsics, Any]] = {}
         self._images = {
             (camera, is_depth): node.create_publisher(
                 *published((DEPTH_IMAGES if is_depth else IMAGES).of(camera=camera))
@@ -118,37 +114,42 @@ class CameraThread(threading.Thread):
 
     def run(self) -> None:
         """Runs the thread; without a renderer, logs that there are no images, and ends."""
-        renderer = self._make_renderer()
+        if self.names:
+            self._renderer(self._size)
         viewer = self._open_viewer()
         self.ready.set()
         try:
             while (picture := self._next()) is not None:
                 if picture.model not in (None, self._model):  # another scene of a file
                     self._model = picture.model
-                    if renderer is not None:
-                        renderer.close()
+                    self._close_renderers()
                     if viewer is not None:
                         viewer.close()
-                    renderer, viewer = self._make_renderer(), self._open_viewer()
+                    viewer = self._open_viewer()
                 if not picture.camera:
                     if viewer is not None:
                         viewer.show(picture.state)
-                elif renderer is not None:
-                    self._publish(renderer, picture)
+                elif (renderer := self._renderer(picture.size or self._size)) is not None:
+                    self._publish(renderer, picture, picture.size or self._size)
         finally:
             if viewer is not None:
                 viewer.close()
+            self._close_renderers()
+
+    def _renderer(self, size: tuple[int, int]) -> SceneRenderer | None:
+        if size not in self._renderers:
+            try:
+                self._renderers[size] = SceneRenderer(self._model, *size)
+            except FrameRosError as error:
+                self._node.get_logger().error(f'there will be no images: {error}')
+                self._renderers[size] = None
+        return self._renderers[size]
+
+    def _close_renderers(self) -> None:
+        for renderer in self._renderers.values():
             if renderer is not None:
                 renderer.close()
-
-    def _make_renderer(self) -> SceneRenderer | None:
-        if not self._intrinsics:
-            return None
-        try:
-            return SceneRenderer(self._model, *self._size)
-        except FrameRosError as error:
-            self._node.get_logger().error(f'there will be no images: {error}')
-            return None
+        self._renderers.clear()
 
     def _next(self) -> Picture | None:
         with self._wake:
@@ -156,22 +157,30 @@ class CameraThread(threading.Thread):
                 self._wake.wait()
             return None if self._is_stopping else self._waiting.popleft()
 
-    def _publish(self, renderer: SceneRenderer, picture: Picture) -> None:
+    def _publish(self, renderer: SceneRenderer, picture: Picture, size: tuple[int, int]) -> None:
         frame = renderer.render(picture.state, picture.camera, picture.has_depth)
         header = header_message(picture.stamp, self._names.of(optical_frame(picture.camera)))
-        camera = intrinsics(self._model, picture.camera, *self._size)
+        camera = intrinsics(self._model, picture.camera, *size)
         info = camera_info_message(header, camera)
         messages = {}
         if picture.has_image:
             messages[picture.camera, False] = colour_image_message(header, frame.rgb)
         if frame.depth is not None:
-            noise = self._noise[picture.camera]
+            noise = self._noise_of(picture.camera, camera)
             depth = millimetres(frame.depth) if noise is None else noise(frame.depth, frame.rgb)
             messages[picture.camera, True] = image_message(header, depth, '16UC1')
         for key, message in messages.items():
             self._images[key].publish(message)
             self._infos[key].publish(info)
             self.published[topic_of(*key)] += 1
+
+    def _noise_of(self, camera: str, lens: Intrinsics) -> Any:
+        """The noise of a camera's depth, made again where its lens is another; None: none."""
+        known = self._noise.get(camera)
+        if known is None or known[0] != lens:
+            made = depth_noise(self._robot, camera, lens, self._noise_options)
+            known = self._noise[camera] = (lens, made)
+        return known[1]
 
     def _open_viewer(self) -> Viewer | None:
         if not self._wants_viewer:

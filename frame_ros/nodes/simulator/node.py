@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -33,11 +34,14 @@ from frame_ros.nodes.simulator.franka import FrankaBroadcaster
 from frame_ros.nodes.simulator.messages import mount_message
 from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.nodes.simulator.sensors import Sensors
-from frame_ros.nodes.simulator.topics import JOINT_COMMANDS, RESET_SCENE, TF_STATIC
+from frame_ros.nodes.simulator.topics import JOINT_COMMANDS, RESET_SCENE, SCENE, TF_STATIC
 from frame_ros.nodes.simulator.truth import TruthPublishers
 from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.cards.choice import find_scene
 from frame_ros.scenes.description.files import read_scenes
+from frame_ros.scenes.generation.setting import JOINT_STATES
+from frame_ros.scenes.late_stream import LateStream, late_streams
+from frame_ros.scenes.running_scene import RunningScene
 from frame_ros.scenes.simulation.scene_file_simulation import SceneFileSimulation
 from frame_ros.scenes.simulation.task import TaskState
 from frame_ros.scenes.simulation.timing import (
@@ -94,9 +98,11 @@ class SimulatorNode(Node):
         self._franka = FrankaBroadcaster(self, self.simulation, options)
         self._truth = TruthPublishers(self, self.simulation, options)
         self._create_inputs()
+        self._scene_publisher: Any = None
         self._schedule_pictures()
         self._cameras = CameraThread(self, self.simulation, options, self._has_viewer)
         self._publish_mounts()
+        self._begin_scene()
         self._stop = threading.Event()
         self.exit_code: int | None = None  # set when a thread fails
         self._failed = self.create_guard_condition(lambda: None)
@@ -156,6 +162,20 @@ class SimulatorNode(Node):
             self._mounts = None
         self._send_mounts()
 
+    def _begin_scene(self) -> None:
+        """Says which scene of a file runs, and takes its late and incomplete streams."""
+        scenes = self._scenes
+        scene = None if scenes is None else scenes.current.scene
+        cameras = (scene.cameras if scene else None) or ()
+        self._sizes = {c.name: (c.width, c.height) for c in cameras if c.width and c.height}
+        self._streams: Mapping[str, LateStream[Any]] = late_streams(scene, self.options.cameras)
+        if scenes is None or scene is None:
+            return
+        if self._scene_publisher is None:
+            self._scene_publisher = self.create_publisher(*published(SCENE))
+        running = RunningScene.of(scene, scenes.place, self.simulation.robot.base_link)
+        self._scene_publisher.publish(interface(SCENE.type)(data=running.text))
+
     def _send_mounts(self) -> None:
         if self._mounts is None:
             return
@@ -208,6 +228,8 @@ class SimulatorNode(Node):
             self._franka.reset()
             self._seed, self._reset_stamp = seed, self._now()
             self._task.forget()
+            if self._scenes is not None:
+                self._begin_scene()
         if self._scenes is not None:
             self._send_mounts()
         response.success, response.message, response.seed = True, self._scene_text(), seed
@@ -265,10 +287,13 @@ class SimulatorNode(Node):
     def _tick(self, stamp: int) -> None:
         with self.lock:
             self._apply_events(stamp)
+            sensed, joints = self._sensors.step(stamp, self._targets), self._streams[JOINT_STATES]
+            for sent in self._sensors.joint_messages(sensed):
+                joints.send(stamp, sent)
             messages: list[tuple[Any, Any]] = [
-                *self._sensors.step(stamp, self._targets),
+                *joints.arrived(stamp), *self._sensors.other_messages(sensed),
                 *self._franka.messages(stamp),
-            ]
+            ]  # fmt: skip
             if self._now() - stamp <= FAR_BEHIND:
                 messages += self._truth.messages(stamp)
             pictures = self._pictures(stamp)
@@ -277,7 +302,7 @@ class SimulatorNode(Node):
             publisher.publish(message)
         if event is not None:
             self._task.publish(event)
-        for picture in pictures:
+        for picture in self._come(pictures, stamp):
             self._cameras.take(picture)
 
     def _apply_events(self, stamp: int) -> None:
@@ -292,7 +317,22 @@ class SimulatorNode(Node):
         state = self.simulation.state()
         parts = {name: self._parts[name].due(stamp) if name else (False, False) for name in cameras}
         model = self.simulation.model
-        return [Picture(stamp, state, name, *parts[name], model) for name in cameras]
+        sizes = self._sizes
+        return [
+            Picture(stamp, state, name, *parts[name], model, sizes.get(name)) for name in cameras
+        ]
+
+    def _come(self, pictures: list[Picture], stamp: int) -> Iterator[Picture]:
+        """Yields the pictures that come by a stamp, ns: those of the scene's cameras late or not at
+        all, and as of when they were taken.
+        """
+        for picture in pictures:
+            if picture.camera:
+                self._streams[picture.camera].send(stamp, picture)
+            else:
+                yield picture
+        for name in self.options.cameras:
+            yield from self._streams[name].arrived(stamp)
 
     def destroy_node(self) -> None:
         """Stops the threads and logs the counts."""

@@ -74,6 +74,18 @@ class Sensors:
             first = stamp - last * self._timestep
         return self._messages(samples, first, joints, wrenches)
 
+    def joint_messages(
+        self, messages: list[tuple[Publisher, bytes]]
+    ) -> list[tuple[Publisher, bytes]]:
+        """Returns those of `step` that are joint states."""
+        return [each for each in messages if each[0] is self._joint_publisher]
+
+    def other_messages(
+        self, messages: list[tuple[Publisher, bytes]]
+    ) -> list[tuple[Publisher, bytes]]:
+        """Returns those of `step` that are none."""
+        return [each for each in messages if each[0] is not self._joint_publisher]
+
     def _sample_last(self) -> SensorSamples:
         """The present state as the only sample."""
         found = self._simulation.joint_state()

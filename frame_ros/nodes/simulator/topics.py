@@ -21,6 +21,7 @@ from frame_ros.nodes.runtime.topics import (
     JOINT_STATES,
     OBJECT_POSE,
     RESET_SCENE,
+    SCENE,
     TF_STATIC,
     WRENCH,
 )
@@ -36,7 +37,7 @@ TOPICS = NodeTopics(
         *(topic.when('for each camera') for topic in (IMAGES, IMAGE_INFO)),
         *(topic.when('for each depth camera') for topic in (DEPTH_IMAGES, DEPTH_INFO)),
         *(topic.when('with `rates.franka`') for topic in FRANKA),
-        TF_STATIC.when('where tf2_msgs is installed'),
+        SCENE.when('with `scenes_file`'), TF_STATIC.when('where tf2_msgs is installed'),
     ),
     subscribes=(JOINT_COMMANDS, EPISODE_EVENTS),
     serves=(RESET_SCENE,),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 
 import attrs
 import numpy as np
@@ -16,6 +17,7 @@ from frame_ros.scenes.cards.ghosts import UNKNOWN_COLOUR, srgb
 from frame_ros.scenes.cards.mat import MM, Mat
 from frame_ros.scenes.cards.outlines import footprint
 from frame_ros.scenes.description.scene import Scene, SceneCamera, SceneObject
+from frame_ros.scenes.description.shapes import MESH
 from frame_ros.scenes.generation.layout import COLOURS
 from frame_ros.scenes.generation.setting import camera_of
 from frame_ros.scenes.simulation.scene_robot import scene_robot
@@ -95,12 +97,13 @@ def standing_of(each: SceneObject) -> tuple[str, float | None, str]:
     rotation = each.rotation
     if kind == 'sphere':
         return 'ball', None, ''
+    edge = 'axis' if kind == MESH else 'edge'
     up = rotation[2, 2]
     if up >= _UPRIGHT or up <= -_UPRIGHT:
         posture = 'upright' if up > 0 else 'upside down'
         if kind == 'cylinder':
             return posture, None, ''
-        return posture, math.atan2(rotation[1, 0], rotation[0, 0]), 'x edge'
+        return posture, math.atan2(rotation[1, 0], rotation[0, 0]), f'x {edge}'
     level = abs(up) <= math.sqrt(1 - _UPRIGHT**2)
     posture = 'lying' if level else f'tilted by {math.degrees(math.acos(np.clip(up, -1, 1))):.0f}°'
     if kind == 'cylinder':
@@ -108,7 +111,7 @@ def standing_of(each: SceneObject) -> tuple[str, float | None, str]:
     axis = 0 if abs(rotation[2, 0]) < math.sqrt(0.5) else 1
     if level:
         posture += f' on its {"yx"[axis]} side'
-    return posture, math.atan2(rotation[1, axis], rotation[0, axis]), f'{"xy"[axis]} edge'
+    return posture, math.atan2(rotation[1, axis], rotation[0, axis]), f'{"xy"[axis]} {edge}'
 
 
 def size_text(each: SceneObject) -> str:
@@ -121,6 +124,7 @@ def size_text(each: SceneObject) -> str:
         'cylinder': lambda: f'⌀ {2 * MM * each.shape.size[0]:.3g} × {size[1]} mm',
         'sphere': lambda: f'⌀ {2 * MM * each.shape.size[0]:.3g} mm',
         'tray': lambda: f'{" × ".join(size[:3])} mm, wall {size[3]} mm',
+        MESH: lambda: f'{" × ".join(size)} mm about the mesh {Path(each.shape.mesh).name}',
     }[each.shape.kind]()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.scenes.description.scene import SceneObject
-from frame_ros.scenes.description.shapes import Shape, extents
+from frame_ros.scenes.description.shapes import MESH, Shape, corner_points, standing_height
 
 Array = NDArray[np.float64]
 _AROUND = 48  # points of a circle
@@ -23,6 +23,8 @@ def hull_points(shape: Shape) -> Array:
     """Returns (N, 3) m, points of a shape in its own axes whose convex hull is its outside."""
     if shape.kind in ('box', 'tray'):
         return np.concatenate(_box_edges(shape.half_edges))
+    if shape.kind == MESH:
+        return corner_points(shape)
     ring = _ring()
     if shape.kind == 'sphere':
         latitudes = np.linspace(-math.pi / 2, math.pi / 2, 17)
@@ -33,8 +35,10 @@ def hull_points(shape: Shape) -> Array:
 
 
 def edge_lines(shape: Shape) -> list[Array]:
-    """Returns lines (N, 3) m along the edges of a shape, in its own axes; none of a sphere."""
-    if shape.kind == 'sphere':
+    """Returns lines (N, 3) m along the edges of a shape, in its own axes; none of a sphere or a
+    mesh.
+    """
+    if shape.kind in ('sphere', MESH):
         return []
     if shape.kind == 'cylinder':
         return [np.concatenate((rim, rim[:1])) for rim in _rims(shape)]
@@ -58,7 +62,7 @@ def placed_points(each: SceneObject, points: Array) -> Array:
     turned = points @ each.rotation.T
     height = each.height
     if height is None:
-        height = float(extents(each.shape, each.rotation)[2]) if each.shape else 0.0
+        height = standing_height(each.shape, each.rotation) if each.shape else 0.0
     return np.asarray(turned + np.array((*each.position, height)))
 
 

@@ -3,13 +3,14 @@
 """Scene files, JSON or YAML: read and written to the bit.
 
 A file is a map of `format` (FORMAT), `version` (VERSION) and `scenes`, a list of maps with the
-fields of `Scene`.
+fields of `Scene`. Folders of meshes are named from the file's own folder where they lie in it, else
+in full.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def scenes_of(content: Any, where: str) -> tuple[Scene, ...]:
     """Returns the scenes of a file's content.
 
     Args:
-        where: the file, for errors.
+        where: the file, for errors and for the folders of meshes that it names.
 
     Raises:
         SetupError: as `read_scenes`.
@@ -77,10 +78,11 @@ def scenes_of(content: Any, where: str) -> tuple[Scene, ...]:
         raise SetupError(
             f'{where} has the fields {found}; expected are {", ".join(HEAD)}, the last a list'
         )
-    scenes = []
+    scenes, folder = [], Path(where).expanduser().parent.absolute()
     for index, each in enumerate(content['scenes']):
         try:
-            scenes.append(structured(Scene, each, f'scenes[{index}]'))
+            placed = _with_folders(each, folder.__truediv__)
+            scenes.append(structured(Scene, placed, f'scenes[{index}]'))
         except FrameRosError as error:
             raise SetupError(f'{where}: {error}') from error
     return tuple(scenes)
@@ -93,18 +95,44 @@ def write_scenes(path: str | Path, scenes: Sequence[Scene]) -> None:
         SetupError: it cannot be written, or its name has another ending.
     """
     file = Path(path).expanduser()
-    write_whole(file, scenes_text(scenes, is_json=_is_json(file)), 'the scenes')
+    text = scenes_text(scenes, _is_json(file), file.parent.absolute())
+    write_whole(file, text, 'the scenes')
 
 
-def scenes_text(scenes: Sequence[Scene], is_json: bool = True) -> str:
-    """Returns the text of a scene file, from which the same scenes are read."""
-    plain = [unstructured(scene) for scene in scenes]
+def scenes_text(scenes: Sequence[Scene], is_json: bool = True, folder: Path | None = None) -> str:
+    """Returns the text of a scene file, from which the same scenes are read.
+
+    folder: in which it will lie; None: any, so that folders of meshes are named in full.
+    """
+
+    def named(mesh: str) -> Path:
+        path = Path(mesh)
+        inside = folder is not None and path.is_relative_to(folder)
+        return path.relative_to(folder) if folder and inside else path
+
+    plain = [_with_folders(unstructured(scene), named) for scene in scenes]
     content = dict(zip(HEAD, (FORMAT, VERSION, plain), strict=True))
     if is_json:
         return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + '\n'
     return yaml.safe_dump(
         content, sort_keys=False, default_flow_style=None, allow_unicode=True, width=100
     )
+
+
+def _with_folders(scene: Any, named: Callable[[str], Path]) -> Any:
+    """Returns the content of a scene with the folders of its meshes named otherwise."""
+    objects = scene.get('objects') if isinstance(scene, Mapping) else None
+    if not isinstance(objects, list):
+        return scene
+
+    def changed(each: Any) -> Any:
+        shape = each.get('shape') if isinstance(each, Mapping) else None
+        mesh = shape.get('mesh') if isinstance(shape, Mapping) else None
+        if shape is None or not isinstance(mesh, str) or not mesh:
+            return each
+        return {**each, 'shape': {**shape, 'mesh': str(named(mesh))}}
+
+    return {**scene, 'objects': [changed(each) for each in objects]}
 
 
 def check_ending(file: Path) -> None:

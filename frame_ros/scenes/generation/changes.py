@@ -209,8 +209,11 @@ def _roles(values: Values) -> list[str]:
 def _as_type(setting: Setting, name: str) -> Change:
     kind = setting.types[name]
     return lambda each: settled(
-        attrs.evolve(each, type=name, shape=kind.shape, mass=kind.mass, friction=kind.friction)
-    )
+        attrs.evolve(
+            each, type=name, shape=kind.shape, mass=kind.mass, friction=kind.friction,
+            colour=kind.colour or each.colour,
+        )
+    )  # fmt: skip
 
 
 def _at(setting: Setting, values: Values, name: str) -> Change:

@@ -12,11 +12,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.errors import FrameRosError
 from frame_ros.policies.scripted.reaching import solve_reach
 from frame_ros.scenes.description.scene import BASE, Scene, SceneObject
 from frame_ros.scenes.description.shapes import (
+    MESH,
     Shape,
     extents,
+    mesh_of,
     narrowest_width,
     standing_radius,
 )
@@ -84,6 +87,11 @@ def _known(scene: Scene, setting: Setting) -> Blame | None:
     for each in scene.objects:
         if each.shape is None or each.height is None:
             return f'shape or height of {each.name} is not known', (each.name,)
+        if each.shape.kind == MESH:
+            try:
+                mesh_of(each.shape)
+            except FrameRosError as error:
+                return f'the mesh of {each.name} is not known: {error}', (each.name,)
     for camera in scene.cameras or ():
         if camera.link is None:
             return f'the link of the camera {camera.name} is not known', ()

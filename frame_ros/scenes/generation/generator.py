@@ -16,7 +16,12 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.scenes.description.scene import Origin, Scene, with_values
 from frame_ros.scenes.generation.constraints import DUPLICATES, Broken, check_scene
 from frame_ros.scenes.generation.limits import SceneLimits
-from frame_ros.scenes.generation.operators import Operator, chosen_operators, fixed_values
+from frame_ros.scenes.generation.operators import (
+    UNSEEN,
+    Operator,
+    chosen_operators,
+    fixed_values,
+)
 from frame_ros.scenes.generation.setting import Setting, nominal_scene, setting
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 
@@ -53,6 +58,7 @@ def generate(
     limits: SceneLimits | None = None,
     fixed: Mapping[str, Any] | None = None,
     start: Scene | None = None,
+    meshes: str = '',
 ) -> Generated:
     """Draws scenes of a task for a robot. The same arguments give the same scenes to the bit, and
     scene number i is the same whatever the count is, unless it would be a duplicate.
@@ -70,17 +76,21 @@ def generate(
         operators: names, or 'paper' or 'all'; what no operator changes is as in `start`.
         fixed: 'operator.dimension' -> its value in every scene, such as 'confounder_count.count'.
         start: of the task; that operators change; None: `nominal_scene`.
+        meshes: folder of the objects that the operator unseen_objects takes, which is applied then;
+            '': YCB's as simple shapes.
 
     Raises:
         RobotError: there is no such robot, or its profile does not say where it picks.
         ValueRangeError: a name, the count or the seed is wrong.
+        FrameRosError: as of `setting`.
     """
     if count < 0 or seed < 0:
         raise ValueRangeError(
             f'{count} scenes of the seed {seed} are asked for; both must be 0 or more'
         )
-    chosen = chosen_operators(operators)
-    place = setting(robot if isinstance(robot, SceneRobot) else scene_robot(robot), task, limits)
+    chosen = chosen_operators((*operators, UNSEEN) if meshes else operators)
+    found_robot = robot if isinstance(robot, SceneRobot) else scene_robot(robot)
+    place = setting(found_robot, task, limits, meshes)
     search = SceneDraws(place, chosen, fixed_values(fixed or {}, chosen, place), start)
     scenes, left_out = [], {}
     for index in range(count):

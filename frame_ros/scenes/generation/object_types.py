@@ -1,21 +1,28 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Types of objects that scenes are made of: those of the robot's own table, and unseen ones."""
+"""Types of objects that scenes are made of: those of the robot's own table, and unseen ones, which
+are YCB's as simple shapes or meshes of a folder.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import attrs
 import numpy as np
 
+from frame_ros.core.errors import SetupError
 from frame_ros.robots.simulated import Worktable
-from frame_ros.scenes.description.shapes import Shape, narrowest_width
+from frame_ros.scenes.description.mesh_folders import FACTS, mesh_objects
+from frame_ros.scenes.description.shapes import MESH, Shape, narrowest_width
 from frame_ros.scenes.surroundings import OBJECT_FRICTION, SURFACE_FRICTION
 
 # Share of the target's width that a flat top must have in each direction: the middle of what is
 # put on it is then a quarter of its width or more from the edge.
 LEAST_TOP = 0.5
+OWN = ('cube', 'can', 'block', 'bin')  # types of a robot's table
+Triple = tuple[float, float, float]
 
 
 @attrs.frozen(kw_only=True)
@@ -30,6 +37,7 @@ class ObjectType:
         friction: coefficient of sliding friction.
         is_seen: whether it is of the scenes in which policies for this robot are trained here.
         source: of its sizes and mass.
+        colour: linear RGB of every object of the type; None: they differ.
     """
 
     name: str
@@ -39,6 +47,7 @@ class ObjectType:
     friction: float = OBJECT_FRICTION[0]
     is_seen: bool = False
     source: str = 'YCB'
+    colour: Triple | None = None
 
 
 YCB_SOURCE = (
@@ -76,8 +85,31 @@ YCB = (
 )
 
 
-def object_types(table: Worktable) -> dict[str, ObjectType]:
-    """The types of objects for a robot's table: cube, can, block and bin of it, and YCB's."""
+def mesh_types(folder: str | Path) -> tuple[ObjectType, ...]:
+    """The types of the objects in a folder of meshes.
+
+    Raises:
+        FrameRosError: as of `mesh_objects`.
+        SetupError: an object is called as one of a robot's own types.
+    """
+    found = mesh_objects(folder)
+    if taken := [each for each in found if each.name in OWN]:
+        raise SetupError(
+            f'{taken[0].folder} is called {taken[0].name!r}, as an object of the simulated table '
+            f'is: give it another name in its {FACTS}'
+        )
+    return tuple(
+        ObjectType(
+            name=each.name, words=each.words, mass=each.mass, friction=each.friction,
+            shape=Shape(MESH, tuple(each.edges.tolist()), str(each.folder)), colour=each.colour,
+            source=f'the meshes in {each.folder.name}',
+        )
+        for each in found
+    )  # fmt: skip
+
+
+def object_types(table: Worktable, unseen: Sequence[ObjectType] = YCB) -> dict[str, ObjectType]:
+    """The types of objects for a robot's table: cube, can, block and bin of it, and unseen ones."""
     edge, wall = table.bin_inner + 2 * table.bin_wall, table.bin_wall
     own = (
         ('cube', Shape('box', (table.cube_size,) * 3), table.cube_mass),
@@ -96,7 +128,7 @@ def object_types(table: Worktable) -> dict[str, ObjectType]:
         name='bin', words='bin', shape=tray, mass=_tray_mass(tray, table), is_seen=True,
         friction=SURFACE_FRICTION[0], source=source,
     )  # fmt: skip
-    return {each.name: each for each in (*seen, bin_, *YCB)}
+    return {each.name: each for each in (*seen, bin_, *unseen)}
 
 
 def _tray_mass(tray: Shape, table: Worktable) -> float:
@@ -148,6 +180,6 @@ def targets(types: Mapping[str, ObjectType], most_width: float) -> Sequence[str]
 
 def _least_width(shape: Shape) -> float:
     """The narrowest side, m, of a shape in any posture."""
-    if shape.kind == 'box':
+    if shape.kind in ('box', MESH):
         return float(2 * shape.half_edges.min())
     return narrowest_width(shape, np.eye(3))

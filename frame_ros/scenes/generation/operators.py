@@ -52,6 +52,7 @@ from frame_ros.scenes.surroundings import LAMPS, OBJECT_FRICTION
 PAPER = 'VLATest, section 3.1'
 CODE = "VLATest's code"
 CHOSEN = 'chosen here'
+UNSEEN = 'unseen_objects'
 
 
 @attrs.frozen
@@ -257,8 +258,9 @@ REGISTRY = (
         ('semantics', *PLACING),
     ),
     Operator(
-        'unseen_objects', 'types that are not of the simulated table, in place of those that are',
-        'VLATest, section 5.5', 'objects of the YCB set, as simple shapes', _unseen, set_unseen,
+        UNSEEN, 'types that are not of the simulated table, in place of those that are',
+        'VLATest, section 5.5', "objects of the YCB set as simple shapes, or those of the user's "
+        'folder of meshes', _unseen, set_unseen,
         ('semantics', 'grasp', *TARGET_PLACING),
     ),
     Operator(

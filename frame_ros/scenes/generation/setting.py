@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from pathlib import Path
 
 import attrs
 import numpy as np
@@ -18,6 +19,7 @@ from frame_ros.policies.scripted.arms import ScriptedArm, jaw_length, scripted_a
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.differential_ik import tracking_preset
 from frame_ros.robots.simulated import CameraMount
+from frame_ros.scenes.description.convex_hull import stood
 from frame_ros.scenes.description.scene import (
     Quaternion,
     Scene,
@@ -29,11 +31,22 @@ from frame_ros.scenes.description.scene import (
     TableTop,
     with_values,
 )
-from frame_ros.scenes.description.shapes import extents, standing_radius
+from frame_ros.scenes.description.shapes import (
+    MESH,
+    mesh_of,
+    standing_height,
+    standing_radius,
+)
 from frame_ros.scenes.generation.clutter import home_capsules
 from frame_ros.scenes.generation.layout import BIN_SWING, COLOURS
 from frame_ros.scenes.generation.limits import SceneLimits
-from frame_ros.scenes.generation.object_types import ObjectType, object_types, targets
+from frame_ros.scenes.generation.object_types import (
+    YCB,
+    ObjectType,
+    mesh_types,
+    object_types,
+    targets,
+)
 from frame_ros.scenes.simulation.scene_robot import SceneRobot
 from frame_ros.scenes.surroundings import BIN_COLOUR, LAMPS, LIT, TABLE_COLOUR
 from frame_ros.scenes.tasks.kinds import TASKS, TaskKind, task_kind
@@ -52,11 +65,13 @@ class Setting:
         robot: with its table, cameras and home posture.
         kind: the task.
         limits: that scenes must keep.
+        unseen: types that are not of the robot's table.
     """
 
     robot: SceneRobot
     kind: TaskKind
     limits: SceneLimits = SceneLimits()
+    unseen: tuple[ObjectType, ...] = YCB
 
     @cached_property
     def arm(self) -> ScriptedArm:
@@ -81,7 +96,7 @@ class Setting:
     @cached_property
     def types(self) -> dict[str, ObjectType]:
         """The types of objects, by name."""
-        return object_types(self.robot.table)
+        return object_types(self.robot.table, self.unseen)
 
     @cached_property
     def gripper_width(self) -> float:
@@ -108,16 +123,42 @@ class Setting:
         return self.robot.table.clearance - radii[-1] - radii[-2]
 
 
-def setting(robot: SceneRobot, task: str, limits: SceneLimits | None = None) -> Setting:
+def setting(
+    robot: SceneRobot, task: str, limits: SceneLimits | None = None, meshes: str = ''
+) -> Setting:
     """Returns the setting of a robot and a task by its name.
+
+    Args:
+        meshes: folder of the unseen objects; '': YCB's as simple shapes.
 
     Raises:
         RobotError: the robot's profile does not say where it picks things up.
-        ValueRangeError: there is no such task.
+        ValueRangeError: there is no such task, or the gripper can hold none of the meshes.
+        FrameRosError: as of `mesh_types`.
     """
-    found = Setting(robot, task_kind(task), limits or SceneLimits())
+    kind = task_kind(task)
+    unseen = mesh_types(meshes) if meshes else YCB
+    found = Setting(robot, kind, limits or SceneLimits(), unseen)
     assert found.arm  # raises
+    if not found.names(False, is_target=True):
+        raise ValueRangeError(
+            f'none of the {len(unseen)} objects in {meshes} has an edge below the '
+            f'{found.gripper_width:.3f} m that the gripper opens'
+        )
     return found
+
+
+def mesh_library(scenes: Iterable[Scene]) -> str:
+    """Returns the folder of the folders of the meshes in scenes; '': there are none.
+
+    Raises:
+        ValueRangeError: they are of several folders.
+    """
+    meshes = [o.shape.mesh for each in scenes for o in each.objects if o.shape and o.shape.mesh]
+    found = sorted({str(Path(mesh).parent) for mesh in meshes})
+    if len(found) > 1:
+        raise ValueRangeError(f'the meshes are of {", ".join(found)}; it must be one folder')
+    return found[0] if found else ''
 
 
 def gripper_width(robot: SceneRobot, model: Robot) -> float:
@@ -172,11 +213,11 @@ def with_instruction(scene: Scene, setting: Setting) -> Scene:
 
 def words_of(each: SceneObject, setting: Setting) -> str:
     """Words for an object: its colour too, if its type comes in several; of a type that is not of
-    the setting, the type.
+    the setting, the type, or what its mesh is called.
     """
     found = setting.types.get(each.type)
     if found is None:
-        return each.type
+        return mesh_of(each.shape).words if each.shape and each.shape.mesh else each.type
     colour = next((name for name, value in COLOURS.items() if value == each.colour), '')
     return f'{colour} {found.words}'.strip() if found.is_seen else found.words
 
@@ -189,23 +230,32 @@ def standing(
     return settled(
         SceneObject(
             name=name or role, type=kind.name, role=role, shape=kind.shape, mass=kind.mass,
-            friction=kind.friction, colour=BIN_COLOUR if kind.name == 'bin' else colour,
+            friction=kind.friction,
+            colour=BIN_COLOUR if kind.name == 'bin' else kind.colour or colour,
             position=place, height=0.0, orientation=orientation_of(yaw, posture),
         )
     )  # fmt: skip
 
 
 def settled(each: SceneObject) -> SceneObject:
-    """Returns the object lowered or raised until it stands on the table.
+    """Returns the object lowered or raised until it stands on the table; a mesh turned as little as
+    it takes to stay there.
 
     Raises:
         ValueRangeError: its shape is not known.
     """
-    if each.shape is None:
+    shape = each.shape
+    if shape is None:
         raise ValueRangeError(
             f'the shape of {each.name} is null, so it cannot be put on the table; give it'
         )
-    return attrs.evolve(each, height=float(extents(each.shape, each.rotation)[2]))
+    if shape.kind == MESH:
+        rotation = each.rotation
+        turned = stood(mesh_of(shape).rests, rotation)
+        if turned is not rotation:
+            found: Quaternion = tuple(Rotation.from_matrix(turned).as_quat(canonical=True).tolist())
+            each = attrs.evolve(each, orientation=found)
+    return attrs.evolve(each, height=standing_height(shape, each.rotation))
 
 
 def orientation_of(yaw: float, posture: str) -> Quaternion:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.robots.motion import rotation_of
+from frame_ros.scenes.description.convex_hull import span_inside
 from frame_ros.scenes.description.scene import SceneCamera, SceneObject
-from frame_ros.scenes.description.shapes import Shape, surface_points
+from frame_ros.scenes.description.shapes import MESH, Shape, mesh_of, surface_points
 
 Array = NDArray[np.float64]
 _BEFORE = 1e-6  # share of a line by which something must be nearer than its end
@@ -25,7 +26,7 @@ def visible_share(
 
     Counted are points of the surface that is turned towards the camera; seen are those in the
     picture whose straight line to the camera meets neither another object nor a capsule. A tray
-    counts as full, so that nothing is seen through it.
+    counts as full, so that nothing is seen through it, and a mesh as its convex hull.
 
     Args:
         others: the other objects; the heights and shapes of all must be known.
@@ -74,6 +75,8 @@ def crosses(
         entry, leaving = _round_part(start[:2], lines[:, :2], shape.size[0])
         low, high = _slab(start[2:], lines[:, 2:], shape.half_edges[2:])
         entry, leaving = np.maximum(entry, low), np.minimum(leaving, high)
+    elif shape.kind == MESH:
+        entry, leaving = span_inside(mesh_of(shape).hull, start, lines)
     else:
         entry, leaving = _slab(start, lines, shape.half_edges)
     return np.asarray((entry < leaving) & (entry < 1 - _BEFORE) & (leaving > 0))

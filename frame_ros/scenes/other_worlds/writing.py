@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.scenes.description.scene import BASE, Scene, SceneObject, TableTop
+from frame_ros.scenes.description.shapes import MESH
 from frame_ros.scenes.other_worlds.environment import ROBOT, TARGET, model_file
 from frame_ros.scenes.other_worlds.names import SO101_LIFT
 from frame_ros.scenes.other_worlds.nominal import FLOOR, TASK, light_name, own_world
@@ -35,8 +36,8 @@ def problems_of(scene: Scene) -> Iterator[str]:
     for each in scene.objects:
         fields = ('shape', 'mass', 'friction', 'colour', 'height')
         yield from (f'{f} of {each.name} is not known' for f in fields if getattr(each, f) is None)
-        if each.shape is not None and each.shape.kind == 'tray':
-            yield f'{each.name} is a tray; there are none'
+        if each.shape is not None and each.shape.kind in ('tray', MESH):
+            yield f'{each.name} is a {each.shape.kind}; there are none'
     for what in ('lights', 'cameras'):
         names, others = ([each.name for each in getattr(s, what) or ()] for s in (own, scene))
         if names != others:

@@ -15,7 +15,7 @@ import numpy as np
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.generation.operators import Dimension, Operator, chosen_operators
-from frame_ros.scenes.generation.setting import Setting, setting
+from frame_ros.scenes.generation.setting import Setting, mesh_library, setting
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 
 BINS = 4  # of a range in the coverage grid; choices are one by one
@@ -165,10 +165,12 @@ def space_of(scene: Scene, place: Setting | None = None) -> SceneSpace:
     Raises:
         RobotError: there is no such robot.
         ValueRangeError: no operators drew it.
+        FrameRosError: its meshes are not to be had, as of `mesh_library` and `setting`.
     """
     if scene.origin is None or not scene.origin.values:
         raise ValueRangeError(f'the scene {scene.name} says no values of operators')
-    found = place or setting(scene_robot(scene.robot), scene.task.kind)
+    meshes = mesh_library([scene])
+    found = place or setting(scene_robot(scene.robot), scene.task.kind, meshes=meshes)
     return SceneSpace(found, chosen_operators(tuple(scene.origin.values)))
 
 

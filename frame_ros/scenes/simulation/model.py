@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # The SO-101's, by their own names.
 CAMERAS = tuple(SO101.cameras)
 
-_VISUAL, _COLLISION = 1, 3  # groups of geoms; only the first is drawn if a robot has both
+VISUAL_GROUP, COLLISION_GROUP = 1, 3  # groups of geoms; only the first is drawn if a robot has both
 
 
 def build_model(
@@ -109,9 +109,9 @@ def _hide_collision_geometry(spec: Any) -> None:
         has_visual = any(not geom.contype for geom in body.geoms)
         for geom in body.geoms:
             if not geom.contype:
-                geom.group = _VISUAL
+                geom.group = VISUAL_GROUP
             elif has_visual:
-                geom.group = _COLLISION
+                geom.group = COLLISION_GROUP
 
 
 def _set_options(mj: Any, spec: Any, timestep: float) -> None:

@@ -52,9 +52,13 @@ class CameraFrame:
 
 
 def intrinsics(model: mujoco.MjModel, camera: str, width: int, height: int) -> Intrinsics:
-    """The intrinsics of a camera of the model, from its vertical field of view."""
-    focal = height / 2 / math.tan(math.radians(float(model.cam(camera).fovy[0])) / 2)
-    return Intrinsics(width, height, focal, (width - 1) / 2, (height - 1) / 2)
+    """The intrinsics of a camera of the model, from its vertical field of view and its centre."""
+    found = model.cam(camera)
+    focal = height / 2 / math.tan(math.radians(float(found.fovy[0])) / 2)
+    # In focal lengths; MuJoCo counts it to the left and up.
+    off = model.cam_intrinsic[found.id, 2:] if model.cam_sensorsize[found.id, 1] else (0.0, 0.0)
+    across, down = (-focal * float(share) for share in off)
+    return Intrinsics(width, height, focal, (width - 1) / 2 + across, (height - 1) / 2 + down)
 
 
 class SceneRenderer:

@@ -13,8 +13,9 @@ from scipy.spatial.transform import Rotation
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots import find_urdf
 from frame_ros.scenes.description.scene import BASE, Scene, SceneCamera, SceneObject, TableTop
-from frame_ros.scenes.description.shapes import Shape
+from frame_ros.scenes.description.shapes import MESH, Shape, mesh_of
 from frame_ros.scenes.simulation.engine import load_mujoco
+from frame_ros.scenes.simulation.mesh_geoms import add_mesh_geoms
 from frame_ros.scenes.simulation.model import add_sensors, robot_at_table
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 from frame_ros.scenes.surroundings import LAMPS, LIGHT_TINT, OBJECT_FRICTION
@@ -26,6 +27,7 @@ Triple = tuple[float, float, float]
 # What MuJoCo makes of the simulated cube's 0.005 s and the 0.02 s of the table and the fingers.
 LOOSE_SOLREF = (0.0125, 1.0)
 _TEXELS = 256
+_OFF_CENTRE = 1e-6  # pixels, by which a camera's centre may be off and be drawn in the middle
 _CHECKS = 10  # squares along the shorter edge of the table
 
 
@@ -121,19 +123,23 @@ def set_table(mj: Any, spec: Any, table: TableTop, geom: Any) -> None:
 
 
 def _add_camera(spec: Any, camera: SceneCamera) -> None:
-    """Adds a camera. Off-centre pictures are not drawn: the field of view is that of the focal
-    length, about the middle.
-    """
+    """Adds a camera. Its pixels are square: the focal length is that in y."""
     assert camera.position and camera.orientation and camera.focal and camera.height
+    assert camera.width and camera.centre
     turn = Rotation.from_quat(camera.orientation).as_matrix() * (1.0, -1.0, -1.0)
     x, y, z, w = Rotation.from_matrix(turn).as_quat().tolist()
     body = spec.body(camera.link) if camera.link else spec.worldbody
     if body is None:
         raise ValueRangeError(f'cameras.{camera.name}.link is {camera.link!r}, no link')
-    body.add_camera(
+    added = body.add_camera(
         name=camera.name, pos=camera.position, quat=(w, x, y, z),
         fovy=math.degrees(2 * math.atan(camera.height / 2 / camera.focal[1])),
     )  # fmt: skip
+    size = np.array((camera.width, camera.height))
+    off = np.array(camera.centre) - (size - 1) / 2
+    if np.abs(off).max() > _OFF_CENTRE:
+        added.resolution, added.sensor_size = size, size / camera.focal[1]
+        added.focal_length, added.principal_length = (1.0, 1.0), -off / camera.focal[1]
 
 
 def _add_object(mj: Any, spec: Any, each: SceneObject, is_target: bool) -> None:
@@ -147,7 +153,6 @@ def _add_object(mj: Any, spec: Any, each: SceneObject, is_target: bool) -> None:
     body = spec.worldbody.add_body(
         name=each.name, pos=(*each.position, each.height), quat=(w, x, y, z)
     )
-    parts = shape_parts(mj, each.shape)
     # MuJoCo takes the larger friction of two geoms of one priority, the fingers' and the table's
     # then: an object's own holds by its priority, and with it its stiffness.
     is_loose = each.shape.kind != 'tray'
@@ -156,19 +161,27 @@ def _add_object(mj: Any, spec: Any, each: SceneObject, is_target: bool) -> None:
         # Contacts between two that sleep are not computed; those of the target are judged.
         sleep = mj.mjtSleepPolicy
         body.sleep = sleep.mjSLEEP_NEVER if is_target else sleep.mjSLEEP_ALLOWED
+    contact = {
+        'condim': 4,
+        'friction': (each.friction, *OBJECT_FRICTION[1:]),
+        'solref': LOOSE_SOLREF if is_loose else (0.005, 1.0),
+        'priority': int(is_loose),
+    }
+    rgba = (*each.colour, 1.0)
+    if each.shape.kind == MESH:
+        add_mesh_geoms(mj, spec, body, each.name, mesh_of(each.shape), each.mass, rgba, contact)
+        return
+    parts = shape_parts(mj, each.shape)
     volumes = [float(np.prod(size)) for _, size, _ in parts]
     for index, (kind, size, place) in enumerate(parts):  # only the first has a name
         body.add_geom(
             name='' if index else each.name, type=kind, size=size, pos=place,
-            mass=each.mass * volumes[index] / sum(volumes), condim=4,
-            friction=(each.friction, *OBJECT_FRICTION[1:]), material='matte',
-            rgba=(*each.colour, 1.0), solref=LOOSE_SOLREF if is_loose else (0.005, 1.0),
-            priority=int(is_loose),
+            mass=each.mass * volumes[index] / sum(volumes), material='matte', rgba=rgba, **contact,
         )  # fmt: skip
 
 
 def shape_parts(mj: Any, shape: Shape) -> list[tuple[Any, Triple, Triple]]:
-    """Returns the geoms of a shape: type, sizes as MuJoCo has them, and place in its axes."""
+    """Returns the geoms of a simple shape: type, sizes as of MuJoCo, and place in its axes."""
     middle = (0.0, 0.0, 0.0)
     if shape.kind == 'sphere':
         return [(mj.mjtGeom.mjGEOM_SPHERE, (shape.size[0],) * 3, middle)]

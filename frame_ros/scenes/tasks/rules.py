@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.scenes.description.scene import Scene, SceneObject
-from frame_ros.scenes.description.shapes import Shape, surface_points
+from frame_ros.scenes.description.shapes import MESH, Shape, corner_points, surface_points
 from frame_ros.scenes.simulation.task import REST_SPEED, REST_TIME
 from frame_ros.scenes.tasks.kinds import TASKS
 from frame_ros.scenes.tasks.states import EpisodeStates, ObjectTrack, in_frame_of, track_extents
@@ -39,7 +39,6 @@ RULES = {
 
 
 OWN_RULE = 'world'  # of results: the rule of the simulated world, where it has one
-_CORNERS = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T  # (8, 3) of a box
 
 
 @attrs.frozen
@@ -198,8 +197,8 @@ def _in(scene: Scene, states: EpisodeStates) -> Flags:
     inner = tray.inner_half_edges
     if inner is None:
         raise ValueRangeError(f'the receptacle is a {tray.kind}, which has no inside')
-    if shape.kind in ('box', 'tray'):
-        points = _CORNERS * shape.half_edges
+    if shape.kind in ('box', 'tray', MESH):
+        points = corner_points(shape)
     else:
         points = surface_points(shape)[0]
     turns = Rotation.from_quat(place.orientations).inv() * Rotation.from_quat(track.orientations)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The proximity node over real topics, with pictures whose true distances are known."""
 
+import itertools
 import math
 import os
 import signal
@@ -38,8 +39,10 @@ from proximity_bench import (
     true_distances,
 )
 from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import PointCloud2
+from std_msgs.msg import String
 
 from frame_ros.core.errors import RobotError, SetupError
 from frame_ros.core.options import from_values
@@ -50,6 +53,7 @@ from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.robots import find_urdf
 from frame_ros.robots.link_frames import LinkFrames
+from frame_ros.scenes.running_scene import RunningScene
 
 ROOT = Path(__file__).resolve().parents[3]
 SURFACE = {'depth.surface_height': 0.0, 'depth.surface_margin': 0.02}
@@ -234,6 +238,21 @@ def test_extrinsics_that_are_not_known(bench):
     message = bench(extrinsics=['']).see(START, picture())
     assert 'no extrinsics' in message.unavailable
     assert math.isnan(message.distance)
+
+
+def test_cameras_stand_where_the_running_scene_says(bench):
+    wrong = 'front=' + extrinsics_text('base_link', TRIPOD[0], TRIPOD[1] + (0.0, 0.3, 0.0))
+    node = bench(extrinsics=[wrong], scene_topic='scene')
+    assert 'no scene has come on /scene' in node.see(START, picture()).unavailable
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    scenes = node.tester.create_publisher(String, 'scene', latched)
+    mount = extrinsics_text('base_link', *TRIPOD)
+    stamps = itertools.count(START + SECOND, SECOND // 20)
+    for name, mounts, is_right in (('one', {'front': mount}, True), ('two', {}, False)):
+        scenes.publish(String(data=RunningScene(number=1, name=name, mounts=mounts).text))
+        node.until(lambda n=name: node.node._scene._scene.name == n)
+        found, truth = distances(node.see(next(stamps), picture())), true_distances()
+        assert all(abs(found[link] - truth[link]) < CLOSE for link in ARM) is is_right
 
 
 def test_images_without_stamp_or_out_of_order_are_not_used(bench):

@@ -12,7 +12,9 @@ from geometry_msgs.msg import PoseStamped, TransformStamped
 from patience import spin_until
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from frame_ros.core.errors import SetupError, UnsetError
@@ -22,6 +24,7 @@ from frame_ros.scenes.cards.camera import placed_camera
 from frame_ros.scenes.cards.ghosts import draw_ghosts, ghosts_of
 from frame_ros.scenes.description.files import write_scenes
 from frame_ros.scenes.generation.setting import nominal_scene, setting
+from frame_ros.scenes.running_scene import RunningScene
 from frame_ros.scenes.simulation.scene_robot import SO101
 
 FIRST = attrs.evolve(nominal_scene(setting(SO101, 'put_in')), name='first')
@@ -182,6 +185,21 @@ def test_ghosts_are_those_of_the_scene_chosen_by_parameter_or_service(benches):
     bench.picture()
     bench.node._object.header.frame_id = 'map'
     bench.until(lambda: "is in 'map', not in 'base_link'" in bench.node._problem, bench.image)
+
+
+def test_it_follows_the_scene_that_the_simulator_runs(benches):
+    bench = benches(f"extrinsics:='{pose_text()}'", 'scene_topic:=scene')
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    scenes = bench.peer.create_publisher(String, 'scene', latched)
+    bench.send_info()
+    bench.shows(FIRST)
+    scenes.publish(String(data=RunningScene.of(SECOND, 1, 'base_link').text))
+    bench.shows(SECOND)
+    bench.node._follow(RunningScene.of(FIRST, 1, 'base_link').text)  # it is not number 2
+    bench.node._follow('no scene')
+    assert bench.node.scene.name == 'second'
+    scenes.publish(String(data=RunningScene.of(FIRST, 0, 'base_link').text))
+    bench.shows(FIRST)
 
 
 def test_what_cannot_be_drawn_is_said(benches):

@@ -10,19 +10,25 @@ pytest.importorskip('rclpy')
 pytest.importorskip('mujoco')
 
 from geometry_msgs.msg import PoseStamped
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import CameraInfo, Image, JointState
 from simulator_probe import Probe, SimulatorInThread
+from std_msgs.msg import String
 
 from frame_ros.core.errors import SetupError
 from frame_ros.scenes.description.files import write_scenes
-from frame_ros.scenes.generation.changes import move_cameras
+from frame_ros.scenes.description.scene import SensorFault
+from frame_ros.scenes.generation.changes import move_cameras, set_latency, set_resolution
 from frame_ros.scenes.generation.setting import nominal_scene, setting
+from frame_ros.scenes.late_stream import LateStream, late_streams
+from frame_ros.scenes.running_scene import RunningScene
 from frame_ros.scenes.simulation.scene_file_simulation import LiveScene, SceneFileSimulation
 from frame_ros.scenes.simulation.scene_robot import SO101
 from frame_ros.scenes.simulation.task import TaskState
 from frame_ros.scenes.tasks.kinds import TASKS
 
 TRUE_OBJECT, TRUE_GOAL = 'ground_truth/object_pose', 'ground_truth/goal_pose'
+LATE = 0.4  # s, of the images of one scene
 TOPICS = {
     'joint_states': JointState, 'front/image_raw': Image, 'front/camera_info': CameraInfo,
     TRUE_OBJECT: PoseStamped, TRUE_GOAL: PoseStamped,
@@ -35,10 +41,18 @@ def scene_of(task, number):
     target = attrs.evolve(scene.target, position=(0.19 + 0.02 * number, -0.1))
     objects = (target, *(each for each in scene.objects if each.role != 'target'))
     scene = attrs.evolve(scene, name=f'{task}_scene', objects=objects)
+    scene = set_resolution(scene, {'size': '160x120'}, place)
+    if number == 2:
+        scene = set_resolution(scene, {'size': '64x48'}, place)
+        scene = set_latency(scene, {'images': LATE, 'joints': 0.0}, place)
     return move_cameras(scene, {'x': 0.01 * number, 'y': 0.0, 'z': 0.0}, place)
 
 
 SCENES = tuple(scene_of(task, number) for number, task in enumerate(TASKS))
+
+
+def seconds(message):
+    return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
 
 
 def place_of(message):
@@ -49,10 +63,12 @@ def place_of(message):
 def test_scenes_of_every_task_run_in_turn(tmp_path):
     file = tmp_path / 'scenes.yaml'
     write_scenes(file, SCENES)
-    probe = Probe(TOPICS)
+    probe, said = Probe(TOPICS), []
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    probe.node.create_subscription(String, 'scene', said.append, latched)
     simulator = SimulatorInThread(
         f'scenes_file:={file}', "scene:='2'", 'cameras:=[front]', 'images.rate:=5.0',
-        'images.width:=64', 'images.height:=48', 'depth.rate:=0.0',
+        'depth.rate:=0.0',
     )  # fmt: skip
     try:
         for number, scene in ((1, SCENES[1]), (2, SCENES[2]), (3, SCENES[3]), (0, SCENES[0])):
@@ -65,6 +81,17 @@ def test_scenes_of_every_task_run_in_turn(tmp_path):
             for messages in probe.received.values():
                 messages.clear()
             probe.until(lambda: all(len(messages) > 2 for messages in probe.received.values()))
+            probe.until(lambda n=number: said and RunningScene.read(said[-1].data).number == n + 1)
+            running = RunningScene.read(said[-1].data)
+            assert (running.name, running.instruction) == (scene.name, scene.instruction)
+            mount, camera = running.mount('front', ('base_link',)), scene.cameras[0]
+            assert mount.translation == pytest.approx(camera.position)
+            info, image = probe.newest('front/camera_info'), probe.newest('front/image_raw')
+            assert (info.width, info.height) == (camera.width, camera.height)
+            assert (image.width, image.height) == (camera.width, camera.height)
+            late = seconds(probe.newest('joint_states')) - seconds(image)
+            if number == 2:  # the picture shows what was there when it was taken
+                assert late >= LATE - 0.15
             target, goal = place_of(probe.newest(TRUE_OBJECT)), place_of(probe.newest(TRUE_GOAL))
             assert target[:2] == pytest.approx(scene.target.position, abs=0.003)
             asked = scene.receptacle or scene.target
@@ -76,6 +103,32 @@ def test_scenes_of_every_task_run_in_turn(tmp_path):
     finally:
         simulator.close()
         probe.close()
+
+
+def test_late_streams_keep_the_order_and_leave_out_a_share():
+    stream = LateStream(SensorFault(latency=0.1, dropouts=0.25), (7, 0))
+    period = 10_000_000
+    for index in range(2000):
+        stream.send(index * period, index)
+    assert stream.arrived(100_000_000 - 1) == []
+    first = stream.arrived(600_000_000)
+    assert (
+        first and first == sorted(first) and first[-1] <= 50 and stream.arrived(600_000_000) == []
+    )
+    came = len(first) + len(stream.arrived(10**12))
+    assert came + stream.left_out == 2000 and 0.2 < stream.left_out / 2000 < 0.3
+    perfect = late_streams(None, ('front',))['front']
+    perfect.send(5, 'picture')
+    assert perfect.arrived(5) == ['picture']
+
+
+def test_a_running_scene_is_read_as_it_was_said():
+    running = RunningScene.of(SCENES[1], 1, 'base_link')
+    assert RunningScene.read(running.text) == running and running.number == 2
+    assert running.mount('elsewhere', ('base_link',)) is None
+    for text in ('no json', '{"number": "1", "name": "a"}'):
+        with pytest.raises(SetupError):
+            RunningScene.read(text)
 
 
 def test_a_scene_is_done_by_the_rule_of_its_task_and_judged_again_after_a_restart():

@@ -39,6 +39,7 @@ class SearchOptions:
     fixed: Mapping[str, Any] = option(
         {}, 'a dimension of an operator that is the same in every scene: confounder_count.count=2'
     )
+    meshes: str = option('', 'folder with a folder of meshes for each unseen object')
     success_rule: str = option('paper', 'rule of success', choices=('paper', 'code'))
     metrics: tuple[str, ...] = option(
         QUALITY, 'ids of the metrics by which successes are ranked, the worst first'

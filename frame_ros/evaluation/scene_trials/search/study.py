@@ -29,7 +29,7 @@ from frame_ros.evaluation.trials.campaign import plain
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.generation.generator import SceneDraws
 from frame_ros.scenes.generation.limits import SceneLimits
-from frame_ros.scenes.generation.operators import chosen_operators, fixed_values
+from frame_ros.scenes.generation.operators import UNSEEN, chosen_operators, fixed_values
 from frame_ros.scenes.generation.setting import setting
 from frame_ros.scenes.search.coverage import OperatorCoverage, operator_coverage
 from frame_ros.scenes.search.space import Cell, SceneSpace, Values
@@ -122,8 +122,9 @@ def search(
         MissingExtraError: the guided mode needs optuna.
         ValueRangeError: an operator or a fixed value is wrong, or no scene keeps all constraints.
     """
-    operators = chosen_operators(chosen.operators)
-    place = setting(robot or scene_robot(chosen.robot), chosen.task, limits)
+    meshes = chosen.meshes
+    operators = chosen_operators((*chosen.operators, UNSEEN) if meshes else chosen.operators)
+    place = setting(robot or scene_robot(chosen.robot), chosen.task, limits, meshes)
     space = SceneSpace(place, operators, fixed_values(chosen.fixed, operators, place))
     propose, draws = _proposer(chosen, space), _Draws(space, chosen.seed, start)
     kept = {name: value for name, value in flatten(chosen).items() if name != 'budget'}

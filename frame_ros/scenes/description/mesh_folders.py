@@ -1,0 +1,329 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Objects from folders of meshes, one folder each. See docs/scenes.md for the layout."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from frame_ros.core.errors import FrameRosError, SetupError, ValueRangeError
+from frame_ros.core.input_files import read_text
+from frame_ros.core.strict_yaml import load_yaml, yaml_problem
+from frame_ros.core.structuring import structured
+from frame_ros.robots.shapes.mesh_files import MESH_KINDS, load_mesh
+from frame_ros.scenes.description.convex_hull import Hull, Rests, hull_of, rests_of
+
+Array = NDArray[np.float64]
+Faces = NDArray[np.int64]
+Triple = tuple[float, float, float]
+FACTS = 'object.yaml'
+# What is drawn; the second name is of ManiSkill2's objects, the last of the YCB data set.
+VISUAL = ('visual', 'textured', 'nontextured')
+COLLISION = 'collision'
+INSIDE = 'google_16k'  # folder of a YCB object in which its meshes are
+DENSITY = 1000.0  # kg/m3, ManiSkill2's default
+FRICTION = 1.0  # as of the simulated objects
+LEAST_EDGE, THINNEST, MOST_EDGE = 0.005, 5e-4, 1.0  # m
+MM = 1e-3
+MOST_TRIANGLES, MOST_PIECES = 200_000, 64
+SAME_PLACE = 0.2  # share of the longest edge, by which visual and collision meshes may differ
+_NUMBER = re.compile(r'^\d+(-[a-z])?_')  # before the names of YCB objects
+
+
+def _positive(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    if value is not None and not 0 < value < np.inf:
+        raise ValueRangeError(f'{field.name} is {value}; it must be above 0')
+
+
+def _shares(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    if value is not None and not all(0 <= share <= 1 for share in value):
+        raise ValueRangeError(f'{field.name} is {list(value)}; it must be 0 to 1')
+
+
+@attrs.frozen(kw_only=True)
+class MeshFacts:
+    """The file FACTS of an object's folder. All of it is optional.
+
+    Attributes:
+        name: its type in scenes; '': the folder's name.
+        words: in instructions; '': the name, '_' as spaces and without a number before it.
+        mass: kg; None: by density.
+        density: kg/m3, of the volume of the collision pieces.
+        friction: coefficient of sliding friction.
+        scale: factor on the lengths of the files, which are in m else; 0.001 of files in mm.
+        colour: linear RGB; None: as the scene has it.
+        is_hull: whether an open mesh without collision pieces is taken as its convex hull.
+    """
+
+    name: str = ''
+    words: str = ''
+    mass: float | None = attrs.field(default=None, validator=_positive)
+    density: float = attrs.field(default=DENSITY, validator=_positive)
+    friction: float = attrs.field(default=FRICTION, validator=_positive)
+    scale: float = attrs.field(default=1.0, validator=_positive)
+    colour: Triple | None = attrs.field(default=None, validator=_shares)
+    is_hull: bool = False
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class MeshObject:
+    """An object of a folder, about the middle of the box about its collision pieces; z is up as it
+    was modelled.
+
+    Attributes:
+        folder: that it was read from.
+        name, words, mass, friction, colour: as of MeshFacts.
+        visual: file that is drawn.
+        corners, faces: (V, 3) m and (T, 3), of what is drawn.
+        pieces: convex, of which it consists in contact.
+        is_decomposed: whether these are of own files.
+        hull: about all pieces.
+        rests: how it stands.
+        edges: (3,) m, of the box about the pieces.
+        has_flat_top: whether its top, upright, is level in most of the box's area.
+    """
+
+    folder: Path
+    name: str
+    words: str
+    mass: float
+    friction: float
+    colour: Triple | None
+    visual: Path
+    corners: Array
+    faces: Faces
+    pieces: tuple[Hull, ...]
+    is_decomposed: bool
+    hull: Hull
+    rests: Rests
+    edges: Array
+    has_flat_top: bool
+
+
+@lru_cache(maxsize=256)
+def mesh_object(folder: str) -> MeshObject:
+    """Returns the object of a folder; it is read once.
+
+    Raises:
+        SetupError: there is no such folder, no or more than one mesh to draw, a mesh is open,
+            flat, of an impossible size or unit, or FACTS has a mistake.
+        RobotError: a mesh file cannot be read.
+        MissingExtraError: trimesh is not installed.
+    """
+    path = Path(folder)
+    if not path.is_dir():
+        raise SetupError(f'there is no folder {folder}; an object is a folder with its meshes')
+    facts = _facts(path)
+    visual, collisions = _files(path)
+    corners, faces = _read(visual, facts.scale)
+    if collisions:
+        pieces = tuple(piece for file in collisions for piece in _pieces(file, facts.scale))
+    else:
+        if not facts.is_hull and (count := open_edges(corners, faces)):
+            raise SetupError(
+                f'{visual} is not watertight: {count} edges are of one triangle only. Close it, '
+                f'add collision meshes, or say is_hull: true in {FACTS}'
+            )
+        pieces = (_hull(visual, corners),)
+    if len(pieces) > MOST_PIECES:
+        raise SetupError(f'{path} has {len(pieces)} collision pieces; at most {MOST_PIECES}')
+    return _made(path, facts, visual, corners, faces, pieces, bool(collisions))
+
+
+def mesh_objects(folder: str | Path) -> tuple[MeshObject, ...]:
+    """Returns the objects of all folders in a folder, by name.
+
+    Raises:
+        SetupError: there is no such folder, it holds none, or two have one name.
+        FrameRosError: as of `mesh_object`.
+    """
+    path = Path(folder).expanduser().resolve()
+    if not path.is_dir():
+        raise SetupError(f'there is no folder {folder}; it holds a folder for each object')
+    inside = sorted(each for each in path.iterdir() if each.is_dir() and _has_meshes(each))
+    if not inside:
+        own = f'; it is itself that of an object: give {path.parent}' if _has_meshes(path) else ''
+        kinds = ', '.join(MESH_KINDS)
+        raise SetupError(f'{folder} has no folder with a mesh in it ({kinds}){own}')
+    found: dict[str, MeshObject] = {}
+    for each in inside:
+        made = mesh_object(str(each))
+        if made.name in found:
+            raise SetupError(
+                f'{found[made.name].folder} and {each} are both called {made.name!r}: give one of '
+                f'them another name in its {FACTS}'
+            )
+        found[made.name] = made
+    return tuple(found[name] for name in sorted(found))
+
+
+def open_edges(corners: Array, faces: Faces) -> int:
+    """Returns the number of edges of a mesh by which it is open; corners at one place are one."""
+    return _open_edges(_merged(corners)[1][faces])
+
+
+def _open_edges(faces: Faces) -> int:
+    faces = faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]
+    edges = np.sort(np.concatenate([faces[:, (0, 1)], faces[:, (1, 2)], faces[:, (2, 0)]]), axis=1)
+    counts = np.unique(edges, axis=0, return_counts=True)[1]
+    return int((counts % 2).sum())
+
+
+def _facts(path: Path) -> MeshFacts:
+    file = path / FACTS
+    if not file.is_file():
+        return MeshFacts()
+    try:
+        return structured(MeshFacts, load_yaml(read_text(file)) or {})
+    except yaml.YAMLError as error:
+        raise SetupError(f'{file} is no YAML: {yaml_problem(error)}') from error
+    except OSError as error:
+        raise SetupError(f'{file} cannot be read: {error.strerror}') from error
+    except (FrameRosError, UnicodeError) as error:
+        raise SetupError(f'{file}: {error}') from error
+
+
+def _has_meshes(path: Path) -> bool:
+    return bool(_meshes(path) or _meshes(path / INSIDE))
+
+
+def _meshes(path: Path) -> list[Path]:
+    """The mesh files in a folder, by name; none if there is no such folder."""
+    if not path.is_dir():
+        return []
+    kinds = {f'.{kind}' for kind in MESH_KINDS}
+    return sorted(each for each in path.iterdir() if each.suffix.lower() in kinds)
+
+
+def _files(path: Path) -> tuple[Path, list[Path]]:
+    """The mesh that is drawn, and those of the collision pieces."""
+    meshes = _meshes(path) or _meshes(path / INSIDE)
+    parts = _meshes(path / COLLISION)
+    whole = [each for each in meshes if each.name.split('.')[0] == COLLISION]
+    numbered = [each for each in meshes if each.name.startswith(f'{COLLISION}_')]
+    collisions = parts or numbered or whole[:1]
+    others = [each for each in meshes if each not in (*whole, *numbered)]
+    for name in VISUAL:
+        named = [each for each in others if each.stem == name]
+        if named:
+            return named[0], collisions
+    if len(others) != 1:
+        names = ', '.join(each.name for each in others) or 'none'
+        raise SetupError(
+            f'{path} has the meshes {names}; it must be one, or the one that is drawn be called '
+            f'{" or ".join(VISUAL)}'
+        )
+    return others[0], collisions
+
+
+def _read(file: Path, scale: float) -> tuple[Array, Faces]:
+    corners, faces = load_mesh(file)
+    if len(faces) > MOST_TRIANGLES:
+        raise SetupError(
+            f'{file} has {len(faces)} triangles; at most {MOST_TRIANGLES} are drawn in good time: '
+            'simplify it'
+        )
+    used, faces = np.unique(faces, return_inverse=True)
+    return corners[used] * scale, faces.reshape(-1, 3)
+
+
+def _pieces(file: Path, scale: float) -> list[Hull]:
+    """The convex hulls of the connected parts of a mesh. Parts that touch are apart if each is
+    closed by corners of its own, which those of STL never are.
+    """
+    places, faces = _read(file, scale)
+    if _open_edges(faces):
+        places, numbers = _merged(places)
+        faces = numbers[faces]
+    edges = np.concatenate([faces[:, (0, 1)], faces[:, (1, 2)]])
+    graph = coo_matrix((np.ones(len(edges)), edges.T), shape=(len(places),) * 2)
+    count, labels = connected_components(graph, directed=False)
+    if count > MOST_PIECES:
+        raise SetupError(f'{file} has {count} pieces that are apart; at most {MOST_PIECES}')
+    return [_hull(file, places[labels == label]) for label in range(count)]
+
+
+def _merged(corners: Array) -> tuple[Array, Faces]:
+    """The different corners of a mesh, to 1e-6 of its size, and which each of its own is."""
+    step = max(float(np.ptp(corners, axis=0).max()), 1e-12) * 1e-6
+    _, first, numbers = np.unique(
+        np.rint(corners / step), axis=0, return_index=True, return_inverse=True
+    )
+    return corners[first], numbers.reshape(-1)
+
+
+def _hull(file: Path, points: Array) -> Hull:
+    try:
+        return hull_of(points)
+    except ValueRangeError as error:
+        raise SetupError(f'{file}: {error}; an object must be solid') from error
+
+
+def _made(
+    path: Path, facts: MeshFacts, visual: Path, corners: Array, faces: Faces,
+    pieces: tuple[Hull, ...], is_decomposed: bool,
+) -> MeshObject:  # fmt: skip
+    points = np.concatenate([piece.corners for piece in pieces])
+    low, high = points.min(axis=0), points.max(axis=0)
+    check_edges(high - low, str(path))
+    ends = np.abs(np.array((corners.min(axis=0) - low, corners.max(axis=0) - high))).max()
+    if ends > SAME_PLACE * (high - low).max():
+        raise SetupError(
+            f'{path}: what is drawn goes from {_text(corners.min(axis=0))} to '
+            f'{_text(corners.max(axis=0))} m, its collision pieces from {_text(low)} to '
+            f'{_text(high)} m; they must be of one size, in one unit and place'
+        )
+    middle = (low + high) / 2
+    pieces, corners = tuple(piece.moved(-middle) for piece in pieces), corners - middle
+    hull = pieces[0] if len(pieces) == 1 else hull_of(points - middle)
+    volumes = np.array([piece.volume for piece in pieces])
+    centre = volumes @ np.array([piece.centre for piece in pieces]) / volumes.sum()
+    name = facts.name or path.name
+    return MeshObject(
+        folder=path, name=name, words=facts.words or _NUMBER.sub('', name).replace('_', ' '),
+        mass=facts.mass or facts.density * float(volumes.sum()), friction=facts.friction,
+        colour=facts.colour, visual=visual, corners=corners, faces=faces, pieces=pieces,
+        is_decomposed=is_decomposed, hull=hull, rests=rests_of(hull, centre), edges=high - low,
+        has_flat_top=_has_flat_top(corners, faces, high - low),
+    )  # fmt: skip
+
+
+def check_edges(edges: Array, where: str) -> None:
+    """Raises SetupError unless an object of these edges, (3,) m, fits a table."""
+    most, least = float(edges.max()), float(edges.min())
+    if most > MOST_EDGE:
+        hint = ''
+        if LEAST_EDGE <= most * MM <= MOST_EDGE:
+            hint = (
+                f'. If the files are in mm, that is {_text(edges * MM)} m: say scale: 0.001 in '
+                f'{FACTS}'
+            )
+        raise SetupError(f'{where} measures {_text(edges)} m; at most {MOST_EDGE:g} m{hint}')
+    if most < LEAST_EDGE or least < THINNEST:
+        hint = ' (is the scale applied twice?)' if LEAST_EDGE <= most / MM <= MOST_EDGE else ''
+        raise SetupError(
+            f'{where} measures {_text(edges)} m{hint}; it must be {LEAST_EDGE:g} m long and '
+            f'{THINNEST:g} m thick at least'
+        )
+
+
+def _has_flat_top(corners: Array, faces: Faces, edges: Array) -> bool:
+    """Returns whether level faces at the top are more than half of the area of the box's."""
+    a, b, c = (corners[faces[:, i]] for i in range(3))
+    areas = np.cross(b - a, c - a)[:, 2] / 2
+    is_top = np.minimum(np.minimum(a, b), c)[:, 2] > edges[2] / 2 - max(1e-3, edges[2] / 100)
+    return bool(areas[is_top & (areas > 0)].sum() > edges[0] * edges[1] / 2)
+
+
+def _text(lengths: Array) -> str:
+    return ' x '.join(f'{length:.3g}' for length in lengths)
