@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What begins where the robot's padding ends is followed into the padding."""
+"""Obstacles that begin where the robot's padding ends are followed into the padding."""
 
 import numpy as np
 import pytest

@@ -106,24 +106,22 @@ class DepthProximity:
         if not is_measured.any():
             return replace(self._missing(shapes, OUT_OF_VIEW, fraction), unseen=unseen)
         self._crop(rotation, translation)
-        own, bare, is_own = 0, None, None
+        own, bare, is_own, pose = 0, None, None, (rotation, translation)
         if self._meshes is not None and surfaces is not None:
             extra = around - self.settings.padding
-            own = self._meshes.take_out(*self._scan.loaded, surfaces, rotation, translation, extra)
+            own = self._meshes.take_out(*self._scan.loaded, surfaces, *pose, extra)
             bare = CameraShapes(shapes.select(surfaces.bare), rotation, translation, held)
             is_own = partial(self._meshes.found_own, extra=extra)
         support = self._edges.support(depth.dtype)
         scan = self._scan.find(seen, support, around, bare)
-        place = rotation, translation
-        nearest = self._thin.nearer(scan.nearest, depth, seen, *place, around, is_own)
+        nearest = self._thin.nearer(scan.nearest, depth, seen, *pose, around, is_own)
         at_padding = self._unseen.at_padding(nearest, blind)
         unseen = None if unseen is None else replace(unseen, is_at_padding=at_padding)
-        # What meshes took out is not known any more.
-        followed = at_padding & (bare is None)
+        followed = at_padding & (bare is None)  # what meshes took out is not known any more
         nearest = self._on_surfaces(nearest, scan.nearest, seen, support, followed)
         found = self._reading(shapes.links, nearest, is_measured, rotation, translation)
-        robot = (own + scan.own) / depth.size
-        return replace(found, valid_fraction=fraction, occluded_fraction=robot, unseen=unseen)
+        return replace(found, valid_fraction=fraction, unseen=unseen,
+                       occluded_fraction=(own + scan.own) / depth.size)  # fmt: skip
 
     def points(
         self,
