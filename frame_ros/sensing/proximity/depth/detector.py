@@ -37,6 +37,7 @@ from frame_ros.sensing.proximity.link_distances import DistanceReading
 Array = NDArray[np.float64]
 
 TOO_FEW_VALID = 'too few pixels have a depth within range'
+FOLLOWED = 0.5  # of the declared padding: what begins at the padding is followed down to there
 OUT_OF_VIEW = 'no link of the robot is in view'
 NOTHING_NEAR = 'only the robot, and space that is not observed, is in view'
 
@@ -105,22 +106,22 @@ class DepthProximity:
         if not is_measured.any():
             return replace(self._missing(shapes, OUT_OF_VIEW, fraction), unseen=unseen)
         self._crop(rotation, translation)
-        own, bare, is_own = 0, None, None
+        own, bare, is_own, pose = 0, None, None, (rotation, translation)
         if self._meshes is not None and surfaces is not None:
             extra = around - self.settings.padding
-            own = self._meshes.take_out(*self._scan.loaded, surfaces, rotation, translation, extra)
+            own = self._meshes.take_out(*self._scan.loaded, surfaces, *pose, extra)
             bare = CameraShapes(shapes.select(surfaces.bare), rotation, translation, held)
             is_own = partial(self._meshes.found_own, extra=extra)
         support = self._edges.support(depth.dtype)
         scan = self._scan.find(seen, support, around, bare)
-        place = rotation, translation
-        nearest = self._thin.nearer(scan.nearest, depth, seen, *place, around, is_own)
-        unseen = self._unseen.with_padding(unseen, nearest, blind)
-        if self.settings.smoothing > 1:
-            nearest = self._scan.settled(nearest, scan.nearest, seen, support)
+        nearest = self._thin.nearer(scan.nearest, depth, seen, *pose, around, is_own)
+        at_padding = self._unseen.at_padding(nearest, blind)
+        unseen = None if unseen is None else replace(unseen, is_at_padding=at_padding)
+        followed = at_padding & (bare is None)  # what meshes took out is not known any more
+        nearest = self._on_surfaces(nearest, scan.nearest, seen, support, followed)
         found = self._reading(shapes.links, nearest, is_measured, rotation, translation)
-        robot = (own + scan.own) / depth.size
-        return replace(found, valid_fraction=fraction, occluded_fraction=robot, unseen=unseen)
+        return replace(found, valid_fraction=fraction, unseen=unseen,
+                       occluded_fraction=(own + scan.own) / depth.size)  # fmt: skip
 
     def points(
         self,
@@ -161,6 +162,17 @@ class DepthProximity:
         scale = 1e-3 if depth.dtype == np.uint16 else 1.0
         self._scan.load(self._edges.smoothed(image), image, scale)
         return valid
+
+    def _on_surfaces(
+        self, nearest: Nearest, pixels: Nearest, seen: CameraShapes, support: Array,
+        at_padding: NDArray[np.bool_],
+    ) -> Nearest:  # fmt: skip
+        """Returns the points of surfaces, for single noisy pixels, followed into the padding."""
+        core = FOLLOWED * self.settings.padding
+        found = self._scan.followed(nearest, pixels, seen, support, at_padding, core)
+        if self.settings.smoothing <= 1:
+            return found
+        return self._scan.settled(found, pixels, seen, support)
 
     def _crop(self, rotation: Array, translation: Array) -> None:
         if len(self._offsets):

@@ -29,8 +29,8 @@ class DepthParameters:
 
     padding: float = option(
         0.01,
-        'distance from any link within which a pixel is the robot itself; no distance below'
-        ' it is measured',
+        'distance from any link within which a pixel is the robot itself, unless it belongs to an'
+        ' obstacle that begins farther out, down to half of it',
         unit='m',
         at_least=0.0,
         live=True,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.sensing.proximity.depth import image_kernels as images
-from frame_ros.sensing.proximity.depth import kernels
+from frame_ros.sensing.proximity.depth import kernels, padding_kernels
 from frame_ros.sensing.proximity.depth import surface_kernels as surfaces
 from frame_ros.sensing.proximity.depth.camera import Depth, DepthCamera
 from frame_ros.sensing.proximity.depth.shapes import CameraShapes
@@ -59,6 +59,9 @@ class DepthScan:
         self._near, self._far = np.zeros((2, rows, columns), np.float32)
         self.counts = np.zeros((rows, columns), np.int32)
         self._scale = 1.0
+        self._source: tuple[Depth, Depth] | None = None
+        self._limits: tuple[Array, Array] | None = None
+        self._whole: NDArray[np.float32] | None = None
 
     def run(
         self, image: Depth, scale: float, shapes: CameraShapes, support: Array = ALL_COUNT
@@ -75,15 +78,15 @@ class DepthScan:
     def load(self, image: Depth, valid: Depth, scale: float) -> None:
         """Takes the pixels (H, W) that are above 0 in `valid`. scale: m per unit."""
         images.load(image, valid, self._image, self.counts)
-        self._scale = scale
+        self._scale, self._source, self._limits = scale, (image, valid), None
 
     def crop(self, normals: Array, offsets: Array) -> None:
         """Removes pixels outside an intersection of P half spaces, normal . p > offset, in the
         optical frame. normals (P, 3), offsets (P,) m. So it does those that would be outside if
         their depth z were larger by noise * z^2.
         """
-        images.crop(self._image, self._scale, self._x, self._y, np.ascontiguousarray(normals),
-                    np.ascontiguousarray(offsets), self._noise)  # fmt: skip
+        self._limits = np.ascontiguousarray(normals), np.ascontiguousarray(offsets)
+        images.crop(self._image, self._scale, self._x, self._y, *self._limits, self._noise)
 
     @property
     def loaded(self) -> tuple[NDArray[np.float32], float]:
@@ -130,4 +133,40 @@ class DepthScan:
         found = np.column_stack((nearest.distances, nearest.points, nearest.surface))
         surfaces.settle(self._image, self._scale, self._x, self._y, shapes.table, shapes.owners,
                         support, chosen, found)  # fmt: skip
+        return Nearest(found[:, 0], found[:, 1:4], found[:, 4:])
+
+    def followed(
+        self,
+        nearest: Nearest,
+        pixels: Nearest,
+        shapes: CameraShapes,
+        support: Array,
+        at_padding: NDArray[np.bool_],
+        core: float,
+    ) -> Nearest:
+        """Returns it with what begins where the robot's padding ends followed into the padding.
+
+        The image is what `find` had, with the robot in it; the arrays given to `load` must be the
+        same as then.
+
+        Args:
+            nearest, pixels, shapes, support: as of `settled`.
+            at_padding: (L,) links whose nearest obstacle may reach into the padding.
+            core: m around the robot that nothing is followed into.
+
+        The points that move are put onto the surface around them, as `settled` does.
+        """
+        chosen = at_padding & (nearest.points == pixels.points).all(axis=1)
+        if self._source is None or not chosen.any():
+            return nearest
+        if self._whole is None:
+            self._whole = np.empty_like(self._image)
+        whole = self._whole
+        images.load(*self._source, whole, np.empty_like(self.counts))
+        if self._limits is not None:
+            images.crop(whole, self._scale, self._x, self._y, *self._limits, self._noise)
+        found = np.column_stack((nearest.distances, nearest.points, nearest.surface))
+        view = (self._scale, self._x, self._y, shapes.table, shapes.owners, support)
+        padding_kernels.follow(self._image, whole, *view, float(core), chosen, found)
+        surfaces.settle(whole, *view, chosen, found)
         return Nearest(found[:, 0], found[:, 1:4], found[:, 4:])

@@ -19,6 +19,7 @@ from frame_ros.sensing.proximity.depth.compiled import compiled
 
 HALF = 3  # pixels on either side of the nearest one that may belong to its surface
 LEAST = 12  # of them that must be at about its depth; with fewer the pixel stands for itself
+FITS = 3  # of the plane, the first about the pixel itself
 RIDGE = 1e-3  # share of the pixels, that keeps a fit along a single line from tipping over
 
 
@@ -49,36 +50,63 @@ def _on_plane(image, row, column, support):
     """Returns the depth at a pixel, in units of the image, of the plane through those around it at
     about its depth, no farther than the mean of those next to it; 0 if they are too few. A plane's
     inverse depth is linear in the picture.
+
+    The pixel itself is an outlier, as it was the nearest of many. So those that are at about the
+    depth of the plane are taken in its place, and once more.
     """
-    sums, count = np.zeros((3, 4)), 0
-    low, near, nears = np.inf, 0.0, 0
-    for down in range(max(row - HALF, 0), min(row + HALF + 1, image.shape[0])):
-        for across in range(max(column - HALF, 0), min(column + HALF + 1, image.shape[1])):
-            if kernels.agree(image[row, column], image[down, across], support):
-                value = np.float64(image[down, across])
-                low, count = min(low, value), count + 1
-                if abs(down - row) <= 1 and abs(across - column) <= 1:
-                    near, nears = near + value, nears + 1
-                terms = (1.0, float(down - row), float(across - column), 1.0 / value)
-                for one in range(3):
-                    for other in range(4):
-                        sums[one, other] += terms[one] * terms[other]
-    if count < LEAST:
-        return 0.0
-    sums[1, 1] += RIDGE * count
-    sums[2, 2] += RIDGE * count
-    inverse = _first_unknown(sums)
-    return min(max(1.0 / inverse, low), near / nears) if inverse > 0.0 else 0.0
+    plane = np.array([1.0 / np.float64(image[row, column]), 0.0, 0.0])
+    result, sums = 0.0, np.empty((3, 4))
+    for _ in range(FITS):
+        count, low, mean = _sum_up(image, row, column, support, plane, sums)
+        if count < LEAST:
+            break
+        sums[1, 1] += RIDGE * count
+        sums[2, 2] += RIDGE * count
+        _solve(sums, plane)
+        if not plane[0] > 0.0:
+            break
+        result = max(1.0 / plane[0], low)
+        result = min(result, mean) if mean > 0.0 else result
+    return result
 
 
 @compiled
-def _first_unknown(rows):
-    """Returns the first unknown of three linear equations, rows (3, 4), by Cramer's rule."""
+def _sum_up(image, row, column, support, plane, sums):
+    """Fills sums (3, 4), the normal equations of a plane through the pixels at about the depth of
+    the last one; returns their number, the least of them, and the mean of those of 3 x 3.
+
+    plane: (3,) inverse depth at the pixel, and its change per row and column.
+    """
+    sums[:] = 0.0
+    count, low, near, nears = 0, np.inf, 0.0, 0
+    for down in range(max(row - HALF, 0), min(row + HALF + 1, image.shape[0])):
+        for across in range(max(column - HALF, 0), min(column + HALF + 1, image.shape[1])):
+            i, j = float(down - row), float(across - column)
+            inverse = plane[0] + plane[1] * i + plane[2] * j
+            if not inverse > 0.0:
+                continue
+            if kernels.agree(np.float32(1.0 / inverse), image[down, across], support):
+                value = np.float64(image[down, across])
+                low, count = min(low, value), count + 1
+                if abs(i) <= 1.0 and abs(j) <= 1.0:
+                    near, nears = near + value, nears + 1
+                terms = (1.0, i, j, 1.0 / value)
+                for one in range(3):
+                    for other in range(4):
+                        sums[one, other] += terms[one] * terms[other]
+    return count, low, near / max(nears, 1)
+
+
+@compiled
+def _solve(rows, result):
+    """Fills result (3,): of three linear equations, rows (3, 4), by Cramer's rule."""
     a, b, c, p = rows[0]
     d, e, f, q = rows[1]
     g, h, i, r = rows[2]
     whole = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
-    return (p * (e * i - f * h) - b * (q * i - f * r) + c * (q * h - e * r)) / whole
+    result[0] = (p * (e * i - f * h) - b * (q * i - f * r) + c * (q * h - e * r)) / whole
+    result[1] = (a * (q * i - f * r) - p * (d * i - f * g) + c * (d * r - q * g)) / whole
+    result[2] = (a * (e * r - q * h) - b * (d * r - q * g) + p * (d * h - e * g)) / whole
 
 
 @compiled

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -75,22 +73,18 @@ class UnseenPlaces:
             settings.hidden_reach,
         )  # fmt: skip
 
-    def with_padding(
-        self, unseen: Unseen | None, nearest: Nearest, padding: float
-    ) -> Unseen | None:
-        """Returns it with the links whose nearest obstacle begins where the robot ends: nearer
-        parts of that would have been taken for the robot.
+    def at_padding(self, nearest: Nearest, padding: float) -> NDArray[np.bool_]:
+        """Returns (L,) whether the nearest obstacle of a link begins where the robot ends: nearer
+        parts of it would have been taken for the robot.
 
         nearest: of all links. padding: m around the robot, of this image.
         """
-        if unseen is None:
-            return None
         settings, points = self._settings, nearest.points
         z = points[:, 2]
         ray = np.linalg.norm(points, axis=1) / z
         blind = padding + settings.depth_noise * z**2 * ray + settings.tolerance
-        is_at_padding = nearest.distances < blind
-        return replace(unseen, is_at_padding=is_at_padding)
+        found: NDArray[np.bool_] = nearest.distances < blind
+        return found
 
 
 def groups(shapes: PlacedShapes) -> Array:
