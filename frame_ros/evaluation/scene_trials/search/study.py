@@ -122,9 +122,8 @@ def search(
         MissingExtraError: the guided mode needs optuna.
         ValueRangeError: an operator or a fixed value is wrong, or no scene keeps all constraints.
     """
-    meshes = chosen.meshes
-    operators = chosen_operators((*chosen.operators, UNSEEN) if meshes else chosen.operators)
-    place = setting(robot or scene_robot(chosen.robot), chosen.task, limits, meshes)
+    operators = chosen_operators((*chosen.operators, *((UNSEEN,) if chosen.meshes else ())))
+    place = setting(robot or scene_robot(chosen.robot), chosen.task, limits, chosen.meshes)
     space = SceneSpace(place, operators, fixed_values(chosen.fixed, operators, place))
     propose, draws = _proposer(chosen, space), _Draws(space, chosen.seed, start)
     kept = {name: value for name, value in flatten(chosen).items() if name != 'budget'}
