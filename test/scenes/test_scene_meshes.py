@@ -130,6 +130,15 @@ def test_open_and_flat_meshes_are_refused(tmp_path):
         mesh_object(str(write(tmp_path, 'flat', flat)))
 
 
+def test_a_flat_top_is_one_of_what_stays_upright(tmp_path):
+    def has_flat_top(foot):
+        parts = [box((0.1, 0.1, 0.01), (0, 0, 0.055)), box((foot, foot, 0.05), (0, 0, 0.025))]
+        tee = trimesh.util.concatenate(parts)
+        return mesh_object(str(write(tmp_path, f'{foot}', tee, collision=tee))).has_flat_top
+
+    assert has_flat_top(0.03) and not has_flat_top(0.003)
+
+
 def test_names_are_unique_and_not_those_of_the_table(tmp_path):
     write(tmp_path, 'a', box(), facts='name: thing\n')
     write(tmp_path, 'b', box(), facts='name: thing\n')
@@ -256,6 +265,16 @@ def test_files_name_folders_from_where_they_lie(scenes, library):
     file.unlink()
 
 
+def test_scenes_are_the_same_however_their_file_is_named(scenes, library, tmp_path):
+    file, link = library / 'scenes.yaml', tmp_path / 'link'
+    link.symlink_to(library)
+    write_scenes(link / 'angle' / '..' / 'scenes.yaml', scenes)
+    assert str(library) not in file.read_text()
+    assert read_scenes(link / 'scenes.yaml') == scenes
+    assert read_scenes(library / 'angle' / '..' / 'scenes.yaml') == scenes
+    file.unlink()
+
+
 def test_a_scene_by_hand_needs_no_sizes_and_others_are_refused(library):
     shape = Shape('mesh', mesh=str(library / 'wedge'))
     assert shape.size == pytest.approx((0.06, 0.03, 0.025))
@@ -343,8 +362,16 @@ def test_pictures_of_surfaces_are_drawn(tmp_path):
         simulation.close()
     (path / 'tile.png').write_bytes(b'nothing')
     texture_of.cache_clear()
+    mesh_object.cache_clear()
     with pytest.raises(SetupError, match='no picture'):
-        texture_of(path / 'textured.obj')
+        mesh_object(str(path))  # before a scene is drawn
+    # Neither of two pictures is right on all of the surface. The file need not be UTF-8.
+    (path / 'tile.mtl').write_bytes(b'# K\xf6rper\nnewmtl a\nmap_Kd tile.png\nmap_Kd other.png\n')
+    assert texture_of(path / 'textured.obj') is None
+    cv2.imwrite(str(path / 'thin.png'), np.full((3000, 1, 3), 90, np.uint8))
+    (path / 'tile.mtl').write_bytes(b'# K\xf6rper\nmap_Kd thin.png\n')
+    texture_of.cache_clear()
+    assert texture_of(path / 'textured.obj').picture.shape == (1024, 1, 3)
 
 
 def test_the_scripted_policy_picks_up_a_mesh(scenes):

@@ -132,6 +132,11 @@ class Rests:
     down: Array
     is_round: bool
 
+    @property
+    def is_upright(self) -> bool:
+        """True if it stays as it was modelled, z up."""
+        return bool((self.down[:, 2] < -_APART).any())
+
 
 def rests_of(hull: Hull, centre: Array) -> Rests:
     """Returns the postures in which a hull with a centre of mass (3,) m stays: this is above what

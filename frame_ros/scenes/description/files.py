@@ -10,6 +10,7 @@ in full.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -78,10 +79,11 @@ def scenes_of(content: Any, where: str) -> tuple[Scene, ...]:
         raise SetupError(
             f'{where} has the fields {found}; expected are {", ".join(HEAD)}, the last a list'
         )
-    scenes, folder = [], Path(where).expanduser().parent.absolute()
+    scenes, folder = [], Path(where).expanduser().parent.resolve()
     for index, each in enumerate(content['scenes']):
         try:
-            placed = _with_folders(each, folder.__truediv__)
+            # Written in one way, however the file is named: campaigns compare scenes.
+            placed = _with_folders(each, lambda mesh: os.path.normpath(folder / mesh))
             scenes.append(structured(Scene, placed, f'scenes[{index}]'))
         except FrameRosError as error:
             raise SetupError(f'{where}: {error}') from error
@@ -95,7 +97,7 @@ def write_scenes(path: str | Path, scenes: Sequence[Scene]) -> None:
         SetupError: it cannot be written, or its name has another ending.
     """
     file = Path(path).expanduser()
-    text = scenes_text(scenes, _is_json(file), file.parent.absolute())
+    text = scenes_text(scenes, _is_json(file), file.parent.resolve())
     write_whole(file, text, 'the scenes')
 
 
@@ -119,7 +121,7 @@ def scenes_text(scenes: Sequence[Scene], is_json: bool = True, folder: Path | No
     )
 
 
-def _with_folders(scene: Any, named: Callable[[str], Path]) -> Any:
+def _with_folders(scene: Any, named: Callable[[str], str | Path]) -> Any:
     """Returns the content of a scene with the folders of its meshes named otherwise."""
     objects = scene.get('objects') if isinstance(scene, Mapping) else None
     if not isinstance(objects, list):

@@ -22,6 +22,7 @@ from frame_ros.core.strict_yaml import load_yaml, yaml_problem
 from frame_ros.core.structuring import structured
 from frame_ros.robots.shapes.mesh_files import MESH_KINDS, load_mesh
 from frame_ros.scenes.description.convex_hull import Hull, Rests, hull_of, rests_of
+from frame_ros.scenes.description.mesh_textures import texture_of
 
 Array = NDArray[np.float64]
 Faces = NDArray[np.int64]
@@ -90,7 +91,7 @@ class MeshObject:
         hull: about all pieces.
         rests: how it stands.
         edges: (3,) m, of the box about the pieces.
-        has_flat_top: whether its top, upright, is level in most of the box's area.
+        has_flat_top: whether it stays upright, and its top is level then in most of the box's area.
     """
 
     folder: Path
@@ -116,7 +117,7 @@ def mesh_object(folder: str) -> MeshObject:
 
     Raises:
         SetupError: there is no such folder, no or more than one mesh to draw, a mesh is open,
-            flat, of an impossible size or unit, or FACTS has a mistake.
+            flat, of an impossible size or unit, its picture is none, or FACTS has a mistake.
         RobotError: a mesh file cannot be read.
         MissingExtraError: trimesh is not installed.
     """
@@ -126,6 +127,7 @@ def mesh_object(folder: str) -> MeshObject:
     facts = _facts(path)
     visual, collisions = _files(path)
     corners, faces = _read(visual, facts.scale)
+    texture_of(visual)  # raises now, not when the first trial is drawn
     if collisions:
         pieces = tuple(piece for file in collisions for piece in _pieces(file, facts.scale))
     else:
@@ -288,13 +290,13 @@ def _made(
     hull = pieces[0] if len(pieces) == 1 else hull_of(points - middle)
     volumes = np.array([piece.volume for piece in pieces])
     centre = volumes @ np.array([piece.centre for piece in pieces]) / volumes.sum()
-    name = facts.name or path.name
+    name, rests = facts.name or path.name, rests_of(hull, centre)
     return MeshObject(
         folder=path, name=name, words=facts.words or _NUMBER.sub('', name).replace('_', ' '),
         mass=facts.mass or facts.density * float(volumes.sum()), friction=facts.friction,
         colour=facts.colour, visual=visual, corners=corners, faces=faces, pieces=pieces,
-        is_decomposed=is_decomposed, hull=hull, rests=rests_of(hull, centre), edges=high - low,
-        has_flat_top=_has_flat_top(corners, faces, high - low),
+        is_decomposed=is_decomposed, hull=hull, rests=rests, edges=high - low,
+        has_flat_top=rests.is_upright and _has_flat_top(corners, faces, high - low),
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError
-from frame_ros.core.input_files import MESH, is_within, read_bytes, read_text
+from frame_ros.core.input_files import MESH, TEXT, is_within, read_bytes
 from frame_ros.robots.shapes.mesh_files import MESH_KINDS, load_trimesh
 
 MOST_PIXELS = 1024  # in a row or column; larger pictures are made smaller
@@ -41,7 +41,8 @@ class Texture:
 
 @lru_cache(maxsize=64)
 def texture_of(file: Path) -> Texture | None:
-    """Returns the texture of a mesh file; None: it is no OBJ with one, or its picture is not there.
+    """Returns the texture of a mesh file; None: it is no OBJ with one, its picture is not there, or
+    its materials name several.
 
     Raises:
         SetupError: the picture lies outside of the mesh's folder, or cannot be read.
@@ -53,8 +54,9 @@ def texture_of(file: Path) -> Texture | None:
     materials = file.parent / named[1] if named else None
     if materials is None or not is_within(materials, file.parent) or not materials.is_file():
         return None
-    found = _PICTURE.search(read_text(materials))
-    path = file.parent / found[1] if found else None
+    # In any encoding; of two pictures neither would be right on all of the surface.
+    found = set(_PICTURE.findall(read_bytes(materials, TEXT).decode('utf-8', 'replace')))
+    path = file.parent / found.pop() if len(found) == 1 else None
     if path is None or not path.is_file():
         return None
     if not is_within(path, file.parent):
@@ -72,7 +74,9 @@ def _picture(path: Path) -> NDArray[np.uint8]:
     found = cv2.imdecode(np.frombuffer(read_bytes(path, MESH), np.uint8), cv2.IMREAD_COLOR)
     if found is None:
         raise SetupError(f'{path} is no picture that OpenCV reads')
-    factor = MOST_PIXELS / max(found.shape[:2])
+    height, width = found.shape[:2]
+    factor = MOST_PIXELS / max(height, width)
     if factor < 1:
-        found = cv2.resize(found, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
+        size = max(1, round(width * factor)), max(1, round(height * factor))
+        found = cv2.resize(found, size, interpolation=cv2.INTER_AREA)
     return np.ascontiguousarray(found[:, :, ::-1])
