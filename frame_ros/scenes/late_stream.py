@@ -35,7 +35,12 @@ class LateStream(Generic[Item]):
         self.left_out = 0
 
     def send(self, stamp: int, item: Item) -> None:
-        """Takes a message of a stamp, ns, that is not before those sent already."""
+        """Takes a message of a stamp, ns. Those of a later stamp, of a clock that then went back,
+        do not come any more.
+        """
+        while self._waiting and self._waiting[-1][0] > stamp + self._late:
+            self._waiting.pop()
+            self.left_out += 1
         if self._dropouts and self._rng.random() < self._dropouts:
             self.left_out += 1
         else:

@@ -117,6 +117,10 @@ def test_late_streams_keep_the_order_and_leave_out_a_share():
     )
     came = len(first) + len(stream.arrived(10**12))
     assert came + stream.left_out == 2000 and 0.2 < stream.left_out / 2000 < 0.3
+    late = LateStream(SensorFault(latency=0.1), (7, 0))
+    late.send(10**12, 'before the clock went back')
+    late.send(0, 'after it')
+    assert late.arrived(100_000_000) == ['after it'] and late.left_out == 1
     perfect = late_streams(None, ('front',))['front']
     perfect.send(5, 'picture')
     assert perfect.arrived(5) == ['picture']
