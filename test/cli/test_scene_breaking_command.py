@@ -46,3 +46,18 @@ def test_breaking_runs_scenes_as_they_are_first_and_keeps_them_in_a_folder(tmp_p
     assert 'breaking needs files of scenes' in capsys.readouterr().err
     assert main(['scenes', 'run', str(file), '--towards', 'x']) == 2
     assert '--towards is an option of breaking, not of run' in capsys.readouterr().err
+
+
+def test_changes_of_scenes_with_meshes_have_the_types_of_their_folder(tmp_path, capsys):
+    pytest.importorskip('mujoco')
+    block = pytest.importorskip('trimesh').creation.box((0.03, 0.03, 0.03))
+    (tmp_path / 'library' / 'brick').mkdir(parents=True)
+    block.export(tmp_path / 'library' / 'brick' / 'visual.stl')
+    file, folder = tmp_path / 'scenes.json', tmp_path / 'breaking'
+    drawn = ['--operators', 'mass', '--meshes', str(tmp_path / 'library'), '--count', '1']
+    fixed = ['--fixed', 'unseen_objects.who=target', '--output', str(file)]
+    assert main(['scenes', 'generate', *drawn, *fixed]) == 0
+    command = ['scenes', 'breaking', str(file), '--processes', '0', '-q', '--steps', '1']
+    assert main([*command, '--policy', 'scripted_tasks', '--output', str(folder)]) == 0
+    changed = read_campaign(folder).scenes[1:]
+    assert changed and {each.target.type for each in changed} >= {'brick'}

@@ -147,14 +147,13 @@ class _Settings:
 
     def __init__(self, world: str, limits: SceneLimits) -> None:
         self._world, self._limits = world, limits
-        self._made: dict[tuple[str, str], Setting] = {}
+        self._made: dict[tuple[str, str, str], Setting] = {}
 
     def __call__(self, scene: Scene) -> Setting:
-        from frame_ros.scenes.generation.setting import setting
+        from frame_ros.scenes.generation.setting import mesh_library, setting
 
-        key = scene.robot, scene.task.kind
+        key = robot, task, meshes = scene.robot, scene.task.kind, mesh_library([scene])
         if key not in self._made:
-            self._made[key] = setting(
-                robot_of(self._world, scene.robot), scene.task.kind, self._limits
-            )
+            place = robot_of(self._world, robot)
+            self._made[key] = setting(place, task, self._limits, meshes)
         return self._made[key]
