@@ -44,6 +44,17 @@ def test_a_face_that_begins_in_the_padding_is_measured_there(kind):
     assert found.is_partial  # as before: what is nearer may reach into the padding
 
 
+@pytest.mark.parametrize(('smoothing', 'is_pixel'), [(1, True), (3, False)])
+def test_without_smoothing_the_pixel_itself_is_kept(smoothing, is_pixel):
+    noise = np.random.default_rng(0).normal(0, 0.002, (161, 161))
+    depth = picture(0.02, np.float32)
+    depth = np.where(depth > 0, depth + noise, 0).astype(np.float32)
+    found = reading(depth, evolve(SETTINGS, smoothing=smoothing))
+    x, y, z = found.points_on_obstacle[0]
+    column, row = np.rint((200.0 * x / z + 80.0, 200.0 * y / z + 80.0)).astype(int)
+    assert found.distance < PADDING and bool(abs(depth[row, column] - z) < 1e-6) == is_pixel
+
+
 def test_nothing_is_followed_up_to_the_robot():
     core = FOLLOWED * PADDING
     assert core <= reading(picture(0.0)).distance <= core + 0.006

@@ -168,11 +168,9 @@ class DepthProximity:
         at_padding: NDArray[np.bool_],
     ) -> Nearest:  # fmt: skip
         """Returns the points of surfaces, for single noisy pixels, followed into the padding."""
-        core = FOLLOWED * self.settings.padding
-        found = self._scan.followed(nearest, pixels, seen, support, at_padding, core)
-        if self.settings.smoothing <= 1:
-            return found
-        return self._scan.settled(found, pixels, seen, support)
+        core, is_settled = FOLLOWED * self.settings.padding, self.settings.smoothing > 1
+        found = self._scan.followed(nearest, pixels, seen, support, at_padding, core, is_settled)
+        return self._scan.settled(found, pixels, seen, support) if is_settled else found
 
     def _crop(self, rotation: Array, translation: Array) -> None:
         if len(self._offsets):

@@ -143,6 +143,7 @@ class DepthScan:
         support: Array,
         at_padding: NDArray[np.bool_],
         core: float,
+        is_settled: bool = True,
     ) -> Nearest:
         """Returns it with what begins where the robot's padding ends followed into the padding.
 
@@ -153,8 +154,8 @@ class DepthScan:
             nearest, pixels, shapes, support: as of `settled`.
             at_padding: (L,) links whose nearest obstacle may reach into the padding.
             core: m around the robot that nothing is followed into.
-
-        The points that move are put onto the surface around them, as `settled` does.
+            is_settled: whether the points that move are put onto the surface around them, as
+                `settled` does.
         """
         chosen = at_padding & (nearest.points == pixels.points).all(axis=1)
         if self._source is None or not chosen.any():
@@ -168,5 +169,6 @@ class DepthScan:
         found = np.column_stack((nearest.distances, nearest.points, nearest.surface))
         view = (self._scale, self._x, self._y, shapes.table, shapes.owners, support)
         padding_kernels.follow(self._image, whole, *view, float(core), chosen, found)
-        surfaces.settle(whole, *view, chosen, found)
+        if is_settled:
+            surfaces.settle(whole, *view, chosen, found)
         return Nearest(found[:, 0], found[:, 1:4], found[:, 4:])
