@@ -109,9 +109,8 @@ def break_scenes(
         for scene in first:
             own = [each for each in results if each.scene == scene.name]
             tried = TriedScene(scene, (), tuple(own))
-            problem = unfit[scene.name] or _problem(tried, chosen.success_rule)
             found: list[Breaking] = []
-            if not problem:
+            if not (problem := unfit[scene.name] or _problem(tried, chosen.success_rule)):
                 found = smallest_breaking(
                     scene, _operators(scene, chosen.operators), setting_of(scene), store.run,
                     failed, chosen.steps, chosen.success_rule, start,
