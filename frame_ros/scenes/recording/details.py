@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -76,7 +77,5 @@ class EpisodeDetails:
     def add_inference(self, observation: Observation, inference: Inference) -> None:
         """Takes a call of the policy, of which the actions could be used."""
         self.observed.append(observation.oldest_stamp)
-        # The policy may write the next actions over these.
-        samples = None if inference.samples is None else np.array(inference.samples)
-        copied = replace(inference, actions=np.array(inference.actions), samples=samples)
-        self.inferences.append(copied)
+        # The policy may write the next values over these. The episode's stream has the features.
+        self.inferences.append(deepcopy(replace(inference, features=None)))
