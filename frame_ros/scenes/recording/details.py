@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,5 +77,5 @@ class EpisodeDetails:
     def add_inference(self, observation: Observation, inference: Inference) -> None:
         """Takes a call of the policy, of which the actions could be used."""
         self.observed.append(observation.oldest_stamp)
-        # The policy may write the next values over these. The episode's stream has the features.
-        self.inferences.append(deepcopy(replace(inference, features=None)))
+        # The policy may write the next values over these.
+        self.inferences.append(deepcopy(inference))
