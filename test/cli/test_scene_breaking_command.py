@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`frame-ros scenes` breaking and design."""
 
+import json
+
 import pytest
 
 from frame_ros.cli import main
@@ -46,3 +48,19 @@ def test_breaking_runs_scenes_as_they_are_first_and_keeps_them_in_a_folder(tmp_p
     assert 'breaking needs files of scenes' in capsys.readouterr().err
     assert main(['scenes', 'run', str(file), '--towards', 'x']) == 2
     assert '--towards is an option of breaking, not of run' in capsys.readouterr().err
+
+
+def test_breaking_refuses_scenes_of_another_world(tmp_path, capsys):
+    file, folder = tmp_path / 'theirs.json', tmp_path / 'breaking'
+    drawn = ['--operators', 'mass', '--count', '1', '--output', str(file)]
+    assert main(['scenes', 'generate', *drawn]) == 0
+    content = json.loads(file.read_text())
+    (scene,) = content['scenes']
+    scene['task']['target'] = scene['objects'][0]['name'] = 'block'
+    for index, light in enumerate(scene['lights']):
+        light['name'] = f'light_{index}'
+    scene['cameras'] = [each for each in scene['cameras'] if each['name'] == 'front']
+    file.write_text(json.dumps(content))
+    assert main(['scenes', 'breaking', str(file), '--output', str(folder), '-q']) == 2
+    assert 'pick_up_0 is of the world so101-lift, give --world' in capsys.readouterr().err
+    assert not folder.exists()
