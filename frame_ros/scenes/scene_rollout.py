@@ -100,7 +100,7 @@ def run_scene(
 def scene_problem(scene: Scene, world: str = OURS) -> str:
     """Returns the constraint that a scene breaks, in words; '': it keeps all."""
     if (own := world_of(scene)) not in (OURS, world):
-        return f'is of the world {own}, and does not run in {world}'
+        return f'is of the world {own} by its names, and does not run in {world}'
     try:
         broken = check_scene(scene, _setting(world, scene.robot, scene.task.kind))
     except FrameRosError as error:
@@ -249,7 +249,7 @@ class SceneRollout(RolloutLoop):
         except (FrameRosError, MemoryError, OSError):
             raise
         except Exception as error:
-            if type(error).__name__ == 'OutOfMemoryError' or _is_of_way(error):  # graphics card's
+            if _is_of_card(error) or _is_of_way(error):
                 raise
             raise UnusableActionsError(f'{type(error).__name__}: {error}') from error
 
@@ -267,6 +267,11 @@ class SceneRollout(RolloutLoop):
         super()._record(record, observation, action)
         if self._details is not None:
             self._details.add_step(observation, self.simulation, self._seen)
+
+
+def _is_of_card(error: Exception) -> bool:
+    """Returns whether a graphics card has no memory left or is in disorder: as torch says it."""
+    return type(error).__name__ == 'OutOfMemoryError' or 'CUDA error' in str(error)
 
 
 def _is_of_way(error: Exception) -> bool:

@@ -65,7 +65,10 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     runs = evolved(from_arguments(SceneRunOptions, args), is_checked=False)
     for scene in scenes:
         if (own := world_of(scene)) not in (OURS, runs.world):
-            raise SetupError(f'the scene {scene.name} is of the world {own}, give --world {own}')
+            raise SetupError(
+                f'the scene {scene.name} is of the world {own}, give --world {own}; if it is not, '
+                'call its light, camera or target something else'
+            )
     for robot in dict.fromkeys(scene.robot for scene in scenes):
         policy.check(robot)
     recording = TrialRecording.of(
