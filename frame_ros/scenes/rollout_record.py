@@ -84,7 +84,8 @@ class RolloutRecord:
             'chunk_overlap': arrival.compared.overlap,
             **chunk_values(arrival.compared.consistency, arrival.compared.shift),
             'is_delta': is_delta(inference.action_space),
-            'features': np.zeros(0) if inference.features is None else inference.features,
+            # The policy may write the next ones over these.
+            'features': np.zeros(0) if inference.features is None else inference.features.copy(),
             'feature_source': inference.feature_source,
             'policy_fingerprint': self._fingerprint.of(observation),
             'instruction': observation.instruction,

@@ -35,6 +35,7 @@ from frame_ros.scenes.simulation.task import REST_SPEED, REST_TIME, TaskState
 from frame_ros.scenes.tasks.rules import OWN_RULE, RULES, StepOutcomes, is_success, judge
 
 OT_TASKS = {'pick_up': 'pick', 'move_near': 'move', 'put_on': 'put_on', 'put_in': 'put_in'}
+TRANSPORTS = ('aiohttp', 'grpc', 'httpcore', 'httpx', 'requests', 'urllib3', 'websockets', 'zmq')
 ENDING_RULE = 'paper'  # by whose success an episode ends
 LOOKED = 0.1  # s, between two looks for success
 LEAST_MOVE = 0.01  # m, by which the target has moved or been lifted before any success
@@ -99,7 +100,7 @@ def run_scene(
 def scene_problem(scene: Scene, world: str = OURS) -> str:
     """Returns the constraint that a scene breaks, in words; '': it keeps all."""
     if (own := world_of(scene)) not in (OURS, world):
-        return f'is of the world {own}, and does not run in {world}'
+        return f'is of the world {own} by its names, and does not run in {world}'
     try:
         broken = check_scene(scene, _setting(world, scene.robot, scene.task.kind))
     except FrameRosError as error:
@@ -240,13 +241,15 @@ class SceneRollout(RolloutLoop):
         )
 
     def _ask(self, call: Callable[[Observation], Answer], observation: Observation) -> Answer:
-        """An exception of the policy's own code is its failure; one of the computer is not."""
+        """An exception of the policy's own code is its failure; one of the computer, or of the way
+        to a server, is not.
+        """
         try:
             return call(observation)
         except (FrameRosError, MemoryError, OSError):
             raise
         except Exception as error:
-            if type(error).__name__ == 'OutOfMemoryError':  # of a graphics card
+            if _is_of_card(error) or _is_of_way(error):
                 raise
             raise UnusableActionsError(f'{type(error).__name__}: {error}') from error
 
@@ -264,6 +267,19 @@ class SceneRollout(RolloutLoop):
         super()._record(record, observation, action)
         if self._details is not None:
             self._details.add_step(observation, self.simulation, self._seen)
+
+
+def _is_of_card(error: Exception) -> bool:
+    """Returns whether a graphics card has no memory left or is in disorder: as torch says it."""
+    return type(error).__name__ == 'OutOfMemoryError' or 'CUDA error' in str(error)
+
+
+def _is_of_way(error: Exception) -> bool:
+    """Returns whether a library that talks to servers has raised an error; a lost connection is no
+    OSError in all of them.
+    """
+    kinds = type(error).__mro__
+    return any(kind.__module__.partition('.')[0] in TRANSPORTS for kind in kinds)
 
 
 def _failed(outcomes: StepOutcomes) -> StepOutcomes:

@@ -186,4 +186,6 @@ def test_scenes_of_another_world_are_not_called_wrong_and_the_world_is_named(tmp
     folder = tmp_path / 'trials'
     command = ['scenes', 'run', str(other), '--output', str(folder), '--processes', '0', '-q']
     assert main(command) == 1
-    assert '1 x is of the world so101-lift, and does not run in' in capsys.readouterr().out
+    assert (
+        '1 x is of the world so101-lift by its names, and does not run' in capsys.readouterr().out
+    )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.progress import Progress
 from frame_ros.cli.scenes.runs import CampaignOptions
-from frame_ros.cli.scenes.worlds import own_scene, robot_of
+from frame_ros.cli.scenes.worlds import own_scene, robot_of, world_of
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved
@@ -26,6 +26,7 @@ from frame_ros.evaluation.scene_trials.search.breaking_study import (
     break_scenes,
 )
 from frame_ros.scenes.generation.limits import SceneLimits
+from frame_ros.scenes.other_worlds.names import OURS
 from frame_ros.scenes.run_options import SceneRunOptions
 
 if TYPE_CHECKING:
@@ -60,8 +61,14 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     chosen, campaign = from_arguments(BreakingOptions, args), from_arguments(CampaignOptions, args)
     # Its seeds are those of the scenes.
     policy = evolved(from_arguments(TrialPolicyOptions, args), seed=0)
-    # The bisection has checked each scene by its own limits.
+    # Each scene is checked before it runs, by limits that may be others.
     runs = evolved(from_arguments(SceneRunOptions, args), is_checked=False)
+    for scene in scenes:
+        if (own := world_of(scene)) not in (OURS, runs.world):
+            raise SetupError(
+                f'the scene {scene.name} is of the world {own}, give --world {own}; if it is not, '
+                'call its light, camera or target something else'
+            )
     for robot in dict.fromkeys(scene.robot for scene in scenes):
         policy.check(robot)
     recording = TrialRecording.of(

@@ -305,7 +305,8 @@ def _verdict(scene: Scene, place: Setting | str, world: str) -> tuple[str, str]:
     from frame_ros.scenes.generation.constraints import check_scene
 
     if (own := worlds.world_of(scene)) not in (OURS, world):
-        return 'not checked', f'not checked: of the world {own}, give --world {own}'
+        named = 'if it is not, call its light, camera or target something else'
+        return 'not checked', f'not checked: of the world {own}, give --world {own}; {named}'
     if isinstance(place, str):
         return 'not checked', place
     broken = check_scene(scene, place)

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,5 @@ class EpisodeDetails:
     def add_inference(self, observation: Observation, inference: Inference) -> None:
         """Takes a call of the policy, of which the actions could be used."""
         self.observed.append(observation.oldest_stamp)
-        # The policy may write the next actions over these.
-        samples = None if inference.samples is None else np.array(inference.samples)
-        copied = replace(inference, actions=np.array(inference.actions), samples=samples)
-        self.inferences.append(copied)
+        # The policy may write the next values over these.
+        self.inferences.append(deepcopy(inference))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from frame_ros.scenes.generation.generator import GENERATOR, scene_from
 from frame_ros.scenes.generation.operators import OPERATORS
 from frame_ros.scenes.generation.setting import Setting, nominal_scene
 from frame_ros.scenes.search.space import share_of
+
+OWN_FIELDS = ('name', 'robot', 'policy_seed', 'origin')  # of a scene, which no operator makes
 
 
 @attrs.frozen
@@ -107,6 +110,33 @@ def neutral_values(setting: Setting) -> dict[str, dict[str, Any]]:
         }  # fmt: skip
         found['target_orientation']['receptacle.yaw'] = 0.0
     return found
+
+
+def undrawn_fields(scene: Scene, setting: Setting, start: Scene | None = None) -> list[str]:
+    """Returns the fields of a scene that are not as its values make them; none of a scene without
+    values. Numbers may differ by rounding, as on another computer.
+
+    Args:
+        start: that operators change; None: the nominal one.
+    """
+    if scene.origin is None or not scene.origin.values:
+        return []
+    values = {name: dict(own) for name, own in scene.origin.values.items()}
+    made = scene_from(setting, values, start)
+    names = [each.name for each in attrs.fields(Scene) if each.name not in OWN_FIELDS]
+    found, expected = (attrs.asdict(each) for each in (scene, made))
+    return [name for name in names if not _is_close(found[name], expected[name])]
+
+
+def _is_close(one: Any, other: Any) -> bool:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        same = one.keys() == other.keys()
+        return same and all(_is_close(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_is_close, one, other))
+    if isinstance(one, float) and isinstance(other, int | float):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    return bool(one == other)
 
 
 def perturbed(

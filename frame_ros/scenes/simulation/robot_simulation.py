@@ -135,8 +135,10 @@ class RobotSimulation(SceneCameras):
             option, sensors = self.model.opt, int(self._mj.mjtDisableBit.mjDSBL_SENSOR)
             kept = option.disableflags
             option.disableflags = kept | sensors  # nothing reads them in between
-            self._mj.mj_step(self.model, self.data, nstep=steps)
-            option.disableflags = kept
+            try:
+                self._mj.mj_step(self.model, self.data, nstep=steps)
+            finally:
+                option.disableflags = kept
 
     def _derive(self) -> None:
         """Brings everything derived to the instant of the positions."""

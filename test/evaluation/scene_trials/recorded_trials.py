@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trials that are written as bags: a policy that gives all there is to record, and its campaign."""
 
+from copy import deepcopy
+
 import numpy as np
 
 from frame_ros.evaluation.scene_trials.campaign import run_campaign
@@ -28,18 +30,26 @@ class Talking(Policy):
     def reset(self, seed=None):
         self.rng = np.random.default_rng(seed)
         self.chunk = np.zeros((5, 6))
+        self.tokens, self.words, self.features = None, np.zeros(2), np.zeros(20)
 
     def infer(self, observation):
         self.chunk[:] = observation.joint_positions
         self.chunk[:, 0] += self.rng.uniform(0.0, 0.1, 5)
         logits, places = self.rng.normal(size=(10, 7)), np.arange(10)
-        reduced = token_statistics(logits, logits.argmax(axis=1), (0.5, 1.0, 2.0))
+        reduced = vars(token_statistics(logits, logits.argmax(axis=1), (0.5, 1.0, 2.0)))
+        self.tokens = self.tokens or TokenStatistics(
+            **deepcopy(reduced), step=places // 2, dimension=places % 2
+        )
+        for name, value in reduced.items():
+            if isinstance(value, np.ndarray):
+                getattr(self.tokens, name)[...] = value
+        self.words[:] = self.rng.random(2)
+        self.features[:] = self.rng.normal(size=20)
         return Inference(
-            self.chunk, 1 / 30, observation.joint_names, ('rad',) * 6,
-            tokens=TokenStatistics(**vars(reduced), step=places // 2, dimension=places % 2),
+            self.chunk, 1 / 30, observation.joint_names, ('rad',) * 6, tokens=self.tokens,
             samples=self.chunk + self.rng.normal(size=(4, 5, 6)),
-            rephrasings=('lift it', 'take it'), rephrasing_confidences=self.rng.random(2),
-            features=self.rng.normal(size=200), feature_source='test',
+            rephrasings=('lift it', 'take it'), rephrasing_confidences=self.words,
+            features=self.features, feature_source='test',
             unavailable={'nothing': 'for a test'},
         )  # fmt: skip
 

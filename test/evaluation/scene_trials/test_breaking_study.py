@@ -88,9 +88,31 @@ def test_it_goes_on_where_it_was_interrupted_and_with_more_steps(tmp_path, scene
     assert again[0].found[0].scale - again[0].found[0].passed == 1 / 8
     with pytest.raises(SetupError, match='another breaking: repeats is 2, and was 1'):
         broken(tmp_path, scenes, more, repeats=2)
-    moved = attrs.evolve(scenes[0], light_factor=0.5)
+    moved = attrs.evolve(scenes[0], policy_seed=scenes[0].policy_seed + 1)
     with pytest.raises(SetupError, match='the scene pick_up_0 of the folder differs'):
         broken(tmp_path, [moved], more)
+
+
+def test_scenes_that_their_values_do_not_make_or_that_break_a_constraint_do_not_run(
+    tmp_path, scenes
+):
+    light = scenes[0]
+    target = attrs.evolve(light.target, position=(1.2, 1.2))
+    evaluate = Evaluation()
+    said, dimmed, off, good = broken(
+        tmp_path,
+        [
+            attrs.evolve(light, name='said', instruction='take it'),
+            attrs.evolve(light, name='dimmed', light_factor=0.3),
+            attrs.evolve(light, name='off', objects=(target,)),
+            attrs.evolve(light, light_factor=light.light_factor * (1 + 1e-12)),
+        ],
+        evaluate,
+    )
+    assert said.problem == 'its values make another scene: instruction would differ'
+    assert dimmed.problem == 'its values make another scene: light_factor would differ'
+    assert off.problem.startswith('it breaks distance: target stands')
+    assert not good.problem and good.found and evaluate.rounds[0] == [light.name]
 
 
 def test_changes_go_towards_a_scene_that_failed(tmp_path, scenes):

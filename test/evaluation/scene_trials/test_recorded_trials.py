@@ -122,7 +122,8 @@ def test_tokens_samples_features_and_late_joints_are_in_the_bag(tmp_path):
     assert 0.05 < result.metrics['observation_age'] < 0.1
     calls = [m for _, m in Bag(tmp_path / result.episode).messages('/policy_inference')]
     assert len({m.actions.tobytes() for m in calls}) == len(calls) == 10
-    assert len(calls[0].features) == 64 and calls[0].unavailable == ['nothing: for a test']
+    assert len({m.features.tobytes() for m in calls}) == len(calls)
+    assert len(calls[0].features) == 20 and calls[0].unavailable == ['nothing: for a test']
 
 
 def test_only_failed_trials_are_recorded_if_so_wished(tmp_path, scenes):

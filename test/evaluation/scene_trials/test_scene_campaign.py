@@ -37,6 +37,12 @@ SHORT = SceneRunOptions(timeout=0.3)
 HERE = f'{__file__}:Fragile'
 
 
+class ConnectionClosed(Exception):
+    """As that of websockets, which is no OSError."""
+
+    __module__ = 'websockets.exceptions'
+
+
 class Fragile(Policy):
     """Moves by an amount that its seed draws; kills its process in the scene called deadly."""
 
@@ -54,7 +60,10 @@ class Fragile(Policy):
         if self.mass == 0.0777:
             raise RuntimeError('no idea')
         if self.mass == 0.0333 and observation.stamp > 1_100_000_000:
-            raise {5: ZeroDivisionError, 6: ConnectionError, 7: PolicyError}[self.seed]('gone')
+            kinds = {5: ZeroDivisionError, 6: ConnectionError, 7: PolicyError, 8: ConnectionClosed}
+            if self.seed in kinds:
+                raise kinds[self.seed]('gone')
+            raise RuntimeError('CUDA error: device-side assert triggered')  # as torch says it
         chunk = np.tile(observation.joint_positions, (10, 1))
         chunk[:, 0] += self.way
         if self.mass == 0.0555 or (self.mass == 0.0444 and observation.stamp > 1_100_000_000):
@@ -188,11 +197,15 @@ def test_a_policy_that_breaks_down_has_failed_and_one_that_never_acted_does_not_
 
 def test_an_exception_in_mid_trial_is_a_failure_unless_it_is_of_the_computer_or_the_way():
     run = SceneRunOptions(timeout=2.0)
-    crashed, lost, refused = (trial(called('c', 0.0333, s), Fragile(), run) for s in (5, 6, 7))
+    crashed, lost, refused, closed, card = (
+        trial(called('c', 0.0333, s), Fragile(), run) for s in (5, 6, 7, 8, 9)
+    )
     assert crashed.is_valid and not crashed.is_success()
     assert crashed.note.endswith('s: ZeroDivisionError: gone') and 0.2 < crashed.duration < 1.0
     assert lost.problem == 'the policy failed: ConnectionError: gone' and not lost.note
     assert refused.problem == 'the policy failed: gone' and not refused.steps
+    assert closed.problem == 'the policy failed: ConnectionClosed: gone' and not closed.note
+    assert 'CUDA error' in card.problem and not card.note
 
 
 def test_instructions_are_trials_of_their_own(scenes):

@@ -19,8 +19,10 @@ from frame_ros.evaluation.scene_trials.search.search_folder import SearchFolder
 from frame_ros.evaluation.scene_trials.search.unfinished import Evaluate, once_more
 from frame_ros.evaluation.trials.campaign import plain
 from frame_ros.scenes.description.scene import Scene
+from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.operators import chosen_operators
 from frame_ros.scenes.generation.setting import Setting
+from frame_ros.scenes.search.perturbations import undrawn_fields
 
 
 @options
@@ -68,9 +70,11 @@ def break_scenes(
 ) -> list[SceneBreaking]:
     """Looks for the smallest breaking changes of every scene that passes.
 
-    The scenes run first as they are, and those that fail, or do not count, are not changed. What
-    was run is in the folder, where the same call goes on after an interruption, also with more
-    `steps` or scenes.
+    The scenes run first as they are, and those that fail, or do not count, are not changed. One
+    that breaks a constraint, or that its values do not make, as its instruction or light was
+    changed after it was drawn, does not run: its changes would be of another scene. What was run is
+    in the folder, where the same call goes on after an interruption, also with more `steps` or
+    scenes.
 
     Args:
         scenes: drawn by operators, of different names; that named by `towards` is not changed.
@@ -100,12 +104,13 @@ def break_scenes(
     with SearchFolder(folder, {**settings, 'breaking': plain(kept)}) as place:
         store = _Store(place, once_more(evaluate), chosen.repeats)
         first = [scene for scene in scenes if scene is not failed]
-        results = store.run(first)
+        unfit = {scene.name: _unfit(scene, setting_of(scene), start) for scene in first}
+        results = store.run([scene for scene in first if not unfit[scene.name]])
         for scene in first:
             own = [each for each in results if each.scene == scene.name]
-            problem = _problem(TriedScene(scene, (), tuple(own)), chosen.success_rule)
+            tried = TriedScene(scene, (), tuple(own))
             found: list[Breaking] = []
-            if not problem:
+            if not (problem := unfit[scene.name] or _problem(tried, chosen.success_rule)):
                 found = smallest_breaking(
                     scene, _operators(scene, chosen.operators), setting_of(scene), store.run,
                     failed, chosen.steps, chosen.success_rule, start,
@@ -113,6 +118,15 @@ def break_scenes(
             done.append(SceneBreaking(scene, problem, tuple(found)))
             on_scene(done[-1])
     return done
+
+
+def _unfit(scene: Scene, setting: Setting, start: Scene | None) -> str:
+    """Returns why a scene cannot be compared with its changes; '': it can."""
+    if broken := check_scene(scene, setting):
+        return f'it breaks {broken.constraint}: {broken.problem}'
+    if changed := undrawn_fields(scene, setting, start):
+        return f'its values make another scene: {", ".join(changed)} would differ'
+    return ''
 
 
 def _problem(tried: TriedScene, rule: str) -> str:

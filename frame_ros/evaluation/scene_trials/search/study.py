@@ -122,9 +122,7 @@ def search(
         MissingExtraError: the guided mode needs optuna.
         ValueRangeError: an operator or a fixed value is wrong, or no scene keeps all constraints.
     """
-    operators = chosen_operators((*chosen.operators, *((UNSEEN,) if chosen.meshes else ())))
-    place = setting(robot or scene_robot(chosen.robot), chosen.task, limits, chosen.meshes)
-    space = SceneSpace(place, operators, fixed_values(chosen.fixed, operators, place))
+    space = _space(chosen, robot or scene_robot(chosen.robot), limits)
     propose, draws = _proposer(chosen, space), _Draws(space, chosen.seed, start)
     kept = {name: value for name, value in flatten(chosen).items() if name != 'budget'}
     place_of = None if folder is None else SearchFolder(
@@ -148,6 +146,13 @@ def search(
         tuple(tried), draws.found.draws, dict(draws.found.rejected), draws.left_out, coverage,
         chosen.success_rule,
     )  # fmt: skip
+
+
+def _space(chosen: SearchOptions, robot: SceneRobot, limits: SceneLimits | None) -> SceneSpace:
+    meshes = chosen.meshes
+    operators = chosen_operators((*chosen.operators, UNSEEN) if meshes else chosen.operators)
+    place = setting(robot, chosen.task, limits, meshes)
+    return SceneSpace(place, operators, fixed_values(chosen.fixed, operators, place))
 
 
 class _Draws:
