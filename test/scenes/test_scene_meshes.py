@@ -13,6 +13,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import FrameRosError, SetupError, ValueRangeError
+from frame_ros.evaluation.scene_trials.campaign import check_scenes
 from frame_ros.scenes.cards.facts import size_text
 from frame_ros.scenes.cards.outlines import footprint
 from frame_ros.scenes.description.convex_hull import hull_of, rests_of, span_inside, stood
@@ -108,6 +109,8 @@ def test_maniskill_folders_are_read_as_they_are(tmp_path):
         (lambda f: write(f, 'facts', box(), facts='weight: 1\n'), "object.yaml: .*'weight'"),
         (lambda f: write(f, 'light', box(), facts='mass: 0.0\n'), 'mass is 0.0; it must be above'),
         (lambda f: write(f, 'far', box(), collision=box(at=(0.1, 0, 0))), 'of one size, in one un'),
+        (lambda f: write(f, 'piece', box(), collision0=box()), 'collision0.ply, which would not'),
+        (lambda f: write(f, 'coacd', box(), visual_coacd_0=box()), 'visual_coacd_0.ply, which'),
         (lambda f: write(f, 'two', box(), other=box()).joinpath('visual.obj').rename(
             f / 'two' / 'a.obj').parent, 'has the meshes a.obj, other.ply; it must be one'),
     ],
@@ -273,6 +276,15 @@ def test_scenes_are_the_same_however_their_file_is_named(scenes, library, tmp_pa
     assert read_scenes(link / 'scenes.yaml') == scenes
     assert read_scenes(library / 'angle' / '..' / 'scenes.yaml') == scenes
     file.unlink()
+
+
+def test_a_campaign_without_its_meshes_does_not_begin(scenes, tmp_path):
+    target = scenes[0].target
+    gone = attrs.evolve(target, shape=attrs.evolve(target.shape, mesh=str(tmp_path / 'gone')))
+    others = tuple(gone if each is target else each for each in scenes[0].objects)
+    with pytest.raises(SetupError, match='there is no folder .*gone'):
+        check_scenes([attrs.evolve(scenes[0], objects=others)], [], 'p')
+    check_scenes(scenes[:1], [], 'p')
 
 
 def test_a_scene_by_hand_needs_no_sizes_and_others_are_refused(library):

@@ -19,6 +19,7 @@ from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.trial import PlannedTrial
 from frame_ros.evaluation.trials.campaign import plain
 from frame_ros.scenes.description.scene import Scene
+from frame_ros.scenes.description.shapes import MESH, mesh_of
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.tasks.instructions import INSTRUCTION, base_of
 
@@ -158,15 +159,20 @@ def settings_of(policy: TrialPolicyOptions, run: SceneRunOptions) -> dict[str, A
 
 
 def check_scenes(scenes: Sequence[Scene], trials: Sequence[PlannedTrial], policy: str) -> None:
-    """Checks that results can be kept apart, and are of the scenes.
+    """Checks that results can be kept apart, and are of the scenes, and that meshes can be read.
 
     Raises:
-        SetupError: two scenes have a name, two trials a key, or a trial is of no scene.
+        SetupError: two scenes have a name, two trials a key, a trial is of no scene, or a mesh is
+            not there or another one.
+        FrameRosError: a mesh cannot be read.
     """
     named: dict[str, Scene] = {}
     for scene in scenes:
         if named.setdefault(scene.name, scene) is not scene:
             raise SetupError(f'two scenes are called {scene.name!r}; names must differ')
+    shapes = (each.shape for scene in scenes for each in scene.objects if each.shape)
+    for shape in dict.fromkeys(shape for shape in shapes if shape.kind == MESH):
+        mesh_of(shape)
     keys = set()
     for each in trials:
         if named.get(each.scene.name) != each.scene:

@@ -31,6 +31,7 @@ FACTS = 'object.yaml'
 # What is drawn; the second name is of ManiSkill2's objects, the last of the YCB data set.
 VISUAL = ('visual', 'textured', 'nontextured')
 COLLISION = 'collision'
+PIECE_WORDS = ('collision', 'coacd', 'vhacd', 'convex')  # in names that decomposers give pieces
 INSIDE = 'google_16k'  # folder of a YCB object in which its meshes are
 DENSITY = 1000.0  # kg/m3, ManiSkill2's default
 FRICTION = 1.0  # as of the simulated objects
@@ -215,6 +216,11 @@ def _files(path: Path) -> tuple[Path, list[Path]]:
     numbered = [each for each in meshes if each.name.startswith(f'{COLLISION}_')]
     collisions = parts or numbered or whole[:1]
     others = [each for each in meshes if each not in (*whole, *numbered)]
+    if unread := [each.name for each in others if any(w in each.name.lower() for w in PIECE_WORDS)]:
+        raise SetupError(
+            f'{path} has {", ".join(unread)}, which would not be read: collision pieces are called '
+            f'{COLLISION}.obj or {COLLISION}_0.obj, ..., or lie in a folder {COLLISION}'
+        )
     for name in VISUAL:
         named = [each for each in others if each.stem == name]
         if named:
