@@ -293,6 +293,13 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--only': FREE,  # of cards alone, which looks for it in the file
         '--cell': POSITIVE,
         '--area': ('x', ''),
+        '--meshes': (NOWHERE, '{file}'),
+        '--record': CHOICE,
+        '--camera-images': CHOICE,
+        '--steps': (*COUNT, '21'),
+        '--towards': FREE,  # of breaking alone, which looks for it in the file
+        '--rows': (*COUNT, '0'),
+        '--factors': CHOICE,
     },
     'metrics': {'ID': ('nosuch', '')},
     'calibrate': {
