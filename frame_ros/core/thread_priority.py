@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 # The Fast DDS threads that receive: from shared memory and UDP.
@@ -34,23 +33,6 @@ def raise_priority(priority: int, is_inherited: bool = False, thread: int = 0) -
     except OSError:
         return False
     return True
-
-
-@contextlib.contextmanager
-def starting_with(priority: int) -> Iterator[None]:
-    """Gives the threads that the calling one starts in the `with` block a real-time priority, 1 to
-    99, if the system permits it; 0: nothing. Then it has its own again.
-    """
-    if priority <= 0 or not hasattr(os, 'SCHED_FIFO'):
-        yield
-        return
-    own = os.sched_getscheduler(0), os.sched_getparam(0)
-    is_raised = raise_priority(priority, is_inherited=True)
-    try:
-        yield
-    finally:
-        if is_raised:
-            os.sched_setscheduler(0, *own)
 
 
 def raise_receiving(priority: int) -> int:

@@ -3,12 +3,10 @@
 """The Franka arm and its hand over TCP and UDP on loopback, against franky-sim."""
 
 import contextlib
-import os
 import socket
 import struct
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,9 +18,8 @@ pytest.importorskip('franky_sim')
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import evolved
-from frame_ros.core.thread_priority import starting_with
 from frame_ros.hardware.device_error import DeviceError
-from frame_ros.hardware.franky.arm import CONTROL_PRIORITY, FrankyArm
+from frame_ros.hardware.franky.arm import FrankyArm
 from frame_ros.hardware.franky.hand import FrankyHand
 from frame_ros.hardware.franky.library import MotionAborted
 from frame_ros.hardware.franky.options import FciOptions
@@ -247,27 +244,3 @@ def test_the_hand_is_absent():
     assert hand.reading is None
     hand.stop()
     assert not hand.is_alive()
-
-
-def thread_priorities():
-    """Native id -> real-time priority, 0: none, of the threads of this process."""
-    found = {}
-    for task in Path('/proc/self/task').glob('*'):
-        with contextlib.suppress(OSError):
-            found[int(task.name)] = os.sched_getparam(int(task.name)).sched_priority
-    return found
-
-
-def test_the_thread_that_answers_the_arm_comes_before_all_others(arm):
-    with starting_with(CONTROL_PRIORITY):
-        if not os.sched_getparam(0).sched_priority:
-            pytest.skip('this user may not have a real-time priority')
-    arm.read()
-    before = thread_priorities()
-    arm.follow_velocities(np.zeros(7), 2.0)
-    after = thread_priorities()
-    started = {each: p for each, p in after.items() if each not in before}
-    assert CONTROL_PRIORITY in started.values()
-    assert after[threading.get_native_id()] == before[threading.get_native_id()]
-    arm.begin_stop()
-    arm.wait_for_rest()

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.thread_priority import starting_with
 from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.franky.arrivals import CYCLE, Arrivals
 from frame_ros.hardware.franky.connecting import Connecting
@@ -27,9 +26,6 @@ from frame_ros.hardware.franky.reading import FrankaReading, ReadingMaker
 Array = NDArray[np.float64]
 POLL = 0.00015  # s between two looks for the next state while the arm moves
 STOP_TIMEOUT = 2.0  # s for a motion to come to rest
-# Of libfranka's thread, which it leaves without one on a system that is not realtime. It computes
-# little in each of its milliseconds, and nothing of ours may keep it waiting.
-CONTROL_PRIORITY = 80
 
 
 class FrankyArm:
@@ -286,10 +282,8 @@ class FrankyArm:
             DeviceError: it cannot, or one of another kind is running.
         """
         self.check_motion()
-        is_first = self._options.realtime == IGNORE and not self._robot.is_in_control
         try:
-            with starting_with(CONTROL_PRIORITY if is_first else 0):
-                self._robot.move(motion, asynchronous=True)
+            self._robot.move(motion, asynchronous=True)
         except Exception:
             with franky_errors('the arm does not move'):
                 raise

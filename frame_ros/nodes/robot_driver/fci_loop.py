@@ -37,7 +37,7 @@ from frame_ros.nodes.runtime.ticks import SWITCH_INTERVAL
 from frame_ros.robots import Robot
 
 Array = NDArray[np.float64]
-PRIORITY = 40  # below the gate's, and that of libfranka's own thread
+PRIORITY = 40  # below the gate's, and that which libfranka gives its own thread
 MODE_PERIOD = 4  # ms between two looks at the mode; the end of a motion is noticed at once
 SERVO_HOLD = 0.05  # s after which a velocity that is not renewed ends in a stop
 POLL_PERIOD = 2  # ms between two looks for commands
@@ -144,7 +144,7 @@ class FciLoop:
     # The loop's thread.
 
     def _run(self) -> None:
-        # Inherited: libfranka's thread has at least this where the arm may not give it more.
+        # On a system that is not realtime libfranka leaves its thread, which ours starts, without.
         raise_priority(PRIORITY, is_inherited=self._settings.fci.realtime == IGNORE)
         while not self._ending.is_set():
             self._requests.serve()

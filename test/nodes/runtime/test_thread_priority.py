@@ -10,7 +10,7 @@ import threading
 import pytest
 from patience import PATIENCE
 
-from frame_ros.core.thread_priority import lower_priority, raise_priority, starting_with
+from frame_ros.core.thread_priority import lower_priority, raise_priority
 
 if not hasattr(os, 'SCHED_FIFO'):
     pytest.skip('no real-time scheduling here', allow_module_level=True)
@@ -43,26 +43,6 @@ def test_it_is_of_one_thread_and_not_of_those_it_makes():
         pytest.skip('this user may not have a real-time priority')
     assert found == ((os.SCHED_FIFO, 7), os.SCHED_OTHER, os.SCHED_OTHER)
     assert scheduler() == before
-
-
-def test_threads_may_be_started_with_a_priority_that_their_maker_does_not_keep():
-    def priority():
-        return scheduler(), os.sched_getparam(0).sched_priority
-
-    def made():
-        if not raise_priority(7):
-            return None
-        with starting_with(9):
-            inside = in_thread(priority)
-        found = inside, priority(), in_thread(scheduler)
-        with starting_with(0):
-            return (*found, in_thread(scheduler))
-
-    found = in_thread(made)
-    if found is None:
-        pytest.skip('this user may not have a real-time priority')
-    fifo = os.SCHED_FIFO
-    assert found == ((fifo, 9), (fifo, 7), os.SCHED_OTHER, os.SCHED_OTHER)
 
 
 def test_none_leaves_the_thread_as_it_is():
