@@ -208,6 +208,7 @@ loops_key() { cat requirements/*.txt frame_ros/sensing/proximity/depth/compiled.
 
 # Numba keeps what it has compiled beside the modules: no node has to wait for it at its first start.
 compile_loops() {
+  rm -f frame_ros/sensing/proximity/depth/__pycache__/*.nb[ic] # of a module that has not changed, but whose parts have
   logged env PYTHONPATH="$ROOT" "$VENV/bin/python" -c \
     'from frame_ros.sensing.proximity.depth.detector import compile_loops; compile_loops()'
   stamp loops "$(loops_key)"

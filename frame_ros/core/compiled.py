@@ -5,7 +5,8 @@
 Compiled code is kept on disk: in `__pycache__` next to the module, or in the user's cache folder if
 that cannot be written. It is rebuilt when the module's own file has changed, not when another has.
 So everything that a compiled function calls, and every constant that it uses, must be in its own
-module: no module of compiled functions imports from another.
+module. Only the loops over depth images are in several that import from each other: set-up removes
+what was kept of all of them when one has changed.
 """
 
 from __future__ import annotations

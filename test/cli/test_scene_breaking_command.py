@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`frame-ros scenes` breaking and design."""
 
-import json
-
 import pytest
+from lift_scene import write_lift_scene
 
 from frame_ros.cli import main
 from frame_ros.evaluation.scene_trials.folder import read_campaign
@@ -67,15 +66,7 @@ def test_changes_of_scenes_with_meshes_have_the_types_of_their_folder(tmp_path, 
 
 def test_breaking_refuses_scenes_of_another_world(tmp_path, capsys):
     file, folder = tmp_path / 'theirs.json', tmp_path / 'breaking'
-    drawn = ['--operators', 'mass', '--count', '1', '--output', str(file)]
-    assert main(['scenes', 'generate', *drawn]) == 0
-    content = json.loads(file.read_text())
-    (scene,) = content['scenes']
-    scene['task']['target'] = scene['objects'][0]['name'] = 'block'
-    for index, light in enumerate(scene['lights']):
-        light['name'] = f'light_{index}'
-    scene['cameras'] = [each for each in scene['cameras'] if each['name'] == 'front']
-    file.write_text(json.dumps(content))
+    write_lift_scene(file, file)
     assert main(['scenes', 'breaking', str(file), '--output', str(folder), '-q']) == 2
     assert 'pick_up_0 is of the world so101-lift, give --world' in capsys.readouterr().err
     assert not folder.exists()

@@ -6,6 +6,7 @@ import json
 
 import pytest
 import yaml
+from lift_scene import write_lift_scene
 
 from frame_ros.cli import main
 from frame_ros.scenes.description.files import read_scenes
@@ -169,15 +170,7 @@ def test_options_of_other_actions_are_refused(given, capsys):
 def test_scenes_of_another_world_are_not_called_wrong_and_the_world_is_named(tmp_path, capsys):
     """Without that world installed."""
     file, other = tmp_path / 'ours.json', tmp_path / 'theirs.json'
-    drawn = ['--operators', 'mass', '--count', '1', '--output', str(file)]
-    assert main(['scenes', 'generate', *drawn]) == 0
-    content = json.loads(file.read_text())
-    (scene,) = content['scenes']
-    scene['task']['target'] = scene['objects'][0]['name'] = 'block'
-    for index, light in enumerate(scene['lights']):
-        light['name'] = f'light_{index}'
-    scene['cameras'] = [each for each in scene['cameras'] if each['name'] == 'front']
-    other.write_text(json.dumps(content))
+    write_lift_scene(file, other)
     capsys.readouterr()
     assert main(['scenes', 'check', str(file), str(other)]) == 0
     out = capsys.readouterr().out

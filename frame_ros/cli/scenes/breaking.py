@@ -6,31 +6,26 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.metrics import format_table
-from frame_ros.cli.progress import Progress
-from frame_ros.cli.scenes.runs import CampaignOptions
-from frame_ros.cli.scenes.worlds import own_scene, robot_of, world_of
+from frame_ros.cli.scenes.runs import evaluating
+from frame_ros.cli.scenes.worlds import of_another, own_scene, robot_of
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
-from frame_ros.evaluation.scene_trials.recording import RecordOptions, TrialRecording
 from frame_ros.evaluation.scene_trials.search.breaking_study import (
     BreakingOptions,
     SceneBreaking,
     break_scenes,
 )
 from frame_ros.scenes.generation.limits import SceneLimits
-from frame_ros.scenes.other_worlds.names import OURS
 from frame_ros.scenes.run_options import SceneRunOptions
 
 if TYPE_CHECKING:
-    from frame_ros.evaluation.scene_trials.result import TrialResult
     from frame_ros.evaluation.scene_trials.search.breaking import Breaking
     from frame_ros.scenes.description.scene import Scene
     from frame_ros.scenes.generation.setting import Setting
@@ -53,40 +48,24 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     Raises:
         FrameRosError: as of `break_scenes`, or the policy could not be made.
     """
-    from frame_ros.evaluation.scene_trials.campaign import plan, settings_of
-    from frame_ros.evaluation.scene_trials.pool import TrialPool
+    from frame_ros.evaluation.scene_trials.campaign import settings_of
 
     if args.output is None:
         raise SetupError('breaking needs --output, the folder of the campaign')
-    chosen, campaign = from_arguments(BreakingOptions, args), from_arguments(CampaignOptions, args)
+    chosen = from_arguments(BreakingOptions, args)
     # Its seeds are those of the scenes.
     policy = evolved(from_arguments(TrialPolicyOptions, args), seed=0)
     # Each scene is checked before it runs, by limits that may be others.
     runs = evolved(from_arguments(SceneRunOptions, args), is_checked=False)
     for scene in scenes:
-        if (own := world_of(scene)) not in (OURS, runs.world):
-            raise SetupError(
-                f'the scene {scene.name} is of the world {own}, give --world {own}; if it is not, '
-                'call its light, camera or target something else'
-            )
+        if problem := of_another(scene, runs.world):
+            raise SetupError(f'the scene {scene.name} is {problem}')
     for robot in dict.fromkeys(scene.robot for scene in scenes):
         policy.check(robot)
-    recording = TrialRecording.of(
-        Path(args.output).expanduser(), from_arguments(RecordOptions, args), policy
-    )
     place_of = _Settings(runs.world, from_arguments(SceneLimits, args))
     try:
-        with (
-            Progress('scenes', args.quiet) as bar,
-            recording.marked() if recording else nullcontext(),
-            TrialPool(
-                policy, runs, campaign.processes, campaign.trial_time_limit, recording
-            ) as pool,
-        ):
+        with evaluating(args, policy, runs) as (bar, evaluate):
             done: list[SceneBreaking] = []
-
-            def evaluate(scenes: Sequence[Scene]) -> Iterator[TrialResult]:
-                return (result for _, result in pool.run(plan(scenes, chosen.repeats)))
 
             def show(each: SceneBreaking) -> None:
                 done.append(each)

@@ -304,9 +304,8 @@ def _verdict(scene: Scene, place: Setting | str, world: str) -> tuple[str, str]:
     """Good, wrong or not checked, and why. place: of the scene, or why it has none."""
     from frame_ros.scenes.generation.constraints import check_scene
 
-    if (own := worlds.world_of(scene)) not in (OURS, world):
-        named = 'if it is not, call its light, camera or target something else'
-        return 'not checked', f'not checked: of the world {own}, give --world {own}; {named}'
+    if problem := worlds.of_another(scene, world):
+        return 'not checked', f'not checked: {problem}'
     if isinstance(place, str):
         return 'not checked', place
     broken = check_scene(scene, place)

@@ -8,7 +8,9 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.metrics import format_table
@@ -17,7 +19,7 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved, option, options
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
-from frame_ros.evaluation.scene_trials.recording import RecordOptions
+from frame_ros.evaluation.scene_trials.recording import RecordOptions, TrialRecording
 from frame_ros.scenes.run_options import SceneRunOptions
 
 if TYPE_CHECKING:
@@ -95,6 +97,33 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
         return INTERRUPTED
     print(summary(scenes, results, time.monotonic() - begun))
     return 0 if any(result.is_valid for result in results) else 1
+
+
+@contextmanager
+def evaluating(
+    args: argparse.Namespace, policy: TrialPolicyOptions, run: SceneRunOptions
+) -> Iterator[tuple[Progress, Callable[[Sequence[Scene]], Iterator[TrialResult]]]]:
+    """Yields a progress bar, and what runs scenes `--repeats` times in the processes of a search.
+
+    Raises:
+        FrameRosError: the policy could not be made.
+    """
+    from frame_ros.evaluation.scene_trials.campaign import plan
+    from frame_ros.evaluation.scene_trials.pool import TrialPool
+
+    chosen = from_arguments(CampaignOptions, args)
+    folder = Path(args.output).expanduser()
+    recording = TrialRecording.of(folder, from_arguments(RecordOptions, args), policy)
+    with (
+        Progress('scenes', args.quiet) as bar,
+        recording.marked() if recording else nullcontext(),
+        TrialPool(policy, run, chosen.processes, chosen.trial_time_limit, recording) as pool,
+    ):
+
+        def evaluate(scenes: Sequence[Scene]) -> Iterator[TrialResult]:
+            return (result for _, result in pool.run(plan(scenes, chosen.repeats)))
+
+        yield bar, evaluate
 
 
 def summary(scenes: Sequence[Scene], results: Sequence[TrialResult], passed: float) -> str:

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import input_file
 from frame_ros.cli.metrics import format_table
-from frame_ros.cli.progress import Progress
-from frame_ros.cli.scenes.runs import CampaignOptions
+from frame_ros.cli.scenes.runs import evaluating
 from frame_ros.cli.scenes.worlds import robot_of, start_of
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
@@ -28,7 +26,6 @@ from frame_ros.scenes.other_worlds.names import OURS
 from frame_ros.scenes.run_options import SceneRunOptions
 
 if TYPE_CHECKING:
-    from frame_ros.evaluation.scene_trials.result import TrialResult
     from frame_ros.scenes.description.scene import Scene
     from frame_ros.scenes.search.coverage import OperatorCoverage
 
@@ -77,9 +74,7 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
 
 
 def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
-    from frame_ros.evaluation.scene_trials.campaign import plan, settings_of
-    from frame_ros.evaluation.scene_trials.pool import TrialPool
-    from frame_ros.evaluation.scene_trials.recording import RecordOptions, TrialRecording
+    from frame_ros.evaluation.scene_trials.campaign import settings_of
     from frame_ros.evaluation.scene_trials.search.study import search
 
     if args.output is None:
@@ -93,22 +88,9 @@ def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     policy = evolved(from_arguments(TrialPolicyOptions, args), seed=0)
     # The search has checked each scene by its own limits.
     runs = evolved(from_arguments(SceneRunOptions, args), is_checked=False)
-    campaign = from_arguments(CampaignOptions, args)
     policy.check(chosen.robot)
-    folder = Path(args.output).expanduser()
-    recording = TrialRecording.of(folder, from_arguments(RecordOptions, args), policy)
     try:
-        with (
-            Progress('scenes', args.quiet) as bar,
-            recording.marked() if recording else nullcontext(),
-            TrialPool(
-                policy, runs, campaign.processes, campaign.trial_time_limit, recording
-            ) as pool,
-        ):
-
-            def evaluate(scenes: Sequence[Scene]) -> Iterator[TrialResult]:
-                return (result for _, result in pool.run(plan(scenes, chosen.repeats)))
-
+        with evaluating(args, policy, runs) as (bar, evaluate):
             found = search(
                 chosen, evaluate, args.output, settings_of(policy, runs),
                 from_arguments(SceneLimits, args), robot, start,

@@ -45,11 +45,16 @@ def robot_of(world: str, source: str) -> SceneRobot:
     return scene_world(world).robot(source)
 
 
-def world_of(scene: Scene) -> str:
-    """Returns the world that a scene is of, by its task and the names in it."""
+def of_another(scene: Scene, world: str) -> str:
+    """Returns of which world a scene is, and what to do, where that is neither ours nor the one in
+    which it is to run; '': it is.
+    """
     from frame_ros.scenes.other_worlds.worlds import world_of
 
-    return world_of(scene)
+    if (own := world_of(scene)) in (OURS, world):
+        return ''
+    named = 'if it is not, call its light, camera or target something else'
+    return f'of the world {own}, give --world {own}; {named}'
 
 
 def problem_in(world: str, scene: Scene) -> str:

@@ -7,8 +7,9 @@ import pytest
 from attrs import evolve
 
 from frame_ros.robots.shapes.link_shapes import box, placed
+from frame_ros.sensing.proximity.depth import padding_kernels, surface_kernels
 from frame_ros.sensing.proximity.depth.camera import DepthCamera
-from frame_ros.sensing.proximity.depth.detector import FOLLOWED, DepthProximity
+from frame_ros.sensing.proximity.depth.detector import FOLLOWED, DepthProximity, compile_loops
 from frame_ros.sensing.proximity.depth.options import DepthOptions
 
 CAMERA = DepthCamera(161, 161, 200.0, 200.0, 80.0, 80.0)
@@ -82,3 +83,17 @@ def test_the_surface_and_the_crop_hold_in_the_padding_too():
     found = reading(depth, below)
     assert found.points_on_obstacle[0, 1] > 0.1 and (y * Z > 0.1).any()
     assert found.distance == pytest.approx(0.02, abs=0.006)
+
+
+@pytest.mark.parametrize('kind', [np.uint16, np.float32])
+def test_the_first_obstacle_in_the_padding_needs_no_compilation(kind, monkeypatch):
+    follow, calls = padding_kernels.follow, []
+    monkeypatch.setattr(padding_kernels, 'follow', lambda *given: calls.append(follow(*given)))
+    compile_loops()
+    assert len(calls) == 2  # for both kinds of image
+    before = [list(each.signatures) for each in (follow, surface_kernels.settle)]
+    depth = picture(0.02, kind)
+    depth.flags.writeable = False  # as an image that is a view of a message's bytes
+    reading(depth)
+    assert len(calls) == 3
+    assert [list(each.signatures) for each in (follow, surface_kernels.settle)] == before

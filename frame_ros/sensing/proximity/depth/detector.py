@@ -225,8 +225,11 @@ def compile_loops() -> float:
     camera = DepthCamera(33, 33, 33.0, 33.0, 16.0, 16.0)
     shapes = placed('a', [sphere(0.1, [0.0, 0.0, 0.5])])
     proximity = DepthProximity(camera, DepthOptions(surface_height=-1.0))
-    for image in (np.full((33, 33), 900, np.uint16), np.full((33, 33), 0.9, np.float32)):
+    for kind, metre in ((np.uint16, 1000), (np.float32, 1.0)):
+        image = np.full((33, 33), 0.9 * metre, kind)
         image[4:29, 28] = 0.55 * image[0, 0]  # something thin, clear of the ball
+        proximity.measure(image, shapes, np.eye(3), np.zeros(3))
+        image[:] = 0.4 * metre  # a wall at the ball, which is followed into the padding
         proximity.measure(image, shapes, np.eye(3), np.zeros(3))
     proximity.points(image, shapes, np.eye(3), np.zeros(3))
     compile_drawing()

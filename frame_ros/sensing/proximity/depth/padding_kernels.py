@@ -16,6 +16,7 @@ import numpy as np
 
 from frame_ros.sensing.proximity.depth import kernels
 from frame_ros.sensing.proximity.depth.compiled import compiled
+from frame_ros.sensing.proximity.depth.surface_kernels import pixel_of
 
 REACH = 40  # pixels on either side of the first one in which a surface is followed
 NEIGHBOURS = 5  # of 8 that a pixel needs at about its depth: those along a straight edge have them
@@ -36,11 +37,9 @@ def follow(image, whole, scale, x, y, shapes, owners, support, core, chosen, fou
     seen = np.empty((side, side), np.bool_)
     places = np.empty((side * side, 2), np.int64)
     for link in range(len(found)):
-        z = found[link, 3]
-        if not (chosen[link] and z > 0.0):
+        if not (chosen[link] and found[link, 3] > 0.0):
             continue
-        column = int(np.rint((found[link, 1] / z - x[0]) / (x[1] - x[0])))
-        row = int(np.rint((found[link, 2] / z - y[0]) / (y[1] - y[0])))
+        row, column = pixel_of(found, link, x, y)
         least = found[link, 0]
         _follow(image, whole, scale, x, y, shapes, owners, support, core, link, row, column, seen,
                 places, found)  # fmt: skip

@@ -24,6 +24,15 @@ RIDGE = 1e-3  # share of the pixels, that keeps a fit along a single line from t
 
 
 @compiled
+def pixel_of(found, link, x, y):
+    """Returns row and column of the pixel that found[link] has its point from."""
+    z = found[link, 3]
+    row = int(np.rint((found[link, 2] / z - y[0]) / (y[1] - y[0])))
+    column = int(np.rint((found[link, 1] / z - x[0]) / (x[1] - x[0])))
+    return row, column
+
+
+@compiled
 def settle(image, scale, x, y, shapes, owners, support, chosen, found):
     """Moves the point of each link along its ray onto the plane through its neighbours.
 
@@ -33,11 +42,9 @@ def settle(image, scale, x, y, shapes, owners, support, chosen, found):
         found: (L, 7) as of `kernels.find_nearest`; renewed.
     """
     for link in range(len(found)):
-        z = found[link, 3]
-        if not (chosen[link] and z > 0.0):
+        if not (chosen[link] and found[link, 3] > 0.0):
             continue
-        column = int(np.rint((found[link, 1] / z - x[0]) / (x[1] - x[0])))
-        row = int(np.rint((found[link, 2] / z - y[0]) / (y[1] - y[0])))
+        row, column = pixel_of(found, link, x, y)
         depth = _on_plane(image, row, column, support)
         if depth > 0.0:
             z = depth * scale
