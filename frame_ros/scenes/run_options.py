@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from frame_ros.core.options import option, options
-from frame_ros.scenes.other_worlds.names import OURS, WORLD_NAMES
+from frame_ros.scenes.world_names import OURS, WORLD_NAMES
 
 RATES = (10.0, 250.0)  # Hz, of control steps
 

@@ -22,8 +22,7 @@ from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.scenes.description.scene import Scene, SceneObject
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.setting import Setting, setting
-from frame_ros.scenes.other_worlds.names import OURS
-from frame_ros.scenes.other_worlds.worlds import scene_world, world_of
+from frame_ros.scenes.other_worlds.worlds import scene_world
 from frame_ros.scenes.recording.details import EpisodeDetails
 from frame_ros.scenes.rollout_loop import Answer, RolloutLoop, StepListener, UnusableActionsError
 from frame_ros.scenes.rollout_record import RolloutRecord
@@ -33,6 +32,7 @@ from frame_ros.scenes.simulation.episode_states import StateRecorder
 from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
 from frame_ros.scenes.simulation.task import REST_SPEED, REST_TIME, TaskState
 from frame_ros.scenes.tasks.rules import OWN_RULE, RULES, StepOutcomes, is_success, judge
+from frame_ros.scenes.world_names import OURS
 
 OT_TASKS = {'pick_up': 'pick', 'move_near': 'move', 'put_on': 'put_on', 'put_in': 'put_in'}
 TRANSPORTS = ('aiohttp', 'grpc', 'httpcore', 'httpx', 'requests', 'urllib3', 'websockets', 'zmq')
@@ -99,8 +99,8 @@ def run_scene(
 
 def scene_problem(scene: Scene, world: str = OURS) -> str:
     """Returns the constraint that a scene breaks, in words; '': it keeps all."""
-    if (own := world_of(scene)) not in (OURS, world):
-        return f'is of the world {own} by its names, and does not run in {world}'
+    if scene.world not in (OURS, world):
+        return f'is of the world {scene.world}, and does not run in {world}'
     try:
         broken = check_scene(scene, _setting(world, scene.robot, scene.task.kind))
     except FrameRosError as error:

@@ -180,5 +180,5 @@ def test_scenes_of_another_world_are_not_called_wrong_and_the_world_is_named(tmp
     command = ['scenes', 'run', str(other), '--output', str(folder), '--processes', '0', '-q']
     assert main(command) == 1
     assert (
-        '1 x is of the world so101-lift by its names, and does not run' in capsys.readouterr().out
+        '1 x is of the world so101-lift, and does not run in frame_ros' in capsys.readouterr().out
     )

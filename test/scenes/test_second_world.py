@@ -21,14 +21,13 @@ from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.trial import trial_with_episode
 from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
 from frame_ros.robots import load_robot
-from frame_ros.scenes.description.files import write_scenes
+from frame_ros.scenes.description.files import read_scenes, write_scenes
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.generator import generate, scene_from
 from frame_ros.scenes.other_worlds.environment import model_file
 from frame_ros.scenes.other_worlds.nominal import own_world, world_setting
 from frame_ros.scenes.other_worlds.operators import applicable_operators
 from frame_ros.scenes.other_worlds.world import LiftSimulation
-from frame_ros.scenes.other_worlds.worlds import world_of
 from frame_ros.scenes.other_worlds.writing import write_model
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.scene_rollout import SceneRollout
@@ -139,7 +138,7 @@ def test_scenes_of_our_world_are_wrong_there(tmp_path, capsys):
     assert 'so101-lift cannot hold it: its task is pick_up target' in capsys.readouterr().out
     write_scenes(file, [own_world().scene])
     assert main(['scenes', 'check', str(file), '--world', 'so101-lift']) == 0
-    assert world_of(own_world().scene) == 'so101-lift'
+    assert own_world().scene.world == read_scenes(file)[0].world == 'so101-lift'
 
 
 def test_scene_that_the_world_cannot_hold_is_refused(tmp_path):

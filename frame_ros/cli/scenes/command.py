@@ -23,9 +23,9 @@ from frame_ros.evaluation.scene_trials.search.breaking_study import BreakingOpti
 from frame_ros.evaluation.scene_trials.search.search_options import SearchOptions
 from frame_ros.scenes.cards.mat import MatOptions
 from frame_ros.scenes.generation.limits import SceneLimits
-from frame_ros.scenes.other_worlds.names import OURS
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.tasks.kinds import TASKS
+from frame_ros.scenes.world_names import OURS
 
 if TYPE_CHECKING:
     from frame_ros.scenes.description.scene import Scene

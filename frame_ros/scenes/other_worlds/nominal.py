@@ -29,6 +29,7 @@ from frame_ros.scenes.generation.setting import setting as robot_setting
 from frame_ros.scenes.other_worlds.environment import ROBOT, TARGET, make_environment, model_file
 from frame_ros.scenes.simulation.engine import load_mujoco
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
+from frame_ros.scenes.world_names import SO101_LIFT
 
 FLOOR = 'floor'
 TASK = 'pick_up'
@@ -69,7 +70,7 @@ def own_world() -> OwnWorld:
     size = model.vis.global_.offwidth, model.vis.global_.offheight
     cameras = tuple(_camera(model, data, i, size) for i in range(model.ncam))
     scene = Scene(
-        name='nominal', robot=ROBOT, task=SceneTask(kind=TASK, target=TARGET),
+        name='nominal', robot=ROBOT, world=SO101_LIFT, task=SceneTask(kind=TASK, target=TARGET),
         instruction=f'pick up {TARGET}', objects=(cube,), table=_table(mj, spec),
         lights=tuple(_light(model, data, i) for i in range(model.nlight)), cameras=cameras,
         sensors={name: SensorFault() for name in (*(c.name for c in cameras), JOINT_STATES)},

@@ -11,12 +11,12 @@ import attrs
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.scenes.description.scene import Scene
-from frame_ros.scenes.other_worlds.environment import CAMERA, PACKAGE, ROBOT, TARGET
-from frame_ros.scenes.other_worlds.names import OURS, SO101_LIFT
-from frame_ros.scenes.other_worlds.nominal import TASK, light_name, own_world
+from frame_ros.scenes.other_worlds.environment import PACKAGE, ROBOT
+from frame_ros.scenes.other_worlds.nominal import own_world
 from frame_ros.scenes.other_worlds.world import LiftSimulation
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
+from frame_ros.scenes.world_names import OURS, SO101_LIFT
 
 
 @attrs.frozen
@@ -49,21 +49,6 @@ WORLDS = {
     OURS: SceneWorld("this package's own", _our_robot, SceneSimulation),
     SO101_LIFT: SceneWorld(f'SO101PickCube-v0 of {PACKAGE}', _lift_robot, LiftSimulation),
 }
-
-
-def world_of(scene: Scene) -> str:
-    """Returns the world that a scene is of, by its task and the names in it. No world need be
-    installed.
-    """
-    names = [each.name for part in (scene.lights, scene.cameras) for each in part or ()]
-    lights, cameras = names[: len(scene.lights or ())], names[len(scene.lights or ()) :]
-    is_lift = (
-        (scene.robot, scene.task.kind, scene.task.target) == (ROBOT, TASK, TARGET)
-        and bool(lights)
-        and lights == [light_name(index) for index in range(len(lights))]
-        and cameras == [CAMERA]
-    )
-    return SO101_LIFT if is_lift else OURS
 
 
 def scene_world(name: str) -> SceneWorld:

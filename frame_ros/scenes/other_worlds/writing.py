@@ -17,11 +17,11 @@ from frame_ros.robots import load_robot
 from frame_ros.scenes.description.scene import BASE, Scene, SceneObject, TableTop
 from frame_ros.scenes.description.shapes import MESH
 from frame_ros.scenes.other_worlds.environment import ROBOT, TARGET, model_file
-from frame_ros.scenes.other_worlds.names import SO101_LIFT
 from frame_ros.scenes.other_worlds.nominal import FLOOR, TASK, light_name, own_world
 from frame_ros.scenes.simulation.engine import load_mujoco
 from frame_ros.scenes.simulation.scene_model import set_table, shape_parts
 from frame_ros.scenes.simulation.scene_robot import scene_robot
+from frame_ros.scenes.world_names import SO101_LIFT
 
 TABLE = 'table'  # body of the floor, as the simulator calls what objects stand on
 

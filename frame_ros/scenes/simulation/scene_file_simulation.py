@@ -19,6 +19,7 @@ from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
 from frame_ros.scenes.simulation.task import TaskState
 from frame_ros.scenes.tasks.rules import is_success
+from frame_ros.scenes.world_names import OURS
 
 Array = NDArray[np.float64]
 FRAME, JUDGEMENT = 0.1, 0.5  # s between two frames of the task's rules, and two judgements
@@ -104,13 +105,15 @@ class SceneFileSimulation:
             cameras: that every scene must have.
 
         Raises:
-            SetupError: a scene is of another robot, or lacks a camera.
+            SetupError: a scene is of another robot or world, or lacks a camera.
             FrameRosError: as of SceneSimulation.
         """
         found = scene_robot(robot)
         for each in scenes:
             if scene_robot(each.robot).name != found.name:
                 raise SetupError(f'the scene {each.name} is of {each.robot}, the robot is {robot}')
+            if each.world != OURS:
+                raise SetupError(f'the scene {each.name} is of the world {each.world}, not {OURS}')
             names = [camera.name for camera in each.cameras or ()]
             if lacking := [name for name in cameras if name not in names]:
                 raise SetupError(

@@ -166,3 +166,5 @@ def test_scenes_that_cannot_be_run_are_refused_and_the_one_before_stays():
         SceneFileSimulation((SCENES[0],), 'fr3')
     with pytest.raises(SetupError, match='has no camera top'):
         SceneFileSimulation((SCENES[0],), 'so101', 0, ('top',))
+    with pytest.raises(SetupError, match='is of the world so101-lift, not frame_ros'):
+        SceneFileSimulation((attrs.evolve(SCENES[0], world='so101-lift'),), 'so101')
