@@ -32,11 +32,11 @@ from frame_ros.metrics import wilson_interval
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.generation.generator import generate, scene_from
 from frame_ros.scenes.generation.setting import setting
-from frame_ros.scenes.world_names import OURS, SO101_LIFT
 from frame_ros.scenes.other_worlds.nominal import own_world
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.scenes.tasks.rules import OWN_RULE
+from frame_ros.scenes.world_names import OURS, SO101_LIFT
 
 PLACE = 'target_position'
 # Operator and its fixed dimensions; {}: the nominal level. Light and cameras change nothing for a
