@@ -200,6 +200,19 @@ def test_diverged_world_is_no_failure_of_the_policy(monkeypatch, tmp_path):
     assert found.outcomes == {}
 
 
+def test_joint_states_and_contacts_follow_the_motion_of_the_world():
+    simulation = LiftSimulation(own_world().scene)
+    before, aim = simulation.joint_state().positions, simulation.targets + 0.3
+    assert simulation.contacts() == []
+    simulation.step(aim, 60)
+    after = simulation.joint_state()
+    assert (np.abs(after.positions - before) > 0.05).all()
+    assert np.array_equal(after.positions, simulation.data.qpos[simulation._qpos])
+    simulation.reset()
+    assert np.array_equal(simulation.joint_state().positions, before)
+    simulation.close()
+
+
 def test_world_draws_its_own_pictures_late_ones_as_they_were(monkeypatch):
     simulation = LiftSimulation(own_world().scene)
     picture = simulation.draw('front').rgb

@@ -95,10 +95,8 @@ class LiftSimulation(SceneSimulation):
         """Advances as `SceneSimulation.step`, by the environment's step."""
         now = self.data.ctrl.copy() if targets is None else self._checked(targets)
         is_success = self.environment.advance(now, steps)
-        self._derive()
-        self._read = None
+        self._look_again()
         self._note(is_success)
-        self.problem = self.problem or self.divergence()
 
     def _note(self, is_success: bool) -> None:
         cube = self.data.body(TARGET).xpos

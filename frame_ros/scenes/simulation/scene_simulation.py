@@ -74,6 +74,8 @@ class SceneSimulation(RobotSimulation):
             robot = attrs.evolve(robot, timestep=timestep)
         super().__init__(robot)
         self.scene, self.problem = scene, ''
+        self._read: list[Contact] | None = None
+        self._joints: JointReadings | None = None
         self._attach(self._build_model(scene, robot), scene.task.target)
         self._sizes = {c.name: (c.width or 320, c.height or 240) for c in scene.cameras or ()}
         self._goal_rise = self._rise(scene.receptacle) if scene.receptacle else 0.0
@@ -105,10 +107,8 @@ class SceneSimulation(RobotSimulation):
         if not self.problem:
             self._settle()
         self.data.time = 0.0
-        self._derive()
         self._contacts.reset()
-        self._read: list[Contact] | None = None
-        self._joints: JointReadings | None = None
+        self._look_again()
         self._start = self.object_pose()
 
     def _overlap(self) -> str:
@@ -184,6 +184,10 @@ class SceneSimulation(RobotSimulation):
         if targets is not None:
             self.data.ctrl[self._actuators] = self._checked(targets)
         self._advance(steps)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """After any motion: derives everything again, and sets `problem` if it has diverged."""
         self._derive()
         self._read = self._joints = None
         self.problem = self.problem or self.divergence()
