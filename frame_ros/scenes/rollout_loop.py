@@ -181,7 +181,7 @@ class RolloutLoop:
             'position': position,
             'orientation': orientation,
             'action': action,
-            'distance': scene.least_distance(),
+            'places': scene.places(),
             'object': observation.poses['object'],
             'goal': observation.poses['goal'],
         }
@@ -202,7 +202,8 @@ class RolloutLoop:
         if kind is not None:
             events.append(replace(start, stamp=end, type=kind))
         events.append(replace(start, stamp=end, type=EventType.END, outcome=outcome))
-        return Episode(Path(), name, dict(attributes), events, record.streams(), {})
+        streams = record.streams(self.simulation.least_distances)
+        return Episode(Path(), name, dict(attributes), events, streams, {})
 
 
 def check_rate(rate: float, timeout: float) -> None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 from frame_ros.scenes.simulation.contacts import Contact
 from frame_ros.sensing.contact.grasp import GraspOptions
 
-COLUMNS = ('joints', 'efforts', 'position', 'orientation', 'action', 'distance', 'object', 'goal')
+COLUMNS = ('joints', 'efforts', 'position', 'orientation', 'action', 'places', 'object', 'goal')
 NAN = float('nan')
 GRASP = GraspOptions(source='contact')
 
@@ -40,7 +40,7 @@ GRASP = GraspOptions(source='contact')
 class RolloutRecord:
     """The streams of one episode, growing. Stamps are ns. A step's `rows` are COLUMNS -> value:
     joints, action (D,) rad, efforts (D,) N m, position (3,) m and orientation (4,) xyzw of the TCP,
-    distance m, object and goal (7,).
+    places (G, 12) of a simulation, object and goal (7,).
     """
 
     def __init__(self, joint_names: Sequence[str], fingerprint: FingerprintText) -> None:
@@ -103,9 +103,13 @@ class RolloutRecord:
         values.update(sample_values(flat, values['sample_count'], *inference.actions.shape))
         self._inferences.append((observation.stamp, values))
 
-    def streams(self) -> dict[str, Stream]:
-        """Role -> Stream."""
-        rows = {name: np.array(values) for name, values in self._rows.items()}
+    def streams(self, distances: Callable[[list[Any]], NDArray[np.float64]]) -> dict[str, Stream]:
+        """Role -> Stream.
+
+        Args:
+            distances: places of all steps -> (T,) m.
+        """
+        rows = {name: np.array(values) for name, values in self._rows.items() if name != 'places'}
         joints, action = (_joint_values(self._names, rows[name]) for name in ('joints', 'action'))
         joints.update(efforts=rows['efforts'], efforts_count=joints['positions_count'])
         pose = {'position': rows['position'], 'orientation': rows['orientation']}
@@ -114,7 +118,7 @@ class RolloutRecord:
             'inference': self._inference_stream(),
             'contact': self._stream('contact', self._contact_values()),
             'grasp': decided_grasp(contacts, GRASP, self._stamps[:1]),
-            'proximity': self._stream('proximity', {'distance': rows['distance']}),
+            'proximity': self._stream('proximity', {'distance': distances(self._rows['places'])}),
             'object': self._stream('object', _target_values(rows['object'])),
             'goal': self._stream('goal', _target_values(rows['goal'])),
             'pose': self._stream('pose', pose),

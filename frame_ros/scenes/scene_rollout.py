@@ -88,7 +88,7 @@ def run_scene(
     if run.is_checked and (problem := scene_problem(scene, run.world)):
         return _not_run(problem)
     try:
-        rollout = SceneRollout(scene, run, instruction, details)
+        rollout = SceneRollout(scene, run, instruction, details, bool(policy.cameras))
     except FrameRosError as error:
         return _not_run(f'cannot be simulated: {error}')
     try:
@@ -125,8 +125,12 @@ class SceneRollout(RolloutLoop):
         run: SceneRunOptions,
         instruction: str | None = None,
         details: EpisodeDetails | None = None,
+        is_drawn: bool = True,
     ) -> None:
         """Builds the scene.
+
+        Args:
+            is_drawn: False: no policy that runs in it wants pictures.
 
         Raises:
             FrameRosError: as of `SceneSimulation`.
@@ -137,7 +141,7 @@ class SceneRollout(RolloutLoop):
         self.scene, self._run, self._has_run = scene, run, False
         self._details = details
         self.instruction = (scene.instruction or '') if instruction is None else instruction
-        self.simulation = world.simulation(scene, robot, self.timestep)
+        self.simulation = world.simulation(scene, robot, self.timestep, is_drawn)
         self.settings = self._settings(OT_TASKS[scene.task.kind])
         self._looked = max(1, round(LOOKED * run.rate))
         # The last frames that decide whether something is at rest, and the first.

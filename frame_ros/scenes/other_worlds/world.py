@@ -51,20 +51,25 @@ class LiftSimulation(SceneSimulation):
     environment: Any
 
     def __init__(
-        self, scene: Scene, robot: SceneRobot | None = None, timestep: float | None = None
+        self,
+        scene: Scene,
+        robot: SceneRobot | None = None,
+        timestep: float | None = None,
+        is_drawn: bool = True,
     ) -> None:
         """Builds the scene in the world and settles it.
 
         Args:
             robot: None: the world's.
             timestep: s, of the physics; None: the world's own.
+            is_drawn: as of SceneSimulation; its model is the same.
 
         Raises:
             MissingExtraError: the package is not installed.
             ValueRangeError: the world cannot hold the scene; otherwise as of SceneSimulation.
         """
         self.own_times: dict[str, float] = {}
-        super().__init__(scene, robot or own_world().robot, timestep)
+        super().__init__(scene, robot or own_world().robot, timestep, is_drawn)
 
     def _build_model(self, scene: Scene, robot: SceneRobot) -> mujoco.MjModel:
         with tempfile.TemporaryDirectory() as folder:

@@ -26,12 +26,12 @@ class SceneWorld:
     Attributes:
         text: what it is.
         robot: name of a scene's robot -> the robot there, with its table.
-        simulation: scene, robot, s of a timestep -> the scene in it.
+        simulation: scene, robot, s of a timestep, whether it is drawn -> the scene in it.
     """
 
     text: str
     robot: Callable[[str], SceneRobot]
-    simulation: Callable[[Scene, SceneRobot, float], SceneSimulation]
+    simulation: Callable[[Scene, SceneRobot, float, bool], SceneSimulation]
 
 
 def _lift_robot(source: str) -> SceneRobot:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import mujoco
 
 FINGER_LINKS = SO101.finger_links
+ELLIPTIC = 1  # mjCONE_ELLIPTIC
 _LEAST_FORCE = 1e-6  # N; below, the geoms are close without pressing
 # (link, other) -> (N, 3) positions m, normals from other to link, forces N on the link
 Groups = dict[tuple[str, str], tuple[NDArray, ...]]
@@ -133,12 +134,17 @@ class ContactTruth:
         return {pair: (positions[at], normals[at], forces[at]) for pair, at in rows.items()}
 
     def _candidates(self, data: mujoco.MjData) -> list[tuple[int, list[int]]]:
-        """Returns the indices of the contacts of the robot, with the bodies of both geoms."""
+        """Returns the indices of the contacts of the robot that may press, with the bodies of both
+        geoms.
+        """
         if not data.ncon:
             return []
-        bodies = self._model.geom_bodyid[data.contact.geom].tolist()
         own = self._links
-        return [(i, pair) for i, pair in enumerate(bodies) if pair[0] in own or pair[1] in own]
+        return [
+            (i, pair)
+            for i, (pair, force) in enumerate(pressing(self._model, data))
+            if force and (pair[0] in own or pair[1] in own)
+        ]
 
     def _robot_side(self, first: int, second: int) -> tuple[str, str, float] | None:
         """Returns (link, other, sign), the sign from MuJoCo's order to other-to-link."""
@@ -210,6 +216,25 @@ class ContactTruth:
         if other in self._link_names:
             return False, 'two links of the robot'
         return False, f'{other} is not to be touched'
+
+
+def pressing(model: mujoco.MjModel, data: mujoco.MjData) -> list[tuple[list[int], float]]:
+    """Returns for each contact of a state the bodies of both geoms, and its normal force, N; 0: it
+    does not press.
+    """
+    contact = data.contact
+    bodies = model.geom_bodyid[contact.geom].tolist()
+    if model.opt.cone == ELLIPTIC or not data.ncon:
+        rows = contact.efc_address
+        forces = (
+            np.where(rows >= 0, data.efc_force[rows], 0.0) if data.nefc else np.zeros(len(rows))
+        )
+        return list(zip(bodies, forces.tolist(), strict=True))
+    engine, force, found = load_mujoco(), np.zeros(6), []
+    for index, pair in enumerate(bodies):
+        engine.mj_contactForce(model, data, index, force)
+        found.append((pair, float(force[0])))
+    return found
 
 
 def _torque(positions: NDArray[np.float64], forces: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,10 @@ from frame_ros.sensing.proximity.link_distances import DistanceReading
 
 if TYPE_CHECKING:
     import mujoco
+
+
+FAR = 9.0  # m; distances beyond are not told apart
+BATCH = 256  # frames
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,8 @@ class DistanceTruth:
         ]
         self._half_sizes = model.geom_aabb[self._obstacle_geoms, 3:]
         self._centres = model.geom_aabb[self._obstacle_geoms, :3]
+        self._every = np.concatenate((self._link_geoms, self._obstacle_geoms))
+        self._scratch: mujoco.MjData | None = None
         self._radii = model.geom_rbound[self._link_geoms][:, None]
 
     def _collision_geoms(self, body: int) -> NDArray[np.int64]:
@@ -97,7 +104,7 @@ class DistanceTruth:
                 row, column = divmod(place, columns)
                 geom, obstacle = geoms[row], self._obstacle_geoms[column]
                 found = self._mj.mj_geomDistance(
-                    self._model, data, geom, obstacle, best if best < 9 else 9.0, segment
+                    self._model, data, geom, obstacle, best if best < FAR else FAR, segment
                 )
                 if found < best:
                     best = max(float(found), 0.0)
@@ -110,30 +117,66 @@ class DistanceTruth:
             link_points, link_obstacles,
         )  # fmt: skip
 
-    def least(self, data: mujoco.MjData) -> float:
-        """The least of the distances that `read` has, m, in less time."""
-        bounds, columns, best = self._bounds(data).ravel(), len(self._obstacle_geoms), np.inf
-        place = int(bounds.argmin())
-        while bounds[place] < best:
-            row, column = divmod(place, columns)
-            found = self._mj.mj_geomDistance(
-                self._model, data, self._link_geoms[row], self._obstacle_geoms[column],
-                best if best < 9 else 9.0, None,
-            )  # fmt: skip
-            best = min(best, max(float(found), 0.0))
-            bounds[place] = np.inf
-            place = int(bounds.argmin())
-        return float(best)
+    def places(self, data: mujoco.MjData) -> NDArray[np.float64]:
+        """Returns (G, 12) where the geoms are, for `leasts`."""
+        every = self._every
+        return np.concatenate((data.geom_xpos[every], data.geom_xmat[every]), axis=1)
+
+    def leasts(self, places: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Returns (T,) m, at each of the `places` the least of the distances that `read` has; in
+        much less time than one by one.
+        """
+        if not len(places):
+            return np.zeros(0)
+        poses = np.array(places)
+        if self._scratch is None:
+            self._scratch = self._mj.MjData(self._model)
+        data, every, count = self._scratch, self._every, len(self._link_geoms)
+        pair, found = 0, np.empty(len(poses))
+        for first in range(0, len(poses), BATCH):
+            batch = poses[first : first + BATCH]
+            bounds = self._lower_bounds(batch[:, :count, :3], batch[:, count:])
+            bounds = bounds.reshape(len(batch), -1)
+            for frame, (pose, own) in enumerate(zip(batch, bounds, strict=True)):
+                data.geom_xpos[every], data.geom_xmat[every] = pose[:, :3], pose[:, 3:]
+                # The nearest pair is mostly that of the frame before.
+                best = self._distance(data, pair, np.inf)
+                own[pair] = np.inf
+                for place in np.flatnonzero(own < best).tolist():
+                    if own[place] < best:
+                        distance = self._distance(data, place, best)
+                        if distance < best:
+                            best, pair = distance, place
+                found[first + frame] = best
+        return found
+
+    def _distance(self, data: mujoco.MjData, pair: int, limit: float) -> float:
+        """m between a geom of a link and an obstacle's; `limit` or more: not less than that."""
+        row, column = divmod(pair, len(self._obstacle_geoms))
+        return max(0.0, self._mj.mj_geomDistance(
+            self._model, data, self._link_geoms[row], self._obstacle_geoms[column],
+            limit if limit < FAR else FAR, None,
+        ))  # fmt: skip
 
     def _bounds(self, data: mujoco.MjData) -> NDArray[np.float64]:
-        """Returns (geoms of the links, obstacles) m, lower bounds of distances. A bound is the
-        distance from the robot geom's centre to the obstacle's bounding box, less the geom's
-        bounding radius.
+        """Returns (geoms of the links, obstacles) m, lower bounds of distances."""
+        places, count = self.places(data)[None], len(self._link_geoms)
+        return self._lower_bounds(places[:, :count, :3], places[:, count:])[0]
+
+    def _lower_bounds(
+        self, links: NDArray[np.float64], obstacles: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Returns (T, geoms of the links, obstacles) m. A bound is the distance from the robot
+        geom's centre to the obstacle's bounding box, less the geom's bounding radius.
+
+        Args:
+            links: (T, geoms, 3) m.
+            obstacles: (T, obstacles, 12), places and rotations.
         """
-        places, rotations = data.geom_xpos, data.geom_xmat[self._obstacle_geoms].reshape(-1, 3, 3)
-        offsets = places[self._link_geoms] - places[self._obstacle_geoms][:, None]
+        rotations = obstacles[..., 3:].reshape(*obstacles.shape[:2], 3, 3)
+        offsets = links[:, None] - obstacles[:, :, None, :3]
         outside = np.abs(offsets @ rotations - self._centres[:, None])
         outside -= self._half_sizes[:, None]
         np.maximum(outside, 0.0, out=outside)
-        outside *= outside
-        return np.asarray(np.sqrt(outside.sum(axis=2)).T - self._radii)
+        distances = np.sqrt(np.einsum('...i,...i', outside, outside))
+        return np.asarray(distances.swapaxes(1, 2) - self._radii)

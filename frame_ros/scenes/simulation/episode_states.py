@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError
 from frame_ros.scenes.description.scene import Scene
-from frame_ros.scenes.simulation.engine import load_mujoco
+from frame_ros.scenes.simulation.contacts import pressing as pressing_bodies
 from frame_ros.scenes.simulation.scene_robot import SceneRobot
 from frame_ros.scenes.tasks.states import EpisodeStates, ObjectTrack
 
@@ -29,40 +29,32 @@ class StateRecorder:
     """
 
     def __init__(self, model: mujoco.MjModel, scene: Scene, robot: SceneRobot) -> None:
-        self._mj = load_mujoco()
         self._model, self._names = model, [each.name for each in scene.objects]
-        self._bodies = [int(model.body(name).id) for name in self._names]
+        self._bodies = np.array([model.body(name).id for name in self._names])
         self._target = int(model.body(scene.task.target).id)
+        self._place = self._names.index(scene.task.target)
         others = [name for name in (*self._names, TABLE) if name != scene.task.target]
         self._others = {int(model.body(name).id): name for name in others}
         self._fingers = {int(model.body(name).id) for name in robot.finger_links}
         self._robot = _links(model, int(model.body(robot.base_link).id))
-        self._force = np.zeros(6)
         self._frames: list[tuple[float, Array, bool, bool, set[str]]] = []
 
     def record(self, data: mujoco.MjData) -> None:
         """Adds the present state as a frame; once per control step."""
-        poses = np.concatenate(
-            (data.xpos[self._bodies], data.xquat[self._bodies][:, (1, 2, 3, 0)]), axis=1
-        )
+        poses, quaternions = np.empty((len(self._bodies), 7)), data.xquat[self._bodies]
+        poses[:, :3], poses[:, 3:6] = data.xpos[self._bodies], quaternions[:, 1:]
+        poses[:, 6] = quaternions[:, 0]
         pressing: set[int] = set()  # bodies
         pushes: dict[int, Array] = {}  # finger -> N, along the normals, on the target
         if data.ncon:
-            bodies = self._model.geom_bodyid[data.contact.geom].tolist()
-            for index, (first, second) in enumerate(bodies):
-                if self._target not in (first, second):
+            for index, ((first, second), force) in enumerate(pressing_bodies(self._model, data)):
+                if not force or self._target not in (first, second):
                     continue
                 other = second if first == self._target else first
-                is_finger = other in self._fingers
-                if other in pressing and not is_finger:
-                    continue
-                self._mj.mj_contactForce(self._model, data, index, self._force)
-                if not self._force[0]:
-                    continue
                 pressing.add(other)
-                if is_finger:  # the normal points from the first geom to the second
+                if other in self._fingers:  # the normal points from the first geom to the second
                     sign = 1.0 if other == first else -1.0
-                    push = sign * self._force[0] * data.contact[index].frame[:3]
+                    push = sign * force * data.contact[index].frame[:3]
                     pushes[other] = pushes[other] + push if other in pushes else push
         fingers = list(pushes.values())
         is_grasped = any(float(a @ b) < 0 for i, a in enumerate(fingers) for b in fingers[:i])
@@ -82,13 +74,13 @@ class StateRecorder:
 
     def has_moved(self, way: float) -> bool:
         """Returns whether the target is further than a way, m, from where it was first."""
-        index = self._bodies.index(self._target)
+        index = self._place
         offset = self._frames[-1][1][index, :3] - self._frames[0][1][index, :3]
         return bool(offset @ offset > way * way)
 
     def was_still(self, last: int, speed: float) -> bool:
         """Returns whether the target was no faster than a speed, m/s, in one of the last frames."""
-        index = self._bodies.index(self._target)
+        index = self._place
         frames = self._frames[-last - 1 :]
         return any(
             float(np.linalg.norm(now[1][index, :3] - before[1][index, :3]))

@@ -58,6 +58,7 @@ class RobotSimulation(SceneCameras):
         self._actuators = np.array([model.actuator(n).id for n in robot.joint_names])
         self._qpos = np.array([model.joint(n).qposadr[0] for n in robot.joint_names])
         self._dofs = np.array([model.joint(n).dofadr[0] for n in robot.joint_names])
+        self._arm = self._dofs[:-1], model.dof_bodyid[self._dofs[:-1]]
         self.lower, self.upper = model.actuator_ctrlrange[self._actuators].T.copy()
         self._followers = [
             (model.jnt_qposadr[follower], model.jnt_qposadr[leader])
@@ -120,7 +121,7 @@ class RobotSimulation(SceneCameras):
             )
         if not np.isfinite(values).all():
             raise ValueRangeError(f'targets must be finite, not {values.tolist()}')
-        return np.clip(values, self.lower, self.upper)
+        return np.minimum(np.maximum(values, self.lower), self.upper)
 
     def _advance(self, steps: int) -> None:
         """Steps the physics. Results that depend on the positions alone are not computed again for
@@ -159,8 +160,7 @@ class RobotSimulation(SceneCameras):
         data = self.data
         efforts = data.qfrc_actuator[self._dofs]
         if self.robot.has_torque_sensors:
-            arm = self._dofs[:-1]
-            bodies = self.model.dof_bodyid[arm]
+            arm, bodies = self._arm
             efforts[:-1] = np.einsum('ij,ij->i', data.cdof[arm], data.cfrc_int[bodies])
         return JointReadings(data.qpos[self._qpos], data.qvel[self._dofs], efforts)
 
@@ -190,9 +190,13 @@ class RobotSimulation(SceneCameras):
         """Returns the least distance from the watched links to what must not be touched."""
         return self._truth(None).read(self.data)
 
-    def least_distance(self) -> float:
-        """Returns that of `distance` alone, m, in less time."""
-        return self._truth(None).least(self.data)
+    def places(self) -> NDArray[np.float64]:
+        """Returns (G, 12), from which `least_distances` are computed later."""
+        return self._truth(None).places(self.data)
+
+    def least_distances(self, places: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Returns (T,) m: of `distance` the least alone, at T of the `places`."""
+        return self._truth(None).leasts(places)
 
     def distances_of_links(self, obstacles: Sequence[str] | None = None) -> DistanceReading:
         """The true distance of every watched link to the nearest of the named things, with the
@@ -239,5 +243,7 @@ class RobotSimulation(SceneCameras):
         """Returns (7,) position (m) and quaternion xyzw of a body, in the base frame."""
         if body not in self._ids:
             self._ids[body] = int(self.model.body(body).id)
-        index = self._ids[body]
-        return np.concatenate((self.data.xpos[index], self.data.xquat[index, (1, 2, 3, 0)]))
+        index, pose = self._ids[body], np.empty(7)
+        pose[:3], quaternion = self.data.xpos[index], self.data.xquat[index]
+        pose[3:6], pose[6] = quaternion[1:], quaternion[0]
+        return pose

@@ -53,13 +53,18 @@ class SceneSimulation(RobotSimulation):
     """
 
     def __init__(
-        self, scene: Scene, robot: SceneRobot | None = None, timestep: float | None = None
+        self,
+        scene: Scene,
+        robot: SceneRobot | None = None,
+        timestep: float | None = None,
+        is_drawn: bool = True,
     ) -> None:
         """Builds the scene and settles it.
 
         Args:
             robot: None: the scene's.
             timestep: s, of the physics; None: the robot's own.
+            is_drawn: False: nothing will be drawn of it, and it takes less time.
 
         Raises:
             FrameRosError: as of `build_scene_model`.
@@ -76,6 +81,7 @@ class SceneSimulation(RobotSimulation):
         self.scene, self.problem = scene, ''
         self._read: list[Contact] | None = None
         self._joints: JointReadings | None = None
+        self._is_drawn = is_drawn
         self._attach(self._build_model(scene, robot), scene.task.target)
         self._sizes = {c.name: (c.width or 320, c.height or 240) for c in scene.cameras or ()}
         self._goal_rise = self._rise(scene.receptacle) if scene.receptacle else 0.0
@@ -91,7 +97,7 @@ class SceneSimulation(RobotSimulation):
         self.reset()
 
     def _build_model(self, scene: Scene, robot: SceneRobot) -> mujoco.MjModel:
-        return build_scene_model(scene, robot)
+        return build_scene_model(scene, robot, self._is_drawn)
 
     def own_outcomes(self) -> StepOutcomes | None:
         """Returns the steps by a rule of the world's own; None: it has none."""
@@ -155,9 +161,10 @@ class SceneSimulation(RobotSimulation):
         that is too fast or too far; '': it is sound.
         """
         data = self.data
-        # Usually nothing moves fast or is far: the robot's joints and links neither.
-        is_slow = np.abs(data.qvel).max() < FASTEST / 2 and np.abs(data.xpos).max() < FARTHEST
-        if is_slow and math.isfinite(data.qpos.sum()) and not data.warning.number.any():
+        # Usually nothing moves fast or is far, the robot included; NaN is never less.
+        is_slow = data.qvel @ data.qvel < (FASTEST / 2) ** 2
+        is_near = is_slow and np.vdot(data.xpos, data.xpos) < FARTHEST**2
+        if is_near and math.isfinite(data.qpos @ data.qpos) and not data.warning.number.any():
             return ''
         if (numbers := data.warning.number[self._warnings]).any():
             name = WARNINGS[int(numbers.argmax())].removeprefix('mjWARN_')
@@ -238,7 +245,7 @@ class SceneSimulation(RobotSimulation):
     @property
     def is_lost(self) -> bool:
         """True if the target has fallen off the table."""
-        return is_off_table(self.data.body(self._target).xpos, self.robot.table)
+        return is_off_table(self.object_pose(), self.robot.table)
 
     def draw(
         self, camera: str, with_depth: bool = False, state: SceneState | None = None
@@ -249,8 +256,10 @@ class SceneSimulation(RobotSimulation):
             state: of `state`, that is drawn; None: the present one.
 
         Raises:
-            ValueRangeError: the scene has no such camera.
+            ValueRangeError: the scene has no such camera, or is not one that is drawn.
         """
+        if not self._is_drawn:
+            raise ValueRangeError('the scene was built with is_drawn=False: it has no pictures')
         if camera not in self._sizes:
             names = ', '.join(self._sizes) or 'none'
             raise ValueRangeError(f'the scene has no camera {camera!r}; it has {names}')

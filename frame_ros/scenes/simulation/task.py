@@ -69,5 +69,7 @@ class PlacementTask:
 
 def is_off_table(position: np.ndarray, table: Worktable) -> bool:
     """Returns whether a thing whose middle is at a position (3,) m has fallen off a table."""
-    is_off = np.abs(position[:2] - table.centre) > np.array(table.size[:2]) / 2
-    return bool(position[2] < -_OFF_TABLE_DEPTH or (is_off.any() and position[2] < 0.0))
+    x, y, z = position[:3].tolist()
+    is_off = abs(x - table.centre[0]) > table.size[0] / 2
+    is_off = is_off or abs(y - table.centre[1]) > table.size[1] / 2
+    return z < -_OFF_TABLE_DEPTH or (is_off and z < 0.0)
