@@ -42,6 +42,10 @@ class PolicyError(FrameRosError):
     """A policy cannot act on what it was given, or gave something unusable."""
 
 
+class PolicyFailedError(PolicyError):
+    """A policy broke down by its own fault: its code raised, or gave unusable actions."""
+
+
 class CalibrationError(FrameRosError):
     """Nothing can be fitted to the data, or a fitted file does not fit what it is used for."""
 

@@ -12,12 +12,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import FrameRosError
+from frame_ros.core.errors import FrameRosError, PolicyFailedError
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
 from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.known_scene import KnownObject, KnownScene
+from frame_ros.policies.own_failures import is_own_failure
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.scenes.description.scene import Scene, SceneObject
 from frame_ros.scenes.generation.constraints import check_scene
@@ -35,7 +36,6 @@ from frame_ros.scenes.tasks.rules import OWN_RULE, RULES, StepOutcomes, is_succe
 from frame_ros.scenes.world_names import OURS
 
 OT_TASKS = {'pick_up': 'pick', 'move_near': 'move', 'put_on': 'put_on', 'put_in': 'put_in'}
-TRANSPORTS = ('aiohttp', 'grpc', 'httpcore', 'httpx', 'requests', 'urllib3', 'websockets', 'zmq')
 ENDING_RULE = 'paper'  # by whose success an episode ends
 LOOKED = 0.1  # s, between two looks for success
 LEAST_MOVE = 0.01  # m, by which the target has moved or been lifted before any success
@@ -250,12 +250,11 @@ class SceneRollout(RolloutLoop):
         """
         try:
             return call(observation)
-        except (FrameRosError, MemoryError, OSError):
-            raise
         except Exception as error:
-            if _is_of_card(error) or _is_of_way(error):
+            if not is_own_failure(error):
                 raise
-            raise UnusableActionsError(f'{type(error).__name__}: {error}') from error
+            kind = '' if isinstance(error, PolicyFailedError) else f'{type(error).__name__}: '
+            raise UnusableActionsError(f'{kind}{error}') from error
 
     def _infer(
         self, policy: Policy, observation: Observation, queue: ActionQueue, record: RolloutRecord
@@ -271,19 +270,6 @@ class SceneRollout(RolloutLoop):
         super()._record(record, observation, action)
         if self._details is not None:
             self._details.add_step(observation, self.simulation, self._seen)
-
-
-def _is_of_card(error: Exception) -> bool:
-    """Returns whether a graphics card has no memory left or is in disorder: as torch says it."""
-    return type(error).__name__ == 'OutOfMemoryError' or 'CUDA error' in str(error)
-
-
-def _is_of_way(error: Exception) -> bool:
-    """Returns whether a library that talks to servers has raised an error; a lost connection is no
-    OSError in all of them.
-    """
-    kinds = type(error).__mro__
-    return any(kind.__module__.partition('.')[0] in TRANSPORTS for kind in kinds)
 
 
 def _failed(outcomes: StepOutcomes) -> StepOutcomes:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What trials of scenes compute in less time is what they would have computed otherwise."""
+"""Shortcuts of trials of scenes, against the long way round."""
 
 import numpy as np
 import pytest

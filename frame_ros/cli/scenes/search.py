@@ -142,11 +142,10 @@ def coverage_text(found: OperatorCoverage) -> str:
     """Returns a table of the coverage of operators."""
     rows: list[tuple[str, ...]] = [('dimension', 'cells covered', 'of')]
     rows += [(name, str(have), str(every)) for name, (have, every) in found.cells.items()]
-    return (
-        f'{format_table(rows)}\ncells: {found.single_share:.2f}, the mean of the dimensions\n'
-        f'pairs of cells: {found.pair_share:.2f}, {found.pairs[0]} of {found.pairs[1]}\n'
-        f'cells of the whole grid: {found.distinct}'
-    )
+    shares = f'cells: {found.single_share:.2f}, the mean of the dimensions\n'
+    if found.pairs[1]:
+        shares += f'pairs of cells: {found.pair_share:.2f}, {found.pairs[0]} of {found.pairs[1]}\n'
+    return f'{format_table(rows)}\n{shares}cells of the whole grid: {found.distinct}'
 
 
 def _mutate(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:

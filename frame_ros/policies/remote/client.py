@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from frame_ros.core.errors import PolicyError
+from frame_ros.core.errors import PolicyError, PolicyFailedError
 from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.observation_history import ObservationHistory
 from frame_ros.policies.protocol import EXTRAS, Inference, Observation
@@ -22,6 +22,7 @@ from frame_ros.policies.remote.convention import Convention
 from frame_ros.policies.remote.fields import Fields
 from frame_ros.policies.remote.link import LONGEST_TEXT, LinkOptions, ServerLink
 from frame_ros.policies.remote.messages import (
+    FAILED,
     NAN,
     Request,
     ServerDescription,
@@ -213,7 +214,8 @@ class RemotePolicy(Policy):
         problem = f'the server says: {_shortened(text)}'
         if self._convention is not None:
             self._link.drop(problem)
-        raise PolicyError(problem)
+        kind = PolicyFailedError if text.startswith(FAILED) else PolicyError
+        raise kind(problem)
 
     def _take_metadata(self, metadata: Any) -> None:
         """Takes the server's description, in the link's thread, at every connection. A restarted

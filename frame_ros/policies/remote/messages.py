@@ -21,6 +21,7 @@ from frame_ros.policies.remote.fields import Fields
 from frame_ros.policies.remote.images import as_rgb
 
 NAMESPACE = 'frame_ros'
+FAILED = 'the policy failed: '  # begins a server's text where the fault is its policy's own
 VERSION = 1
 MAX_HISTORY = 16  # observations
 MAX_SAMPLES = 1024  # of a batch, which must fit into the server's memory

@@ -21,12 +21,14 @@ from frame_ros.core.version import package_version
 from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.features import with_reduced_features
+from frame_ros.policies.own_failures import is_own_failure
 from frame_ros.policies.own_policy import raised_text
-from frame_ros.policies.protocol import Observation
+from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, decode, encode
 from frame_ros.policies.remote.convention import Convention
 from frame_ros.policies.remote.fields import Fields
 from frame_ros.policies.remote.messages import (
+    FAILED,
     NAMESPACE,
     Answer,
     Request,
@@ -142,9 +144,8 @@ class InferenceService:
 
     def _infer(self, observation: Observation, request: Request, waited: float) -> Answer:
         cpu, begun = time.process_time(), time.perf_counter()
-        inference = self.policy.infer(observation)
+        inference = self._asked(observation)
         duration = time.perf_counter() - begun
-        check_own_chunk(inference)
         inference = with_reduced_features(inference)
         return Answer(
             inference=inference,
@@ -154,6 +155,21 @@ class InferenceService:
             memory_rss=self._memory.value(),
             cpu_time=time.process_time() - cpu,
         )
+
+    def _asked(self, observation: Observation) -> Inference:
+        """Returns what the policy gives; PolicyError begins with FAILED if the fault is its own."""
+        try:
+            inference = self.policy.infer(observation)
+        except Exception as error:
+            if not is_own_failure(error):
+                raise
+            logger.error('%s', traceback.format_exc())
+            raise PolicyError(f'{FAILED}it {raised_text(error)}') from error
+        try:
+            check_own_chunk(inference)
+        except PolicyError as error:
+            raise PolicyError(f'{FAILED}{error}') from error
+        return inference
 
     def _reply(
         self, answer: Answer, observation: Observation, request: Request | None

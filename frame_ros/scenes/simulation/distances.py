@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import mujoco
 
 
-FAR = 9.0  # m; distances beyond are not told apart
+FAR = 9.0  # m; distances beyond are not distinguished
 BATCH = 256  # frames
 
 

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip('mujoco')
 
 from frame_ros.cli.scenes.runs import summary
-from frame_ros.core.errors import FrameRosError, PolicyError, SetupError
+from frame_ros.core.errors import FrameRosError, PolicyError, PolicyFailedError, SetupError
 from frame_ros.evaluation.scene_trials.campaign import plan, run_campaign
 from frame_ros.evaluation.scene_trials.folder import read_campaign
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
@@ -61,6 +61,7 @@ class Fragile(Policy):
             raise RuntimeError('no idea')
         if self.mass == 0.0333 and observation.stamp > 1_100_000_000:
             kinds = {5: ZeroDivisionError, 6: ConnectionError, 7: PolicyError, 8: ConnectionClosed}
+            kinds[10] = PolicyFailedError  # as a remote policy says that it failed on its server
             if self.seed in kinds:
                 raise kinds[self.seed]('gone')
             raise RuntimeError('CUDA error: device-side assert triggered')  # as torch says it
@@ -197,8 +198,8 @@ def test_a_policy_that_breaks_down_has_failed_and_one_that_never_acted_does_not_
 
 def test_an_exception_in_mid_trial_is_a_failure_unless_it_is_of_the_computer_or_the_way():
     run = SceneRunOptions(timeout=2.0)
-    crashed, lost, refused, closed, card = (
-        trial(called('c', 0.0333, s), Fragile(), run) for s in (5, 6, 7, 8, 9)
+    crashed, lost, refused, closed, card, remote = (
+        trial(called('c', 0.0333, s), Fragile(), run) for s in (5, 6, 7, 8, 9, 10)
     )
     assert crashed.is_valid and not crashed.is_success()
     assert crashed.note.endswith('s: ZeroDivisionError: gone') and 0.2 < crashed.duration < 1.0
@@ -206,6 +207,7 @@ def test_an_exception_in_mid_trial_is_a_failure_unless_it_is_of_the_computer_or_
     assert refused.problem == 'the policy failed: gone' and not refused.steps
     assert closed.problem == 'the policy failed: ConnectionClosed: gone' and not closed.note
     assert 'CUDA error' in card.problem and not card.note
+    assert remote.is_valid and remote.note.endswith('s: gone') and not remote.is_success()
 
 
 def test_instructions_are_trials_of_their_own(scenes):

@@ -130,6 +130,15 @@ def test_a_folder_of_other_scenes_is_refused(tmp_path):
         search(options('random', budget=2), evaluate, tmp_path, robot=ROBOT)
 
 
+def test_one_dimension_has_no_pairs_of_cells():
+    def done(scenes):
+        return [trial(True, scene=each.name) for each in scenes]
+
+    one = search(options('random', budget=2, operators=('light_intensity',)), done, robot=ROBOT)
+    assert one.coverage.pairs[1] == 0
+    assert 'nan' not in one.text and 'of the cells of each dimension\n' in one.text
+
+
 def test_trials_that_do_not_count_are_no_failures():
     def diverged(scenes):
         return [result(s, problem='it diverged', steps={}) for s in scenes]

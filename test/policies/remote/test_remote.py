@@ -14,6 +14,7 @@ import threading
 import time
 import urllib.request
 from dataclasses import fields, replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ pytest.importorskip('websockets')
 
 from remote_servers import JOINTS, TokenPolicy, behaving, observation, serving
 
-from frame_ros.core.errors import FrameRosError, PolicyError, SetupError
+from frame_ros.core.errors import FrameRosError, PolicyError, PolicyFailedError, SetupError
 from frame_ros.policies.base import Policy
 from frame_ros.policies.features import with_reduced_features
 from frame_ros.policies.protocol import Inference
@@ -158,9 +159,31 @@ def test_a_camera_of_another_name():
 def test_errors_of_the_policy_are_told_and_the_connection_stays():
     with serving(TokenPolicy()) as server:
         remote = connect(server.url)
-        with pytest.raises(PolicyError, match="the policy raised KeyError .*'front'"):
+        with pytest.raises(PolicyFailedError, match="failed: it raised KeyError .*'front'"):
             remote.infer(observation(images={}))
         remote.infer(observation())
+        remote.close()
+
+
+def test_only_faults_of_the_policy_itself_are_its_failures():
+    class Failing(Seeing):
+        raised: ClassVar[list] = []
+
+        def infer(self, observation):
+            if self.raised:
+                raise self.raised.pop()
+            answer = super().infer(observation)
+            return replace(answer, actions=answer.actions * np.nan)
+
+    with serving(Failing()) as server:
+        remote = connect(server.url)
+        for error in (MemoryError('full'), RuntimeError('CUDA error: lost'), ConnectionError('x')):
+            Failing.raised.append(error)
+            with pytest.raises(PolicyError, match=str(error)) as caught:
+                remote.infer(observation())
+            assert not isinstance(caught.value, PolicyFailedError)
+        with pytest.raises(PolicyFailedError, match='the policy failed: .*finite'):
+            remote.infer(observation())
         remote.close()
 
 

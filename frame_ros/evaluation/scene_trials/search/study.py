@@ -74,11 +74,12 @@ class SearchFound:
     @property
     def text(self) -> str:
         """A report of some lines."""
+        pairs = self.coverage.pairs[1]
         lines = [
             f'{len(self.tried)} scenes tried: {len(self.failures)} failures in '
             f'{len(self.failed_cells)} cells, {self.invalid} do not count',
-            f'coverage: {self.coverage.single_share:.0%} of the cells of each dimension, '
-            f'{self.coverage.pair_share:.0%} of the pairs of cells',
+            f'coverage: {self.coverage.single_share:.0%} of the cells of each dimension'
+            + (f', {self.coverage.pair_share:.0%} of the pairs of cells' if pairs else ''),
             f'{self.draws} draws',
         ]
         ordered = sorted(self.rejected.items(), key=lambda item: -item[1])
