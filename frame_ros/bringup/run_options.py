@@ -300,14 +300,15 @@ class DemoOptions(RunOptions):
         # Points are for display.
         is_hidden = node == 'proximity' and not self.rviz
         # Scenes move their cameras, and have words of their own.
-        is_placed = node == 'proximity' and self.runs_scenes
-        has_words = node == 'session' and self.runs_scenes and 'instruction' not in self.given
+        follows = node in ('proximity', 'session') and self.runs_scenes
+        has_words = node == 'session' and self.runs_scenes and 'instruction' in self.given
         return {
             **({'samples': SAMPLES} if is_sampled else {}),
             **demo_parameters(self.simulation, node),
             **self.world.parameters.get(node, {}),
             **({'cloud.rate': 0.0} if is_hidden else {}),
-            **({'scene_topic': 'scene'} if is_placed or has_words else {}),
+            **({'scene_topic': 'scene'} if follows else {}),
+            **({'scene_instruction': False} if has_words else {}),
         }
 
     def remappings(self) -> dict[str, str]:

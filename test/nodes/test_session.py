@@ -7,6 +7,7 @@ import os
 import subprocess
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from patience import PATIENCE
@@ -18,6 +19,9 @@ from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.bringup.supervisor import ProcessError, Supervisor, ros_environment
 from frame_ros.core.events import Outcome
 from frame_ros.nodes.console.node import close_console, open_console
+from frame_ros.nodes.session.node import SessionNode
+from frame_ros.nodes.session.options import SessionOptions
+from frame_ros.scenes.running_scene import RunningScene
 
 LEFT_OUT = ('markers', 'proximity')
 
@@ -68,6 +72,17 @@ def test_a_wrong_parameter_is_named(ros_domain, name, value):
     assert code == 1
     assert f'{name} is {value}; it must be' in text
     assert 'Traceback' not in text
+
+
+def test_an_episode_has_its_scene_whoever_words_the_task():
+    scene = RunningScene(number=2, name='two', instruction='lift it', target='can')
+    for own, words in ((True, 'lift it'), (False, 'wave')):
+        options = SessionOptions(instruction='wave', scene_topic='scene', scene_instruction=own)
+        request = SessionNode._start_request(SimpleNamespace(options=options), 1, 1.0, scene)
+        facts = {each.key: each.value for each in request.attributes}
+        assert (request.instruction, request.object, facts['scene']) == (words, 'can', 'two')
+    bare = SessionNode._start_request(SimpleNamespace(options=options), 1, 1.0)
+    assert (bare.instruction, bare.object) == ('wave', 'cube')
 
 
 def test_episodes_without_an_outcome_end_by_time(ros_domain, tmp_path):

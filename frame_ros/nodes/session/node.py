@@ -185,6 +185,9 @@ class SessionNode(Node):
         self, seed: int, quality: float, scene: RunningScene | None = None
     ) -> StartEpisode.Request:
         facts = {'robot': self.options.robot, 'seed': str(seed)}
+        instruction = self.options.instruction
+        if scene is not None and self.options.scene_instruction:
+            instruction = scene.instruction
         if scene is not None:
             facts['scene'] = scene.name
         if self.options.world:
@@ -192,7 +195,7 @@ class SessionNode(Node):
         if self.options.policy == 'scripted':
             facts['quality'] = f'{quality:g}'
         return StartEpisode.Request(
-            instruction=self.options.instruction if scene is None else scene.instruction,
+            instruction=instruction,
             object=self.options.object if scene is None else scene.target,
             policy=self.options.policy,
             checkpoint=self.options.checkpoint,

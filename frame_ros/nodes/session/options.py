@@ -43,6 +43,9 @@ class SessionOptions:
         'topic of the scene that the simulator runs, std_msgs/String, whose instruction and target '
         "the episode has instead; '': none",
     )
+    scene_instruction: bool = option(
+        True, "with scene_topic: the instruction is the scene's; false: `instruction`"
+    )
     robot: str = option('so101', 'arm, for the metadata')
     world: str = option('', 'world that it is in, for the metadata; empty: our simulator')
     policy: str = option(

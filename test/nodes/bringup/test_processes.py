@@ -786,7 +786,9 @@ def test_with_a_scene_file_its_overlay_runs_and_the_simulator_runs_its_scenes(tm
     for name in ('scene_overlay', 'proximity', 'session'):
         assert demo[name].parameters['scene_topic'] == 'scene'
     worded = DemoOptions(scenes_file=file, instruction='wave', given=frozenset({'instruction'}))
-    assert 'scene_topic' not in by_name(demo_processes(worded))['session'].parameters
+    assert 'scene_instruction' not in demo['session'].parameters
+    session = by_name(demo_processes(worded))['session'].parameters
+    assert (session['scene_topic'], session['scene_instruction']) == ('scene', False)
     assert 'scene_overlay' not in demo['session'].parameters['nodes']
     own = {'extrinsics': 'base_link 0 0 1 0 0 0'}
     arm = ArmOptions(
