@@ -85,6 +85,7 @@ def main() -> int:
     parser.add_argument('--trials', type=int, default=20, help='of each level, in each world')
     parser.add_argument('--levels', type=int, default=len(LEVELS), help='the first of them only')
     parser.add_argument('--quality', type=float, default=0.8, help="the policy's, 0 to 1")
+    parser.add_argument('--weaknesses', default='', help="the policy's planted ones, or all")
     parser.add_argument('--processes', type=int, default=2)
     options = parse(parser, trials=1, levels=3, processes=0)
     try:
@@ -98,7 +99,10 @@ def main() -> int:
     print(table(pairs, found))
     counts = [result.is_valid for results in found.values() for result in results]
     passed = time.perf_counter() - begun
-    print(f'{len(counts)} trials in {passed:.0f} s, policy of quality {options.quality:g}')
+    weak = options.weaknesses or 'none'
+    print(
+        f'{len(counts)} trials in {passed:.0f} s, quality {options.quality:g}, weaknesses: {weak}'
+    )
     bars = Bars(options)
     bars.at_least('share of valid trials', float(np.mean(counts)), LEAST_VALID)
     return bars.exit_status()
@@ -126,7 +130,10 @@ def pairs_of(level: int, count: int) -> list[Pair]:
 def run(world: str, pairs: list[Pair], options: argparse.Namespace) -> list[TrialResult]:
     """Runs the pairs' scenes of a world; returns the results in their order."""
     scenes = [pair.ours if world == OURS else pair.theirs for pair in pairs]
-    policy = TrialPolicyOptions(policy_options={'quality': options.quality})
+    chosen: dict[str, Any] = {'quality': options.quality}
+    if options.weaknesses:
+        chosen['weaknesses'] = tuple(options.weaknesses.split(','))
+    policy = TrialPolicyOptions(policy_options=chosen)
     how = SceneRunOptions(world=world, timeout=10.0)
     with TrialPool(policy, how, options.processes) as pool:
         done = {

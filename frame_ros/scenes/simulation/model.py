@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,18 +82,11 @@ def robot_at_table(urdf: Path, timestep: float, robot: SceneRobot) -> Any:
 
 def _load_robot_spec(mj: Any, urdf: Path, robot: SceneRobot) -> Any:
     try:
-        root = ElementTree.fromstring(read_text(urdf))
+        text = _for_mujoco(read_text(urdf))
     except (OSError, UnicodeDecodeError, ElementTree.ParseError) as error:
         raise RobotError(f'the robot description {urdf} cannot be read: {error}') from error
-    extension = root.find('mujoco')
-    if extension is None:
-        extension = ElementTree.SubElement(root, 'mujoco')
-    compiler = extension.find('compiler')
-    if compiler is None:
-        compiler = ElementTree.SubElement(extension, 'compiler')
-    compiler.attrib.update(discardvisual='false', fusestatic='false')
     try:
-        spec = mj.MjSpec.from_string(ElementTree.tostring(root, encoding='unicode'))
+        spec = mj.MjSpec.from_string(text)
     except ValueError as error:
         raise RobotError(f'MuJoCo cannot read the robot description {urdf}: {error}') from error
     if spec.body(robot.base_link) is None or spec.body(robot.tip_link) is None:
@@ -102,6 +96,20 @@ def _load_robot_spec(mj: Any, urdf: Path, robot: SceneRobot) -> Any:
         )
     _hide_collision_geometry(spec)
     return spec
+
+
+@lru_cache(maxsize=4)
+def _for_mujoco(text: str) -> str:
+    """Returns a URDF by which MuJoCo keeps all geometry and every link."""
+    root = ElementTree.fromstring(text)
+    extension = root.find('mujoco')
+    if extension is None:
+        extension = ElementTree.SubElement(root, 'mujoco')
+    compiler = extension.find('compiler')
+    if compiler is None:
+        compiler = ElementTree.SubElement(extension, 'compiler')
+    compiler.attrib.update(discardvisual='false', fusestatic='false')
+    return ElementTree.tostring(root, encoding='unicode')
 
 
 def _hide_collision_geometry(spec: Any) -> None:
