@@ -119,7 +119,7 @@ def _places(
     kinds: tuple[str, ...], turns: bytes, middles: bytes, halves: bytes, radii: bytes,
     radius: float, reach: float,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """As `_around`, of shapes in the frame of the first; once for all cameras."""
+    """As `_around`, of shapes in the frame of the first; made once where several cameras ask."""
     count = len(kinds)
     arrays = (np.frombuffer(each, np.float64) for each in (turns, middles, halves, radii))
     rotations, translations, half_sizes, own_radii = arrays

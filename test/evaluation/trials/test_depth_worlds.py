@@ -26,6 +26,7 @@ from frame_ros.evaluation.trials.worlds.robots import package_folder, world_robo
 from frame_ros.evaluation.trials.worlds.scenes import draw_scene
 from frame_ros.robots import load_robot
 from frame_ros.robots.link_frames import LinkFrames
+from frame_ros.scenes.simulation.state import SceneState
 
 
 @pytest.fixture(scope='module')
