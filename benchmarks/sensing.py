@@ -3,7 +3,9 @@
 """Quality of contact and proximity sensing, in simulation, where the truth is known.
 
     python benchmarks/sensing.py [--hours 5.1] [--workers 2] [--directory runs/sensing] [--write]
-    python benchmarks/sensing.py --only depth_world     # worlds that others made: some minutes
+    python benchmarks/sensing.py --only depth_world     # worlds that others made
+    python benchmarks/sensing.py --only depth_meshes,depth_room    # meshes; walls around
+    python benchmarks/sensing.py --only partial_mark    # what rules for the mark would do
     python benchmarks/sensing.py --only friction_effort,friction_policy   # gears that stick
     python benchmarks/sensing.py --only depth_camera    # offsets of cameras, as they are estimated
     python benchmarks/sensing.py --only wrench_hard,streams,repeated_states    # what goes wrong
@@ -33,7 +35,13 @@ from pathlib import Path
 
 import numpy as np
 from bars import Bars, parse
-from parts import camera_offset_rows, depth_world_rows, friction_rows, wrench_rows
+from parts import (
+    camera_offset_rows,
+    depth_world_rows,
+    friction_rows,
+    partial_mark_rows,
+    wrench_rows,
+)
 from parts.result_rows import renewed
 
 from frame_ros.cli.progress import progress_bar
@@ -105,7 +113,9 @@ def main() -> int:
     if not 0.0 < args.share <= 1.0:
         parser.error(f'--share is {args.share:g}; more than 0 and at most 1 is expected')
     chosen = short_trials() if args.short else all_trials(args.hours, args.share)
-    trials = [t for t in chosen if t.kind in kinds]
+    # The rules of the mark are judged on trials of depth worlds.
+    is_for_mark = partial_mark_rows.KIND in kinds
+    trials = [t for t in chosen if t.kind in kinds or (is_for_mark and partial_mark_rows.is_of(t))]
     count = len(trials)
 
     def shown(outcomes: Iterable[Outcome]) -> Iterable[Outcome]:
@@ -127,8 +137,9 @@ def main() -> int:
         if outcome.problem:
             print(f'{outcome.trial.key}: {outcome.problem}', file=sys.stderr)
     bars = Bars(args)
-    for version in sorted({versions[kind] for kind in kinds}):
-        of = ', '.join(kind for kind in kinds if versions[kind] == version)
+    known = [kind for kind in kinds if kind in versions] or [depth_world_rows.KIND]
+    for version in sorted({versions[kind] for kind in known}):
+        of = ', '.join(kind for kind in known if versions[kind] == version)
         print(f'version {version}: {of}')
     lines = table(outcomes, kinds, bars)
     print('\n'.join(lines))
@@ -183,8 +194,10 @@ def _settings(seconds: float, has_pushes: bool) -> dict[str, float | bool]:
 def table(outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars) -> list[str]:
     """The results as Markdown; each bar is judged."""
     lines: list[str] = []
-    if depth_world_rows.KIND in kinds:
+    if set(depth_world_rows.KINDS) & set(kinds):
         lines += [*depth_world_rows.lines(outcomes, bars), '']
+    if partial_mark_rows.KIND in kinds:
+        lines += [*partial_mark_rows.lines(outcomes), '']
     if camera_offset_rows.KIND in kinds:
         lines += [*camera_offset_rows.lines(outcomes, bars), '']
     bars.at_most('trials that failed', sum(bool(o.problem) for o in outcomes), 0)

@@ -15,7 +15,7 @@ from frame_ros.evaluation.trials.campaign import Outcome, Trial
 from frame_ros.evaluation.trials.depth_world_scores import empty_score, near_score
 from frame_ros.evaluation.trials.worlds.robots import WORLD_ROBOTS
 
-KIND = 'depth_world'
+KIND, MESH_KIND, ROOM_KIND = 'depth_world', 'depth_meshes', 'depth_room'
 SEEDS, FRAMES = 5000, 10
 OFF = {'shift_mm': 5.0, 'turn_degrees': 0.5}
 
@@ -95,14 +95,16 @@ ROOM_ROWS = (
         {'scene': 'clutter', **ROOM, 'is_around': True},
     ),
 )  # fmt: skip
+KINDS = {KIND: ROWS, MESH_KIND: MESH_ROWS, ROOM_KIND: ROOM_ROWS}
 
 
 def trials(share: float) -> Iterator[Trial]:
     """Those of all rows; share: of each, the first ones, at least one."""
     for robot in WORLD_ROBOTS:
-        for row in (*ROWS, *MESH_ROWS, *ROOM_ROWS):
-            for seed in range(SEEDS, SEEDS + math.ceil(share * row.trials)):
-                yield Trial(KIND, robot, seed, row.full_settings)
+        for kind, rows in KINDS.items():
+            for row in rows:
+                for seed in range(SEEDS, SEEDS + math.ceil(share * row.trials)):
+                    yield Trial(kind, robot, seed, row.full_settings)
 
 
 def short_trials() -> Iterator[Trial]:
@@ -113,7 +115,7 @@ def short_trials() -> Iterator[Trial]:
 
 def lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
     """The tables as Markdown; each bar is judged."""
-    own = [o for o in outcomes if o.trial.kind == KIND and not o.problem]
+    own = [o for o in outcomes if o.trial.kind in KINDS and not o.problem]
     return [*_empty_lines(own, bars), '', *_near_lines(own, bars)]
 
 
@@ -156,7 +158,8 @@ def _near_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
         '| over 10 mm too far, not marked partial | over 10 mm too far, marked or not '
         '| cautious bound too far | over 10 mm too near '
         '| marked partial: of those not too far, too far | without a distance '
-        '| visible | of them too far, not marked | median error of visible ones |',
+        '| visible | of them too far, not marked | median error of visible ones (95 %), frames, '
+        'trials |',
         '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
     ]
     for robot in WORLD_ROBOTS:
@@ -190,5 +193,7 @@ def _near_line(
         f'{100 * score.too_near.value:.1f} % | {100 * score.partial.value:.1f} %: '
         f'{100 * score.partial_right.value:.1f}, {100 * score.partial_wrong.value:.1f} % | '
         f'{100 * score.unmeasured.value:.1f} % | {100 * score.visible.value:.1f} % | '
-        f'{100 * score.visible_silent.value:.2f} % | {1e3 * score.median_visible:.1f} mm |'
+        f'{100 * score.visible_silent.value:.2f} % | {1e3 * score.median_visible:.1f} '
+        f'({1e3 * score.median_interval[0]:.1f} to {1e3 * score.median_interval[1]:.1f}) mm, '
+        f'{score.visible_measured}, {score.visible_trials} |'
     )

@@ -81,6 +81,9 @@ class NearScore:
         visible: whose nearest point clean geometry shows to a camera.
         visible_silent: of the visible ones, silently wrong.
         median_visible: error of the visible ones that were measured.
+        median_interval: 95 % interval of it, by drawing whole trials again, as frames of one trial
+            are alike.
+        visible_measured: their number; visible_trials: of so many trials.
         median: of all that were measured.
         worst_silent: largest excess that was not marked.
     """
@@ -97,6 +100,9 @@ class NearScore:
     visible: Share
     visible_silent: Share
     median_visible: float
+    median_interval: tuple[float, float]
+    visible_measured: int
+    visible_trials: int
     median: float
     worst_silent: float
 
@@ -121,7 +127,8 @@ def near_score(results: Sequence[Mapping[str, Any]]) -> NearScore:
     truth = column(results, 'truth')
     reasons = np.array([reason for result in results for reason in result['unavailable']], object)
     is_near = truth <= NEAR
-    truth, reasons = truth[is_near], reasons[is_near]
+    trial = np.repeat(np.arange(len(results)), [len(result['truth']) for result in results])
+    truth, reasons, trial = truth[is_near], reasons[is_near], trial[is_near]
     measured = column(results, 'measured')[is_near]
     unobserved = column(results, 'unobserved')[is_near]
     partial = (column(results, 'is_partial') > 0)[is_near]
@@ -133,13 +140,16 @@ def near_score(results: Sequence[Mapping[str, Any]]) -> NearScore:
     silent = far & ~partial
     unmarked = excess[~partial & np.isfinite(excess)]
     error = np.abs(excess)
+    known = seen & np.isfinite(error)
     return NearScore(
         len(truth), share(silent), share(far),
         share((cautious > MARGIN) | (is_called_free & ~np.isfinite(cautious))),
         share(excess < -MARGIN), share(partial),
         share(partial[np.isfinite(measured) & ~far]), share(partial[far]),
         share(~np.isfinite(measured)), share(seen),
-        share(silent[seen]), _median(error[seen]), _median(error),
+        share(silent[seen]), _median(error[seen]),
+        median_interval(error[known], trial[known]), int(known.sum()),
+        len(np.unique(trial[known])), _median(error),
         float(unmarked.max()) if len(unmarked) else float('nan'),
     )  # fmt: skip
 
@@ -153,6 +163,26 @@ def column(results: Sequence[Mapping[str, Any]], name: str) -> Array:
 def share(chosen: NDArray[np.bool_]) -> Share:
     """Returns the share of frames that are chosen."""
     return Share(int(np.count_nonzero(chosen)), len(chosen))
+
+
+def median_interval(
+    values: Array, groups: NDArray[np.intp], draws: int = 2000
+) -> tuple[float, float]:
+    """Returns the 95 % interval of the median of values (F,), by drawing whole groups of them again
+    (percentile bootstrap, from a fixed seed); NaN if there are fewer than two groups.
+
+    groups: (F,) of each value.
+    """
+    parts = [values[groups == group] for group in np.unique(groups)]
+    if len(parts) < 2:
+        return float('nan'), float('nan')
+    rng = np.random.default_rng(0)
+    medians = [
+        np.median(np.concatenate([parts[i] for i in rng.integers(len(parts), size=len(parts))]))
+        for _ in range(draws)
+    ]
+    low, high = np.quantile(medians, (0.025, 0.975))
+    return float(low), float(high)
 
 
 def _median(values: Array) -> float:

@@ -23,11 +23,13 @@ from frame_ros.evaluation.trials.worlds.depth_world import (
 from frame_ros.evaluation.trials.worlds.scenes import draw_scene
 from frame_ros.scenes.simulation.visibility import VisibilityRule, visible_points
 from frame_ros.sensing.proximity.link_distances import DistanceReading
+from frame_ros.sensing.proximity.unseen import NO_PLACE
 
 # A place is seen if clean geometry shows something there: whose it is does not matter.
 RULE = VisibilityRule(tolerance=0.002)
 FRAME_COLUMNS = (
     'truth', 'measured', 'is_visible', 'is_partial', 'unobserved', 'unavailable', 'nearest',
+    'unseen_nearer', 'places_nearer',
     'link_truth', 'link_measured', 'link_partial', 'link_visible',
 )  # fmt: skip
 
@@ -41,8 +43,9 @@ def run(trial: Trial) -> dict[str, Any]:
     Result, a row per frame: truth: m, from the nearest link's surface to the nearest obstacle
     (None: there is none); measured: m (None: unavailable, for the reason `unavailable`);
     is_visible: whether clean geometry shows a camera the nearest point of that obstacle;
-    is_partial, unobserved (m): what the reading says of what was not seen; nearest: row in `links`
-    of the nearest link. Per link likewise: link_truth, link_measured, link_partial, link_visible.
+    is_partial, unobserved (m): what the reading says of what was not seen; unseen_nearer,
+    places_nearer: see `nearer_places`; nearest: row in `links` of the nearest link. Per link
+    likewise: link_truth, link_measured, link_partial, link_visible.
     """
     settings = trial.settings
     world = depth_world(trial.robot)
@@ -82,10 +85,26 @@ def take_frame(
     rows['unobserved'].append(measured.unobserved_distance)
     rows['unavailable'].append(measured.unavailable)
     rows['nearest'].append(nearest)
+    unseen, every = nearer_places(measured)
+    rows['unseen_nearer'].append(unseen)
+    rows['places_nearer'].append(every)
     rows['link_truth'].append(distances)
     rows['link_measured'].append(measured.distances)
     rows['link_partial'].append(measured.is_link_partial)
     rows['link_visible'].append(seen)
+
+
+def nearer_places(measured: DistanceReading) -> tuple[int, int]:
+    """Returns how many places that no camera saw are nearer to their links than the distance is, or
+    than the reach where nothing was found, by the margin of the mark; and how many all are.
+    """
+    unseen = measured.unseen
+    if unseen is None:
+        return 0, 0
+    limit = measured.distance if np.isfinite(measured.distance) else unseen.reach
+    is_near = unseen.around.distances < min(limit, unseen.reach) - unseen.margin
+    is_place = is_near & (unseen.states != NO_PLACE)
+    return int((is_near & (unseen.states > NO_PLACE)).sum()), int(is_place.sum())
 
 
 def visible(

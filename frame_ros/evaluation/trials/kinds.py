@@ -18,6 +18,8 @@ FUNCTIONS = {
     'depth': 'frame_ros.evaluation.trials.depth:run',
     'streams': 'frame_ros.evaluation.trials.lying_streams:run',
     'depth_world': 'frame_ros.evaluation.trials.depth_worlds:run',
+    'depth_meshes': 'frame_ros.evaluation.trials.depth_worlds:run',
+    'depth_room': 'frame_ros.evaluation.trials.depth_worlds:run',
     'depth_camera': 'frame_ros.evaluation.trials.camera_offsets:run',
 }
 

@@ -42,8 +42,6 @@ class CameraFrame:
     Attributes:
         rgb: (H, W, 3) uint8.
         depth: (H, W) float32, m along the optical axis; None if not requested.
-        rgb: (H, W, 3) uint8.
-        depth: (H, W) float32, m along the optical axis; None if not asked for.
     """
 
     time: float
@@ -123,16 +121,20 @@ class SceneRenderer:
         mj.mjr_readPixels(rgb, raw, viewport, self._context)
         return CameraFrame(state.time, rgb[::-1], None if raw is None else self._metres(raw[::-1]))
 
+    def depth(self, state: SceneState, camera: str) -> NDArray[np.float32]:
+        """(H, W) m, the depth that `render` returns, in half of its time: colours are not lit."""
+        mj, viewport = self._mj, self._viewport
+        self._update(state, camera)
+        self._draw_numbers()
+        raw = np.empty((viewport.height, viewport.width), np.float32)
+        mj.mjr_readPixels(None, raw, viewport, self._context)
+        return self._metres(raw[::-1])
+
     def segment(self, state: SceneState, camera: str) -> NDArray[np.int32]:
         """(H, W): the id of the body that each pixel of `camera` shows at a state; -1: none."""
         mj, viewport, scene = self._mj, self._viewport, self._scene
         self._update(state, camera)
-        flags = (mj.mjtRndFlag.mjRND_SEGMENT, mj.mjtRndFlag.mjRND_IDCOLOR)
-        for flag in flags:
-            scene.flags[flag] = 1
-        mj.mjr_render(viewport, scene, self._context)
-        for flag in flags:
-            scene.flags[flag] = 0
+        self._draw_numbers()
         colours = np.empty((viewport.height, viewport.width, 3), np.uint8)
         mj.mjr_readPixels(colours, None, viewport, self._context)
         # A pixel's colour is the number, from 1, of what it shows in the scene; 0 is nothing.
@@ -142,6 +144,16 @@ class SceneRenderer:
             if geom.objtype == mj.mjtObj.mjOBJ_GEOM:
                 bodies[geom.segid + 1] = self._model.geom_bodyid[geom.objid]
         return bodies[numbers]
+
+    def _draw_numbers(self) -> None:
+        """Draws the scene with the number of each thing as its colour."""
+        mj, scene = self._mj, self._scene
+        flags = (mj.mjtRndFlag.mjRND_SEGMENT, mj.mjtRndFlag.mjRND_IDCOLOR)
+        for flag in flags:
+            scene.flags[flag] = 1
+        mj.mjr_render(self._viewport, scene, self._context)
+        for flag in flags:
+            scene.flags[flag] = 0
 
     def _update(self, state: SceneState, camera: str) -> None:
         """Puts the scene, as `camera` sees it, into the state."""

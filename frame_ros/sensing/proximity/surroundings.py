@@ -88,7 +88,7 @@ def surroundings(shapes: PlacedShapes, radius: float, reach: float) -> Surroundi
     for link in range(len(shapes.links)):
         rows = np.flatnonzero(shapes.owners == link)
         if len(rows):
-            parts.append((link, int(rows[0]), _around(shapes, rows, link, radius, reach)))
+            parts.append((link, int(rows[0]), _around(shapes, rows, radius, reach)))
     empty: tuple[Array, Array] = (np.empty((0, 3)), np.empty(0))
     found = [part for _, _, part in parts]
     sizes = [len(distances) for _, distances in found]
@@ -103,22 +103,36 @@ def surroundings(shapes: PlacedShapes, radius: float, reach: float) -> Surroundi
 
 
 def _around(
-    shapes: PlacedShapes, rows: Indices, link: int, radius: float, reach: float
+    shapes: PlacedShapes, rows: Indices, radius: float, reach: float
 ) -> tuple[Array, Array]:
     """Places (K, 3) in the frame of the link's first shape, and their distances (K,), m."""
     first = rows[0]
     own = shapes.select(rows).seen_from(shapes.rotations[first], shapes.translations[first])
     # Cameras that meet the robot in different poses must get the very same places.
+    turns, middles = _rounded(own.rotations), _rounded(own.translations)
+    arrays = (np.ascontiguousarray(each) for each in (turns, middles, own.half_sizes, own.radii))
+    return _places(own.kinds, *(each.tobytes() for each in arrays), radius, reach)
+
+
+@lru_cache(maxsize=64)
+def _places(
+    kinds: tuple[str, ...], turns: bytes, middles: bytes, halves: bytes, radii: bytes,
+    radius: float, reach: float,
+) -> tuple[Array, Array]:  # fmt: skip
+    """As `_around`, of shapes in the frame of the first; made once where several cameras ask."""
+    count = len(kinds)
+    arrays = (np.frombuffer(each, np.float64) for each in (turns, middles, halves, radii))
+    rotations, translations, half_sizes, own_radii = arrays
     own = PlacedShapes(
-        own.links, own.kinds, own.owners, _rounded(own.rotations), _rounded(own.translations),
-        own.half_sizes, own.radii,
+        ('link',), kinds, np.zeros(count, np.intp), rotations.reshape(count, 3, 3),
+        translations.reshape(count, 3), half_sizes.reshape(count, 3), own_radii,
     )  # fmt: skip
-    starts, ends, radii = own.enclosing()
-    margin = radii[:, None] + reach + radius
+    starts, ends, all_radii = own.enclosing()
+    margin = all_radii[:, None] + reach + radius
     lower = (np.minimum(starts, ends) - margin).min(axis=0)
     upper = (np.maximum(starts, ends) + margin).max(axis=0)
     points = lower + _sequence() * (upper - lower)
-    distances = own.link_distances(points)[:, link] - radius
+    distances = own.link_distances(points)[:, 0] - radius
     near = np.flatnonzero((distances >= 0.0) & (distances <= min(NEAR, reach)))[:NEAR_COUNT]
     far = np.flatnonzero((distances > NEAR) & (distances <= reach))[:FAR_COUNT]
     chosen = np.concatenate((near, far))

@@ -26,6 +26,7 @@ from frame_ros.evaluation.trials.worlds.robots import package_folder, world_robo
 from frame_ros.evaluation.trials.worlds.scenes import draw_scene
 from frame_ros.robots import load_robot
 from frame_ros.robots.link_frames import LinkFrames
+from frame_ros.scenes.simulation.state import SceneState
 
 
 @pytest.fixture(scope='module')
@@ -81,6 +82,11 @@ def test_pictures_show_an_obstacle_where_it_stands(world):
     behind = world.depth_without('front', world.obstacles)
     assert behind[240, 320] > 0.3
     assert np.array_equal(world.depth('front'), clean)
+    # Without lights and colours the depth is the same.
+    data = world._data
+    state = SceneState(0.5, data.qpos.copy(), data.mocap_pos.copy(), data.mocap_quat.copy())
+    lit = world._renderer.render(state, 'front', with_depth=True)
+    assert np.array_equal(lit.depth, clean) and np.ptp(lit.rgb) > 0
     rotation, position = world.camera_pose('front')
     assert position == pytest.approx(eye)
     assert rotation[:, 2] == pytest.approx([-1.0, 0.0, 0.0], abs=1e-9)
@@ -140,6 +146,10 @@ def test_scenes_keep_their_distances(world, kind, low, high):
     world.pose(scene.positions[1])
     watched = world.distances(scene.obstacles)
     assert low <= watched.distance <= high
+    # Links that cannot be the nearest are left out where only that one is asked for.
+    alone = world.nearest(scene.obstacles)
+    assert alone.distance == watched.distance and alone.nearest == watched.nearest
+    assert np.isnan(alone.distances).any()
 
 
 def test_a_cable_is_thin_and_the_same_seed_gives_the_same_scene(world):

@@ -74,6 +74,7 @@ class DepthWorld:
         self._obstacles: tuple[Obstacle, ...] = ()
         self._renderer: SceneRenderer | None = None
         self._state = 0
+        self._drawn: dict[tuple[str, tuple[int, ...]], Depth] = {}  # of the present state
         self.set_obstacles(())
         self.pose([robot.ready[name] for name in robot.joints])
 
@@ -166,6 +167,10 @@ class DepthWorld:
         """As `truth`, to other obstacles than those that are drawn."""
         return self._surfaces.compute(*self.link_poses(), obstacles)
 
+    def nearest(self, obstacles: Sequence[Obstacle]) -> DistanceReading:
+        """As `distances`, of the nearest link alone: others may be NaN. Takes less time."""
+        return self._surfaces.compute(*self.link_poses(), obstacles, only_nearest=True)
+
     def surface(self, link: str) -> Triangles:
         """Returns vertices (V, 3), m, in the link's frame, and triangles (T, 3) of a link."""
         return self._triangles[link]
@@ -189,25 +194,36 @@ class DepthWorld:
     # What a camera sees.
 
     def depth(self, camera: str) -> Depth:
-        """Returns (480, 640) m along the optical axis, without noise."""
+        """Returns (480, 640) m along the optical axis, without noise. Not to be written to: what
+        stands still is drawn once.
+        """
+        return self.depth_without(camera, ())
+
+    def depth_without(self, camera: str, hidden: Sequence[Obstacle]) -> Depth:
+        """Returns the depth as if some of `obstacles`, the very same objects, were not there."""
+        gone = {id(obstacle) for obstacle in hidden}
+        shown = [obstacle for obstacle in self._obstacles if id(obstacle) not in gone]
+        key = camera, tuple(map(id, shown))
+        if key not in self._drawn:
+            drawn = self._drawn
+            self._show(shown)
+            try:
+                drawn[key] = self._draw(camera)
+            finally:
+                self._show(self._obstacles)
+            self._drawn = drawn
+        return self._drawn[key]
+
+    def _draw(self, camera: str) -> Depth:
         if self._renderer is None:
             self._renderer = SceneRenderer(self._model, WIDTH, HEIGHT)
         data = self._data
         state = SceneState(
             self._state, data.qpos.copy(), data.mocap_pos.copy(), data.mocap_quat.copy()
         )
-        found = self._renderer.render(state, camera, with_depth=True).depth
-        assert found is not None
+        found = self._renderer.depth(state, camera)
+        found.flags.writeable = False
         return found
-
-    def depth_without(self, camera: str, hidden: Sequence[Obstacle]) -> Depth:
-        """Returns the depth as if some of `obstacles`, the very same objects, were not there."""
-        gone = {id(obstacle) for obstacle in hidden}
-        self._show([obstacle for obstacle in self._obstacles if id(obstacle) not in gone])
-        try:
-            return self.depth(camera)
-        finally:
-            self._show(self._obstacles)
 
     def close(self) -> None:
         """Frees the renderer."""
@@ -232,6 +248,7 @@ class DepthWorld:
 
     def _refresh(self) -> None:
         self._state += 1
+        self._drawn = {}
         self._mj.mj_kinematics(self._model, self._data)
         self._mj.mj_camlight(self._model, self._data)
 

@@ -178,7 +178,7 @@ def _placed(
     direction /= np.linalg.norm(direction)
     obstacle = obstacle.moved(place + direction * (obstacle.reach + wanted + 0.05))
     for _ in range(12):
-        reading = world.distances([obstacle])
+        reading = world.nearest([obstacle])
         row = reading.nearest
         if row is None:
             return None
@@ -189,7 +189,7 @@ def _placed(
         if reading.distance <= 0 or length < 1e-6:
             away, length = direction, 1.0
         obstacle = obstacle.moved(away / length * (wanted - reading.distance))
-    is_there = within[0] <= world.distances([obstacle]).distance <= within[1]
+    is_there = within[0] <= world.nearest([obstacle]).distance <= within[1]
     return obstacle if is_there and obstacle.position[2] - obstacle.reach > 0.02 else None
 
 
@@ -197,7 +197,7 @@ def _fits(world: DepthWorld, obstacles: Sequence[Obstacle], path: Array, kind: s
     """Returns whether the arm keeps clear of all obstacles and one is within reach of it."""
     for row in path[:: max(1, len(path) // 5)]:
         world.pose(row)
-        reading = world.distances(obstacles)
+        reading = world.nearest(obstacles)
         if kind not in STILL and not LEAST_DISTANCE <= reading.distance <= MOST_DISTANCE:
             return False
     return True

@@ -24,6 +24,7 @@ Triangles = tuple[Array, NDArray[np.int64]]
 # m, least height of a triangle: thinner ones lie on their neighbours' edges, and coal fails at
 # those that are a line.
 _THIN = 1e-6
+_ROUNDING = 1e-6  # m, by which bounds of distances are lower
 
 
 class SurfaceDistances:
@@ -39,34 +40,60 @@ class SurfaceDistances:
         self._request = coal.DistanceRequest(True)
         # A link's lowest point is a corner of its hull.
         self._corners = [_corners(vertices) for vertices, _ in surfaces.values()]
+        self._middles = np.array([(c.min(axis=0) + c.max(axis=0)) / 2 for c in self._corners])
+        self._reaches = np.array(
+            [np.linalg.norm(c - m, axis=1).max() for c, m in zip(self._corners, self._middles)]
+        )
 
     def compute(
-        self, rotations: Array, translations: Array, obstacles: Sequence[Obstacle]
+        self,
+        rotations: Array,
+        translations: Array,
+        obstacles: Sequence[Obstacle],
+        only_nearest: bool = False,
     ) -> DistanceReading:
         """Returns the least distance of each link to any obstacle; 0 or less where they touch.
 
-        rotations, translations: (L, 3, 3), (L, 3) m, of the links.
+        Args:
+            rotations, translations: (L, 3, 3), (L, 3) m, of the links.
+            obstacles: any number of them.
+            only_nearest: of the nearest link alone; others, whose bounds are no nearer, are NaN.
         """
         count = len(self.links)
         distances = np.full(count, np.inf)
         on_robot, on_obstacle = np.full((2, count, 3), np.nan)
         names = [''] * count
-        for number, obstacle in enumerate(obstacles):
-            shape = _shape(self._coal, obstacle)
-            place = self._coal.Transform3s(obstacle.rotation, obstacle.position)
-            for row, tree in enumerate(self._trees):
-                link = self._coal.Transform3s(rotations[row], translations[row])
-                result = self._coal.DistanceResult()
-                distance = self._coal.distance(tree, link, shape, place, self._request, result)
-                if distance < distances[row]:
-                    distances[row], names[row] = distance, str(number)
-                    on_robot[row] = result.getNearestPoint1()
-                    on_obstacle[row] = result.getNearestPoint2()
+        shapes = [_shape(self._coal, obstacle) for obstacle in obstacles]
+        places = [self._coal.Transform3s(each.rotation, each.position) for each in obstacles]
+        links = [self._coal.Transform3s(*pose) for pose in zip(rotations, translations)]
+        bounds = self._bounds(rotations, translations, obstacles)
+        for each in np.argsort(bounds, axis=None):
+            number, row = divmod(int(each), count)
+            if bounds[number, row] >= (distances.min() if only_nearest else distances[row]):
+                continue
+            result = self._coal.DistanceResult()
+            distance = self._coal.distance(
+                self._trees[row], links[row], shapes[number], places[number], self._request, result
+            )
+            if distance < distances[row]:
+                distances[row], names[row] = distance, str(number)
+                on_robot[row] = result.getNearestPoint1()
+                on_obstacle[row] = result.getNearestPoint2()
         distances[~np.isfinite(distances)] = np.nan
         why = '' if np.isfinite(distances).any() else 'there is no obstacle'
         return DistanceReading(
             self.links, distances, on_robot, on_obstacle, tuple(names), unavailable=why
         )
+
+    def _bounds(
+        self, rotations: Array, translations: Array, obstacles: Sequence[Obstacle]
+    ) -> Array:
+        """(O, L) m: no distance of an obstacle to a link is less, by balls around both."""
+        middles = np.einsum('lij,lj->li', rotations, self._middles) + translations
+        places = np.array([obstacle.position for obstacle in obstacles]).reshape(-1, 1, 3)
+        reaches = np.array([obstacle.reach for obstacle in obstacles]).reshape(-1, 1)
+        away: Array = np.linalg.norm(middles - places, axis=2)
+        return away - self._reaches - reaches - _ROUNDING
 
     def lowest(self, rotations: Array, translations: Array) -> Array:
         """Returns (L,) m, the height of each link's lowest point."""

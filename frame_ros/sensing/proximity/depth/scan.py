@@ -124,15 +124,15 @@ class DepthScan:
     def settled(
         self, nearest: Nearest, pixels: Nearest, shapes: CameraShapes, support: Array
     ) -> Nearest:
-        """Returns it with each point that is one of `pixels`, of the latest `find`, moved along its
-        ray onto the surface through the pixels around it, and the distance of that.
+        """Returns it with each point that is one of `pixels`, of the latest `find`, moved onto the
+        surface through the pixels around it, and the distance of that.
 
         Raw pixels are the nearest by their noise. The surface of few pixels is the pixel itself.
         """
         chosen = (nearest.points == pixels.points).all(axis=1)
         found = np.column_stack((nearest.distances, nearest.points, nearest.surface))
         surfaces.settle(self._image, self._scale, self._x, self._y, shapes.table, shapes.owners,
-                        support, chosen, found)  # fmt: skip
+                        support, surfaces.AROUND, chosen, found)  # fmt: skip
         return Nearest(found[:, 0], found[:, 1:4], found[:, 4:])
 
     def followed(
@@ -170,5 +170,5 @@ class DepthScan:
         view = (self._scale, self._x, self._y, shapes.table, shapes.owners, support)
         padding_kernels.follow(self._image, whole, *view, float(core), chosen, found)
         if is_settled:
-            surfaces.settle(whole, *view, chosen, found)
+            surfaces.settle(whole, *view, 0, chosen, found)
         return Nearest(found[:, 0], found[:, 1:4], found[:, 4:])

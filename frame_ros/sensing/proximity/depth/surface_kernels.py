@@ -5,7 +5,12 @@
 The nearest of many noisy pixels is one whose noise points at the robot: its distance is too near,
 the more so the more pixels there are. The plane through its neighbours has a fraction of that
 noise. What is thin or pointed would be averaged with what lies behind it, so the point is never
-behind the mean of the 3 x 3 pixels about it. See `compiled` for what may stand here, and `kernels`
+behind the mean of the 3 x 3 pixels about it.
+
+Cameras also shift pixels across the ray: at the outline of a thing the one that was shifted, or
+fell, farthest out is the nearest. So all pixels close to it are put onto their planes, and the mean
+of the few that are then nearest is the point. On a flat surface it is the nearest point itself; at
+a tip it lies about a pixel behind it. See `compiled` for what may stand here, and `kernels`
 for the arguments that functions share.
 """
 # mypy: disable-error-code="no-untyped-def,assignment"
@@ -20,6 +25,8 @@ from frame_ros.sensing.proximity.depth.compiled import compiled
 HALF = 3  # pixels on either side of the nearest one that may belong to its surface
 LEAST = 12  # of them that must be at about its depth; with fewer the pixel stands for itself
 FITS = 3  # of the plane, the first about the pixel itself
+AROUND = 2  # `around` where the robot is not in the image
+MEAN = 5  # of them, the nearest ones, whose mean is the point
 RIDGE = 1e-3  # share of the pixels, that keeps a fit along a single line from tipping over
 
 
@@ -33,23 +40,53 @@ def pixel_of(found, link, x, y):
 
 
 @compiled
-def settle(image, scale, x, y, shapes, owners, support, chosen, found):
-    """Moves the point of each link along its ray onto the plane through its neighbours.
+def settle(image, scale, x, y, shapes, owners, support, around, chosen, found):
+    """Moves the point of each link to the mean of the MEAN nearest points of the surface there.
 
     Args:
         support: (4,) decides what is at about the same depth.
+        around: pixels on either side of the nearest one that may be nearer on their planes; 0: it
+            stands alone, as where the robot itself is in the image.
         chosen: (L,) bool, links whose point is a pixel of the image.
         found: (L, 7) as of `kernels.find_nearest`; renewed.
     """
+    points = np.empty((MEAN, 4))  # distance, point: of the nearest ones so far, in order
     for link in range(len(found)):
         if not (chosen[link] and found[link, 3] > 0.0):
             continue
         row, column = pixel_of(found, link, x, y)
         depth = _on_plane(image, row, column, support)
-        if depth > 0.0:
-            z = depth * scale
-            found[link, 1], found[link, 2], found[link, 3] = x[column] * z, y[row] * z, z
+        if not depth > 0.0:
+            continue
+        count = 0
+        for down in range(max(row - around, 0), min(row + around + 1, image.shape[0])):
+            for across in range(max(column - around, 0), min(column + around + 1, image.shape[1])):
+                if not kernels.agree(np.float32(depth), image[down, across], support):
+                    continue
+                z = _on_plane(image, down, across, support) * scale
+                if z > 0.0:
+                    a, b = x[across] * z, y[down] * z
+                    near = _nearest(shapes, owners, link, a, b, z)[0]
+                    count = _insert(points, count, near, a, b, z)
+        if count > 0:
+            for axis in range(1, 4):
+                found[link, axis] = points[:count, axis].sum() / count
             _measure(shapes, owners, link, found)
+
+
+@compiled
+def _insert(points, count, distance, x, y, z):
+    """Puts a point among the first `count` of points, which are in order of their distance; returns
+    their new number. The last one falls out where there is no room.
+    """
+    place = min(count, MEAN - 1)
+    if count == MEAN and points[place, 0] <= distance:
+        return count
+    while place > 0 and points[place - 1, 0] > distance:
+        points[place] = points[place - 1]
+        place -= 1
+    points[place, 0], points[place, 1], points[place, 2], points[place, 3] = distance, x, y, z
+    return min(count + 1, MEAN)
 
 
 @compiled
@@ -117,15 +154,24 @@ def _solve(rows, result):
 
 
 @compiled
-def _measure(shapes, owners, link, found):
-    """Fills the distance of found[link] and the point on the link's surface."""
-    x, y, z = found[link, 1], found[link, 2], found[link, 3]
+def _nearest(shapes, owners, link, x, y, z):
+    """Returns m from a point to the nearest shape of a link, and the row of that; -1: it has
+    none.
+    """
     nearest, least = -1, np.inf
     for row in range(len(shapes)):
         if owners[row] == link:
             distance = kernels.distance(shapes, row, x, y, z)
             if distance < least:
                 nearest, least = row, distance
+    return least, nearest
+
+
+@compiled
+def _measure(shapes, owners, link, found):
+    """Fills the distance of found[link] and the point on the link's surface."""
+    x, y, z = found[link, 1], found[link, 2], found[link, 3]
+    least, nearest = _nearest(shapes, owners, link, x, y, z)
     found[link, 0] = max(least, 0.0)
     if nearest >= 0:
         kernels.put_surface(shapes, nearest, found, link)
