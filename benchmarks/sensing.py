@@ -211,6 +211,9 @@ def table(outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars) -> list
     for row in contact:
         own = [o for o in outcomes if (o.trial.kind, o.trial.robot) == (row.kind, row.robot)]
         lines.append(_contact_line(row, [o for o in own if not o.problem], bars))
+    for row in contact:
+        own = [o for o in outcomes if (o.trial.kind, o.trial.robot) == (row.kind, row.robot)]
+        lines += friction_rows.ceiling_lines(row.robot, [o.result for o in own], bars)
     for kind in wrench_rows.KINDS:
         if kind in kinds:
             lines += wrench_rows.lines(kind, outcomes, bars)

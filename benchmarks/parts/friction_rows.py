@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from bars import Bars
 
 from frame_ros.evaluation.detection_scores import match_detections, poisson_rate_interval
@@ -113,6 +114,28 @@ def _push_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
                 f'| {_share(can_be, len(own))} | {_share(both, can_be)} | {false} in all |'
             )
     return table
+
+
+def ceiling_lines(robot: str, results: Sequence[dict[str, Any]], bars: Bars) -> list[str]:
+    """Returns a sentence on the ceiling of an arm whose friction is in the readings alone."""
+    pushes = []
+    for result in results:
+        if result.get('judged'):
+            match = match_detections([t[:2] for t in result['truth']], result['begins'], late=AFTER)
+            felt = np.isfinite(match.latencies).tolist()
+            pushes += list(zip(felt, (can for can, _ in result['judged']), strict=True))
+    can_be = sum(can for _, can in pushes)
+    if not can_be:
+        return []
+    both = sum(is_felt and can for is_felt, can in pushes)
+    title = f'{robot}, friction in the readings alone, felt of the pushes that can be felt'
+    bars.at_least(title, both / can_be, OF_CEILING)
+    return [
+        '',
+        f'{robot}, friction in the readings alone: {can_be} of {len(pushes)} pushes can be felt '
+        f'(ceiling {_share(can_be, len(pushes))}), and {both} of these were: '
+        f'{_share(both, can_be)}.',
+    ]
 
 
 def _free_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.evaluation.trials.arm_run import seconds_of
-from frame_ros.scenes.simulation.gear_friction import StickSlip
 from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoiseOptions
 
 Array = NDArray[np.float64]
@@ -51,6 +50,19 @@ def exceeds(
     return found
 
 
+class Gears(Protocol):
+    """Gears of N joints whose friction is known.
+
+    bristles: (N,) N m, which they hold or rub with now.
+    """
+
+    bristles: Array
+
+    def limit(self, velocity: Array, torque: Array, /) -> Array:
+        """Returns (N,) N m of friction at most, at rad/s and N m of the motors."""
+        ...
+
+
 class _Row(NamedTuple):
     time: float
     push: Array
@@ -66,13 +78,12 @@ class FrictionCeiling:
     def __init__(self) -> None:
         self._rows: list[_Row] = []
 
-    def add(self, stamp: int, velocity: Array, motor: Array, push: Array, gears: StickSlip) -> None:
+    def add(self, stamp: int, velocity: Array, motor: Array, push: Array, gears: Gears) -> None:
         """Takes a sample: velocities rad/s, motors' and pushes' torques N m, each (N,)."""
         limit, at_rest = gears.limit(velocity, motor), gears.limit(np.zeros_like(velocity), motor)
         moves: NDArray[np.bool_] = np.abs(velocity) > STANDING_SPEED
-        self._rows.append(
-            _Row(seconds_of(stamp), push, gears.bristles.copy(), limit, at_rest, moves)
-        )
+        held = gears.bristles.copy()
+        self._rows.append(_Row(seconds_of(stamp), push, held, limit, at_rest, moves))
 
     def judged(self, truth: Sequence[tuple[float, float, float, str]]) -> list[tuple[bool, bool]]:
         """Returns of each push whether it can be felt, and whether the arm stood before it."""

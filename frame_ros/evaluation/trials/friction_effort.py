@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.evaluation.trials.arm_run import ArmRun, Begins, Block
+from frame_ros.evaluation.trials.arm_run import ArmRun, Begins
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.friction_ceiling import FrictionCeiling
 from frame_ros.evaluation.trials.joint_effort import (
@@ -19,6 +19,7 @@ from frame_ros.evaluation.trials.joint_effort import (
     STRENGTH,
     JointSensors,
     identified_motors,
+    note,
     take,
 )
 from frame_ros.evaluation.trials.policy_effort import SENSORS_SEED, watched
@@ -63,7 +64,8 @@ def run(trial: Trial) -> dict[str, Any]:
     for block in arm.blocks(seconds):
         take(block, sensors, detector, begins, len(motors.joint_names))
         if pushes:
-            _note(ceiling, arm, block)
+            assert arm.simulation.gears is not None
+            note(ceiling, arm, block, arm.simulation.gears)
     return {
         'truth': arm.truth,
         'judged': ceiling.judged(arm.truth),
@@ -89,14 +91,3 @@ def run_policy(trial: Trial) -> dict[str, Any]:
 def _motors_of(robot: str, friction: str) -> MotorModel:
     simulation = PickPlaceSimulation(SENSORS_SEED, robot=robot, friction=friction)
     return identified_motors(simulation, JointSensors(simulation, SENSORS_SEED), TIMINGS['busy'])
-
-
-def _note(ceiling: FrictionCeiling, arm: ArmRun, block: Block) -> None:
-    simulation, samples = arm.simulation, block.samples
-    count = len(simulation.robot.arm_joints)
-    push = simulation.external().torques if block.contacts else np.zeros(count)
-    assert simulation.gears is not None
-    ceiling.add(
-        int(block.stamps[-1]), samples.velocities[-1][:count], samples.efforts[-1][:count], push,
-        simulation.gears,
-    )  # fmt: skip

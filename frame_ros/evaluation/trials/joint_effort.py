@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.trials.arm_run import BEGIN, ArmRun, Begins, Block
 from frame_ros.evaluation.trials.campaign import Trial
+from frame_ros.evaluation.trials.friction_ceiling import FrictionCeiling, Gears
 from frame_ros.evaluation.trials.policy_run import CONTROL_RATE, Timing, timed_samples
 from frame_ros.evaluation.trials.pushes import PushStyle, draw_pushes
 from frame_ros.robots import load_robot
@@ -43,6 +44,20 @@ class JointSample(NamedTuple):
 Rows = tuple[NDArray[np.int64], list[JointSample]]
 
 
+class _ArmGears:
+    """The first `arm` of the motors in a CurrentNoise."""
+
+    def __init__(self, current: CurrentNoise, arm: int) -> None:
+        self._current, self._arm = current, arm
+        self.bristles = current.bristles[:arm]
+
+    def limit(self, velocity: Array, torque: Array) -> Array:
+        count, zeros = self._arm, np.zeros(len(self._current.bristles))
+        speeds, torques = zeros.copy(), zeros.copy()
+        speeds[:count], torques[:count] = velocity, torque
+        return self._current.limit(speeds, torques)[:count]
+
+
 class JointSensors:
     """The noisy encoders and effort sensors of one arm: motors and gears are its own."""
 
@@ -55,6 +70,13 @@ class JointSensors:
         friction = NO_FRICTION if simulation.gears is not None else None
         self._current = CurrentNoise(friction, count, seed)
         self._torque = JointTorqueNoise(rate, joints=self._arm, seed=seed)
+
+    @property
+    def gears(self) -> Gears | None:
+        """The friction of the arm's joints in the readings of their currents; None: there are
+        torque sensors.
+        """
+        return None if self._is_sensed else _ArmGears(self._current, self._arm)
 
     def read(self, true: JointReadings) -> JointSample:
         """One sample, of a state without noise."""
@@ -72,8 +94,9 @@ def run(trial: Trial) -> dict[str, Any]:
 
     The motors are identified first, by the motion of `frame-ros identify joints`. Joint states are
     taken at the rate of the commands, 50 Hz (SO-101) or 200 Hz (FR3). Result as of `wrench.run`;
-    in_contact: s of detected contact; delay: s, time constant of the observer; rms: N m
-    that the model leaves of free motion.
+    in_contact: s of detected contact; delay: s, time constant of the observer; rms: N m that the
+    model leaves of free motion; judged: of each push whether a motor can feel it and whether the
+    arm stood, see `FrictionCeiling`, None with torque sensors.
     """
     simulation = PickPlaceSimulation(trial.seed, robot=trial.robot)
     sensors = JointSensors(simulation, trial.seed)
@@ -87,11 +110,14 @@ def run(trial: Trial) -> dict[str, Any]:
         style = PushStyle(STRENGTH, DURATION, REST, simulation.robot.watched_links)
         pushes = draw_pushes(rng, robot, style, QUIET, seconds - 2.0 * QUIET)
     arm = ArmRun(trial.robot, trial.seed, pushes)
-    begins = Begins(1.0 / simulation.robot.command_rate)
+    begins, ceiling = Begins(1.0 / simulation.robot.command_rate), FrictionCeiling()
     for block in arm.blocks(seconds):
         take(block, sensors, detector, begins, len(motors.joint_names))
+        if pushes and sensors.gears is not None:
+            note(ceiling, arm, block, sensors.gears)
     return {
         'truth': arm.truth,
+        'judged': ceiling.judged(arm.truth) if sensors.gears is not None else None,
         'begins': begins.begins,
         'seconds': seconds,
         'unavailable': begins.unavailable,
@@ -112,6 +138,17 @@ def take(
     stamp, sample = int(block.stamps[-1]), sensors.read(true)
     found = detector.update(stamp, *sample, block.command[:arm])
     begins.add(stamp, found.is_contact)
+
+
+def note(ceiling: FrictionCeiling, arm: ArmRun, block: Block, gears: Gears) -> None:
+    """Adds the truth of the last sample of a block."""
+    simulation, samples = arm.simulation, block.samples
+    count = len(simulation.robot.arm_joints)
+    push = simulation.external().torques if block.contacts else np.zeros(count)
+    ceiling.add(
+        int(block.stamps[-1]), samples.velocities[-1][:count], samples.efforts[-1][:count], push,
+        gears,
+    )  # fmt: skip
 
 
 def identified_motors(

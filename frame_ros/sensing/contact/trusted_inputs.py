@@ -106,6 +106,10 @@ class TrustedInputs:
         is_new = not found.is_repeat or bool(why)
         return Trust(is_new, self._health.corrected(name, stamp), why or self._states)
 
+    def stamp_error(self, name: str = WRENCH) -> float:
+        """Returns s by which the stamps of a wrench may differ from those of the joints."""
+        return self._health.stamp_error(name) if self._is_checked else 0.0
+
     def detections(
         self, sensor: WrenchSensor | RobotSensor, stream: str, wrench: Any, holding: bool | None
     ) -> list[Detection]:
@@ -118,7 +122,7 @@ class TrustedInputs:
         if trust.unavailable:
             return [Detection(wrench.stamp, sensor.source, None, unavailable=trust.unavailable)]
         if isinstance(sensor, WrenchSensor) and self._is_checked:
-            sensor.stamp_error = self._health.stamp_error(stream)
+            sensor.stamp_error = self.stamp_error(stream)
         found = sensor.on_wrench(trust.stamp, wrench.frame, wrench.values, holding)
         if isinstance(sensor, WrenchSensor):
             self.place(sensor.mount, sensor.centre_of_mass)

@@ -27,12 +27,14 @@ from frame_ros.sensing.contact.sensor_mount import (
     pose_at_zero,
 )
 from frame_ros.sensing.contact.source import ContactSource
+from frame_ros.sensing.contact.wrench.batch import WrenchSamples, process
 from frame_ros.sensing.contact.wrench.detector import WrenchContact
 from frame_ros.sensing.contact.wrench.tool_model import norm
 from frame_ros.sensing.contact.wrench.tool_motion import (
     MotionOptions,
     ToolMotion,
     ToolMotionEstimator,
+    ToolMotions,
 )
 
 Array = NDArray[np.float64]
@@ -115,7 +117,7 @@ class WrenchSensor:
         """Takes a wrench as it came."""
         frame = self._settings.wrench.frame or frame
         if frame != self._frame:
-            self._place(frame)
+            self.place(frame)
         if self.detector is None or self._motion is None:
             return Detection(stamp, self.source, None, unavailable=self.problem)
         motion = self._motion.at(stamp)
@@ -124,6 +126,34 @@ class WrenchSensor:
         if self.stamp_error:
             motion = motion._replace(delay=motion.delay + self.stamp_error)
         return self.detector.update(stamp, values, motion, is_holding)
+
+    def on_wrenches(
+        self, stamps: NDArray[np.int64], values: Array, motions: ToolMotions
+    ) -> WrenchSamples:
+        """Takes wrenches (T, 6) in the newest frame at once: as `on_wrench` one by one, many times
+        as fast.
+
+        Args:
+            stamps: (T,) ns.
+            motions: of the sensor, T of them, with the possible error of the stamps.
+
+        Raises:
+            SetupError: the sensor has no place yet.
+        """
+        if self.detector is None:
+            raise SetupError(self.problem)
+        return process(self.detector, stamps, values, motions)
+
+    @property
+    def motion_estimator(self) -> ToolMotionEstimator:
+        """That of the newest frame.
+
+        Raises:
+            SetupError: the sensor has no place yet.
+        """
+        if self._motion is None:
+            raise SetupError(self.problem)
+        return self._motion
 
     @staticmethod
     def outcome_of(detector: WrenchContact) -> tuple[bool, str]:
@@ -190,7 +220,7 @@ class WrenchSensor:
             found['bias [N, N m]'] = ', '.join(f'{value:.3f}' for value in bias.tolist())
         return found
 
-    def _place(self, frame: str) -> None:
+    def place(self, frame: str) -> None:
         """Takes, or makes, the detector for a frame, or says why there is none."""
         self._frame = frame
         self.detector = self._motion = self.mount = None

@@ -18,7 +18,8 @@ class StampRate:
 
     def __init__(self) -> None:
         self._last = 0
-        self._newest: deque[float] = deque(maxlen=MEMORY)
+        self._newest: deque[int] = deque()  # ns
+        self._newest_sum = self._newest_squares = 0  # of them, exactly
         self._sum = self._squares = self._intervals = 0.0
         self._first = 0.0
         self.count = 0
@@ -28,6 +29,7 @@ class StampRate:
         """The clock was set: the next sample has no interval."""
         self._last = 0
         self._newest.clear()
+        self._newest_sum = self._newest_squares = 0
 
     def add(self, stamp: int) -> None:
         """Takes the stamp of the next sample, ns, after the last."""
@@ -35,7 +37,7 @@ class StampRate:
             interval = (stamp - self._last) / SECOND
             self.longest = max(self.longest, interval)
             if 0.0 < interval <= PAUSE:
-                self._newest.append(interval)
+                self._keep(stamp - self._last)
                 self._first = self._first or interval
                 change = interval - self._first  # a sum of squares far from 0 loses digits
                 self._sum += change
@@ -43,6 +45,15 @@ class StampRate:
                 self._intervals += 1.0
         self._last = stamp
         self.count += 1
+
+    def _keep(self, interval: int) -> None:
+        self._newest.append(interval)
+        self._newest_sum += interval
+        self._newest_squares += interval * interval
+        if len(self._newest) > MEMORY:
+            oldest = self._newest.popleft()
+            self._newest_sum -= oldest
+            self._newest_squares -= oldest * oldest
 
     @property
     def is_known(self) -> bool:
@@ -52,15 +63,16 @@ class StampRate:
     @property
     def newest_rate(self) -> float:
         """Hz, of the newest intervals; NaN before there are enough."""
-        return len(self._newest) / sum(self._newest) if self.is_known else nan
+        return len(self._newest) * SECOND / self._newest_sum if self.is_known else nan
 
     @property
     def newest_jitter(self) -> float:
         """s, standard deviation of the newest intervals; NaN before there are enough."""
         if not self.is_known:
             return nan
-        mean = sum(self._newest) / len(self._newest)
-        return sqrt(sum((each - mean) ** 2 for each in self._newest) / len(self._newest))
+        count = len(self._newest)
+        squares = count * self._newest_squares - self._newest_sum * self._newest_sum
+        return sqrt(squares) / (count * SECOND)
 
     @property
     def rate(self) -> float:

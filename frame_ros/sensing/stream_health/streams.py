@@ -25,7 +25,7 @@ from frame_ros.sensing.stream_health.stream_check import HEALTHY, StreamCheck, V
 from frame_ros.sensing.stream_health.time_offset import TimeOffset, TimeOffsetEstimator
 
 Array = NDArray[np.float64]
-WRENCH = 'wrench'  # the raw one, of a tool that the joints move
+WRENCH = 'wrench'  # the raw one, of a tool that the joints move; of several: 'wrench ...'
 AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 WRENCH_DEVIATION, WRENCH_CORRELATION = 0.003, 0.95  # of offsets that count
 IMAGE_DEVIATION, IMAGE_CORRELATION = 0.005, 0.6
@@ -297,7 +297,7 @@ class StreamHealth:
             ranges = [settings.effort_range] * size
         check = StreamCheck(channels, settings, ranges, has_idle_zero=kind == 'efforts')
         offset = None
-        if settings.largest_offset and name == WRENCH:
+        if settings.largest_offset and name.split(' ')[0] == WRENCH:
             offset = TimeOffsetEstimator(WRENCH_DEVIATION, WRENCH_CORRELATION, False)
         elif settings.largest_offset and kind == 'image' and size:
             offset = TimeOffsetEstimator(IMAGE_DEVIATION, IMAGE_CORRELATION)
@@ -325,7 +325,7 @@ class StreamHealth:
         if stamp - block[0][0] < WRENCH_BLOCK:
             return
         middle = sum(each - stamp for each, _ in block) // len(block) + stamp
-        force = np.mean([each[:3] for _, each in block], axis=0)
+        force = np.add.reduce([each[:3] for _, each in block]) / len(block)
         block.clear()
         assert stream.offset is not None
         stream.offset.add_measured(middle, force)

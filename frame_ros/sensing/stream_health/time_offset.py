@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from math import inf, nan, sqrt
+from math import hypot, inf, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ LEAST_SECONDS = 0.6  # s of both signals that an estimate needs, apart from the 
 KERNEL = np.hanning(27)[1:-1]  # of a low-pass, 0.06 s wide at half of its height
 KERNEL /= KERNEL.sum()
 LARGE_SHARE, LARGE_DEVIATION = 0.12, 0.006  # of an offset that its deviation may be; s, at most
+DOUBLING = 10.0  # s in which the deviation of an estimate doubles, as clocks run apart
+APART = 2.5  # deviations of two estimates that contradict each other
 EDGE = 4  # grid points from the largest offsets: what lies there may lie beyond
 NO_MOTION = 'no motion yet that would show it'
 
@@ -113,8 +115,22 @@ class TimeOffsetEstimator:
         # Two that follow each other agree, or it is chance.
         if abs(before.seconds - found.seconds) > 3.0 * most:
             return False
-        self.newest = found
+        if self._replaces(found):
+            self.newest = found
         return True
+
+    def _replaces(self, found: TimeOffset) -> bool:
+        """Returns whether an estimate counts from now on: a less certain one does only where it
+        contradicts the one before, or that is old. Otherwise slow motion, which shows little, would
+        let a correction come and go.
+        """
+        before = self.newest
+        if before.unavailable:
+            return True
+        age = (found.stamp - before.stamp) / SECOND
+        known = before.deviation * (1.0 + age / DOUBLING)
+        apart = abs(found.seconds - before.seconds)
+        return found.deviation <= known or apart > APART * hypot(found.deviation, known)
 
     def _restart_after_gap(self, samples: Samples, stamp: int) -> None:
         if samples and not 0 < stamp - samples[-1][0] <= GAP:

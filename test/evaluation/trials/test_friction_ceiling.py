@@ -14,6 +14,7 @@ from frame_ros.evaluation.trials.friction_ceiling import (
     reading_resolution,
 )
 from frame_ros.scenes.simulation.gear_friction import DRY008, StickSlip
+from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise, CurrentNoiseOptions
 
 
 def test_a_reading_resolves_three_deviations():
@@ -60,3 +61,22 @@ def test_one_sample_is_not_enough():
         torque = 0.9 if row == 25 else 0.0
         ceiling.add(BEGIN + row * 20_000_000, np.zeros(1), np.zeros(1), np.array([torque]), gears)
     assert ceiling.judged([(0.4, 0.6, 5.0, 'link')]) == [(False, True)]
+
+
+def test_friction_in_the_readings_alone_is_known_as_that_of_gears():
+    settings = CurrentNoiseOptions(noise=0.0, step=1e-9, spread=0.0, friction_spread=0.0)
+    noise, torque = CurrentNoise(settings, 1), np.array([0.5])
+    for position in (0.0, 0.02):  # beyond the presliding: friction is in full against the motion
+        current = noise(torque, np.array([position]), np.zeros(1))
+    # 0.1 N m and a tenth of the load, 0.3 more at rest.
+    assert noise.limit(np.zeros(1), torque) == pytest.approx(1.3 * (0.1 + 0.05))
+    assert noise.bristles == pytest.approx(0.195)
+    assert current * settings.torque_constant == pytest.approx(0.5 + 0.195, abs=1e-6)
+    ceiling = FrictionCeiling()
+    for row in range(50):
+        push = 0.2 if row in (21, 22, 23) else -0.2 if row in (31, 32, 33) else 0.0
+        at = BEGIN + row * 20_000_000
+        ceiling.add(at, np.zeros(1), torque, np.array([push]), noise)
+    # With what the gear holds 0.395 N m; the other way it must be turned round first.
+    found = ceiling.judged([(0.4, 0.48, 5.0, 'link'), (0.6, 0.68, 5.0, 'link')])
+    assert [can_be_felt for can_be_felt, _ in found] == [True, False]

@@ -24,8 +24,8 @@ def block(tick, external=ZERO, speed=0.0, down=DOWN, bias=ZERO, **given):
     rows = np.broadcast_to(external, (50, 6))
     values = {
         'start': tick * BLOCK, 'end': (tick + 1) * BLOCK, 'readings': rows + bias,
-        'down': np.tile(down, (50, 1)), 'external': rows, 'speed': speed, 'worst': 0.0,
-        'is_contact': False, 'is_moving': speed > 0.0, 'is_holding': None,
+        'down': np.tile(down, (50, 1)), 'external': rows, 'slow': rows, 'speed': speed,
+        'worst': 0.0, 'is_contact': False, 'is_moving': speed > 0.0, 'is_holding': None,
     }  # fmt: skip
     return WrenchBlock(**values | given)
 

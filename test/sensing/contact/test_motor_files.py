@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from frame_ros.core.shared_files import CHECKOUT
+from frame_ros.scenes.simulation.noise.sensor_noise import JointTorqueNoiseOptions
 from frame_ros.sensing.contact.joint_effort_sensor import motor_warnings
+from frame_ros.sensing.contact.joints.detector import JointContactOptions
 from frame_ros.sensing.contact.joints.motor_model import (
     THRESHOLDS,
     load_motors,
@@ -61,3 +63,11 @@ def test_a_file_of_another_arm_is_named(tmp_path):
     assert motor_warnings(found, 'left') == motor_warnings(found, '') == ()
     (text,) = motor_warnings(found, 'right')
     assert 'another arm' in text and "'left'" in text and "'right'" in text
+
+
+def test_the_shipped_motors_of_the_fr3_hold_for_others_of_the_simulator():
+    """Whose sensors are wrong by four waves that may add up, to either side."""
+    motors, settings = simulated_motors('fr3'), JointContactOptions()
+    largest = 4.0 * JointTorqueNoiseOptions().error * np.sqrt(2.0 / 4.0)
+    spare = settings.margin * motors.threshold_base - np.abs(motors.offset) - largest
+    assert (spare > 0.05).all()

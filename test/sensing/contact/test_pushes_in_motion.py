@@ -74,3 +74,16 @@ def test_a_push_that_comes_and_goes_slowly_ends_with_its_force():
     assert all(is_contact for t, is_contact, _ in found if 3.5 < t < 8.6)
     assert not any(is_contact for t, is_contact, _ in found if t > 9.2)
     assert abs(contact.bias[0]) < 0.3
+
+
+def shaken(t):
+    """N of gears that shake the hand at 18 Hz, more and more, and then no more."""
+    return min(0.7 * max(t - 1.0, 0.0), 1.4) * np.sin(2.0 * np.pi * 18.0 * t) * (t < 5.0)
+
+
+def test_a_weak_push_on_a_hand_that_shakes_is_felt_if_it_lasts():
+    contact, found = slide(lambda t: shaken(t) + 2.0 * (6.0 <= t < 6.1 or 9.0 <= t < 9.2))
+    assert contact.limits[0] > 2.1, 'the threshold of short pushes'
+    begins = [t for t, is_contact, _ in found if is_contact]
+    assert any(6.0 < t < 6.15 for t in begins) and any(9.0 < t < 9.25 for t in begins)
+    assert not any(t < 6.0 or 6.3 < t < 9.0 or t > 9.4 for t in begins)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from frame_ros.core.time import SECOND
-from frame_ros.sensing.stream_health.time_offset import TimeOffsetEstimator
+from frame_ros.sensing.stream_health.time_offset import TimeOffset, TimeOffsetEstimator
 
 
 def signal(t):
@@ -61,3 +61,22 @@ def test_a_ramp_does_not_determine_it():
         estimator.add_reference(stamp, np.array([0.01 * i]))
         estimator.add_measured(stamp, np.array([0.01 * i + 0.01 * rng.normal()]))
     assert math.isnan(estimator.newest.seconds)
+
+
+def test_a_less_certain_estimate_counts_only_where_it_contradicts(monkeypatch):
+    estimates = {0.0: (-0.0200, 0.001), 1.0: (-0.0160, 0.0029), 2.0: (-0.0210, 0.001),
+                 3.0: (0.0010, 0.0029), 60.0: (0.0030, 0.0029)}  # fmt: skip
+    expected = {1.0: -0.0200, 2.0: -0.0210, 3.0: 0.0010, 60.0: 0.0030}
+    estimator = TimeOffsetEstimator(0.003, 0.8)
+    monkeypatch.setattr(
+        estimator, '_restart_after_gap', lambda *_: None
+    )  # as if samples had gone on coming
+    for second, (value, deviation) in estimates.items():
+        for part in (0.0, 0.2):  # two that follow each other agree
+            stamp = SECOND + round((second + part) * SECOND)
+            found = TimeOffset(value, deviation, 1.0, stamp, '')
+            monkeypatch.setattr(estimator, 'estimate', lambda found=found: found)
+            estimator.add_reference(stamp, np.zeros(3))
+            estimator.add_measured(stamp, np.zeros(3))
+        if second in expected:
+            assert estimator.newest.seconds == expected[second]

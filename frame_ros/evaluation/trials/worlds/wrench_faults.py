@@ -27,6 +27,7 @@ FAULTS = (
     'drift times ten',
 )  # fmt: skip
 HARD = tuple(name for name in FAULTS if name not in ('none', 'stamps 50 ms late', 'loss 20 %'))
+WEIGHTS = ('100 g unannounced', '100 g later')  # they change the arm's motion
 OFFSETS = {'stamps 20 ms late': 0.02, 'stamps 20 ms early': -0.02, 'stamps 50 ms late': 0.05}
 PAYLOAD, LATER = 0.1, 30.0  # kg; s after which it is hung onto the hand
 JITTER, LOSS = 0.005, 0.2  # s, standard deviation of the delay before stamping; share

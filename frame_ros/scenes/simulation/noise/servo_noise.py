@@ -59,6 +59,7 @@ class CurrentNoise:
     Attributes:
         torque_constants: (D,) N m/A of these motors.
         friction_scales: (D,) their share of the settings' friction.
+        bristles: (D,) N m of friction in the newest reading.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class CurrentNoise:
         self.friction_scales: Array = 1 + settings.friction_spread * spread[1]
         self._direction: Array = np.zeros(joints)
         self._position: Array | None = None
+        self.bristles: Array = np.zeros(joints)
 
     def __call__(self, torques: ArrayLike, positions: ArrayLike, velocities: ArrayLike) -> Array:
         """Returns the servos' report, A times `effort_per_ampere`.
@@ -120,8 +122,16 @@ class CurrentNoise:
             self._direction = np.clip(self._direction + moved, -1.0, 1.0)
             directions[row], last = self._direction, now
         self._position = last
+        found: Array = directions * self.limit(velocity, torque)
+        self.bristles = found[-1] if len(found) else self.bristles
+        return found + self.friction_scales * settings.viscous * velocity
+
+    def limit(self, velocity: Array, torque: Array) -> Array:
+        """Returns (..., D) N m of dry friction at most, at rad/s and N m of the actuators."""
+        settings = self._settings
         near_rest = np.exp(-((velocity / settings.stribeck_speed) ** 2))
         dry = (settings.coulomb + settings.load * np.abs(torque)) * (
             1.0 + settings.stribeck * near_rest
         )
-        return self.friction_scales * (directions * dry + settings.viscous * velocity)
+        found: Array = self.friction_scales * dry
+        return found

@@ -175,10 +175,12 @@ class _Batch:
         steps = np.diff(stamps, prepend=contact.last)
         contact.is_at_rest = bool(self._motions.is_moving[rows.stop - 1] == 0)
         filtered = contact.filter.update_block(steps, values)
+        slow = contact.slow.update_block(steps, values[:, :6])
         is_over: NDArray[np.bool_] = np.zeros(len(stamps), dtype=bool)
         if contact.bias is not None:
             filtered[:, :6] -= contact.bias
-            share = self._shares(steps, filtered, rows)
+            slow -= contact.bias
+            share = self._shares(steps, filtered, slow, rows)
             is_over = contact.threshold.update_block(stamps, share)
             self._found.share[rows] = share
             self._tell(rows, filtered, is_over)
@@ -189,7 +191,7 @@ class _Batch:
         worst = float(self._found.share[rows].max())
         contact.block.add_many(
             int(stamps[-1]),
-            np.concatenate([values[:, :6], gravity, filtered[:, :6]], axis=1),
+            np.concatenate([values[:, :6], gravity, filtered[:, :6], slow], axis=1),
             worst,
             bool(is_over.any()),
             self._motions.is_moving[rows],
@@ -238,7 +240,7 @@ class _Batch:
         self._own = load.weights(self._gravity[start:])
         self._own += inertial
 
-    def _shares(self, steps: NDArray[np.int64], filtered: Array, rows: slice) -> Array:
+    def _shares(self, steps: NDArray[np.int64], filtered: Array, slow: Array, rows: slice) -> Array:
         """(n,) shares of the threshold."""
         contact = self._contact
         at_rest = self._motions.is_moving[rows] == 0
@@ -247,7 +249,7 @@ class _Batch:
         contact.peak = (float(more[-1, 0]), float(more[-1, 1]))
         force = np.linalg.norm(filtered[:, :3], axis=1) / (limits[:, 0] + more[:, 0])
         torque = np.linalg.norm(filtered[:, 3:6], axis=1) / (limits[:, 1] + more[:, 1])
-        share = np.maximum(force, torque)
+        share = np.maximum(np.maximum(force, torque), contact.free.slow_shares(slow, more))
         if contact.has_axes:
             wider = np.repeat(more + np.array(contact.free.vibration), 3, axis=1)
             axes: Array = np.abs(filtered[:, :6]) / (np.array(contact.axes) + wider)

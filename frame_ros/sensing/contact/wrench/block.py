@@ -25,6 +25,7 @@ class WrenchBlock:
             tool and its payload; the bias is included.
         down: (n, 3) unit vectors of gravity in the sensor's axes.
         external: (n, 6) N and N m, filtered, without the bias; of no use before the first tare.
+        slow: (n, 6) likewise, through the slow low-pass.
         speed: m/s, mean of the sensor's.
         worst: largest share of a threshold that was reached.
         is_contact: whether there was contact.
@@ -37,6 +38,7 @@ class WrenchBlock:
     readings: Array
     down: Array
     external: Array
+    slow: Array
     speed: float
     worst: float
     is_contact: bool
@@ -76,7 +78,7 @@ class BlockBuffer:
 
         Args:
             row: 6 values of the reading, 3 of gravity in the sensor's axes, 6 of the external
-                wrench.
+                wrench, 6 of that through the slow low-pass.
             moving: 1, 0, or -1 if unknown.
             speed: m/s.
         """
@@ -99,7 +101,7 @@ class BlockBuffer:
         moving: NDArray[np.int8],
         speeds: Array,
     ) -> None:
-        """Adds samples (n, 15) up to the stamp `end`.
+        """Adds samples (n, 21) up to the stamp `end`.
 
         Args:
             share: their largest.
@@ -128,7 +130,8 @@ class BlockBuffer:
             self._end,
             rows[:, :6],
             gravity / length,
-            rows[:, 9:],
+            rows[:, 9:15],
+            rows[:, 15:],
             self._speeds / len(rows),
             self._worst,
             self._contact,

@@ -30,6 +30,9 @@ Array = NDArray[np.float64]
 _WRENCH = int(ContactSource.WRENCH)
 _NONE = unknown(0)
 _POINT = unknown(3)
+# Hz, of the low-pass behind which pushes are looked for while the arm shakes: its gears do so at
+# ten to thirty, and a push of 50 ms passes by nine tenths.
+SLOW_CUTOFF = 8.0
 _SIX = unknown(6)
 for _constant in (_NONE, _POINT, _SIX):
     _constant.flags.writeable = False
@@ -47,7 +50,8 @@ class WrenchContact:
     thresholds are then wider by the tool's possible inertia, even at rest.
 
     The thresholds follow what free space reads: lower while the arm stands, higher by vibration
-    (`FreeSpace`); the bias follows drift and cables (`BiasDrift`); a weight that nobody announced
+    (`FreeSpace`); where the arm shakes, what passes a slower low-pass counts, too, by thresholds of
+    its own; the bias follows drift and cables (`BiasDrift`); a weight that nobody announced
     becomes part of the tool, with a warning (`HungWeight`).
 
     Tare, drift of the bias and payload are worked out per block of 50 ms, which begins at the first
@@ -68,6 +72,7 @@ class WrenchContact:
         self.tare_result: TareResult | None = None  # of the last tare that has ended
         self.share = 0.0  # of the threshold that the newest sample reached
         self.filter = CausalLowPass(settings.cutoff)
+        self.slow = CausalLowPass(min(SLOW_CUTOFF, settings.cutoff))
         self.threshold = Threshold(1.0, settings.hysteresis, settings.on_time, settings.off_time)
         self.load = ToolLoad(tool)
         self.block: BlockBuffer | None = None
@@ -164,10 +169,11 @@ class WrenchContact:
         if self.roll(stamp, is_holding):
             row = self._values(wrench.tolist(), rotation, gravity, motion)
         filtered = self.filter.update(step, np.array(row)).tolist()
-        is_over = self._compare(stamp, step, filtered, motion.is_moving is False)
+        slow = self.slow.update(step, np.array(row[:6])) - (0.0 if self.bias is None else self.bias)
+        is_over = self._compare(stamp, step, filtered, slow, motion.is_moving is False)
         moving = -1 if motion.is_moving is None else int(motion.is_moving)
         assert self.block is not None
-        values = row[:6] + list(gravity) + filtered[:6]
+        values = row[:6] + list(gravity) + filtered[:6] + slow.tolist()
         self.block.add(stamp, values, self.share, is_over, moving, motion.speed)
         return self.detect(stamp, filtered, rotation, is_over)
 
@@ -308,6 +314,7 @@ class WrenchContact:
         change = np.zeros(8)
         change[:6] = np.subtract(before.weight(gravity), self.load.weight(gravity))
         self.filter.shift(change)
+        self.slow.shift(change[:6])
 
     def _carried(self) -> Tool:
         """Returns the tool with what it holds, and what hangs on it."""
@@ -324,7 +331,9 @@ class WrenchContact:
         """Returns the thresholds of force and torque, N and N m, while it stands or not."""
         return self.free.limits(is_at_rest)
 
-    def _compare(self, stamp: int, step: int, filtered: list[float], is_at_rest: bool) -> bool:
+    def _compare(
+        self, stamp: int, step: int, filtered: list[float], slow: Array, is_at_rest: bool
+    ) -> bool:
         """Returns whether there is contact; removes the bias from `filtered`."""
         self.is_at_rest = is_at_rest
         settings = self.settings
@@ -349,8 +358,8 @@ class WrenchContact:
             for i, value in enumerate(filtered[:6]):
                 more = force_more if i < 3 else torque_more
                 share = max(share, abs(value) / (self.axes[i] + more))
-        self.share = share
-        return self.threshold.update(stamp, share)
+        self.share = max(share, float(self.free.slow_shares(slow[None], np.array([self.peak]))[0]))
+        return self.threshold.update(stamp, self.share)
 
     def detect(
         self, stamp: int, external: list[float], rotation: list[float], is_over: bool
@@ -386,21 +395,9 @@ class WrenchContact:
         force = sqrt(fx * fx + fy * fy + fz * fz)
         normal = wrench[:3] / force if is_over and force > 0 else _POINT
         return Detection(
-            stamp,
-            _WRENCH,
-            is_over,
-            force,
-            wrench,
-            '',
-            _POINT,
-            normal,
-            '',
-            (),
-            _NONE,
-            _NONE,
-            (),
+            stamp, _WRENCH, is_over, force, wrench, '', _POINT, normal, '', (), _NONE, _NONE, (),
             self.share,
-        )
+        )  # fmt: skip
 
     def why_not_tared(self) -> str:
         """Returns why contact is unknown before the first tare."""
@@ -432,6 +429,7 @@ class WrenchContact:
     def restart(self) -> None:
         """Forgets the samples, not the bias."""
         self.filter.reset()
+        self.slow.reset()
         self.threshold.reset()
         self.block = None
         self.share = 0.0

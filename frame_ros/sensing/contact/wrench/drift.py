@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
-from frame_ros.sensing.contact.wrench.free_space import FOLLOW_AT_REST, PARTS, SETTLE, Pair
+from frame_ros.sensing.contact.wrench.free_space import FOLLOW_AT_REST, SETTLE
 from frame_ros.sensing.contact.wrench.options import WrenchOptions
 from frame_ros.sensing.contact.wrench.push_end import PushEnd
+from frame_ros.sensing.contact.wrench.vibration import PARTS, Pair
 
 Array = NDArray[np.float64]
 IN_MOTION, SETTLING = 0.25, 0.1  # s, time constants with which a cable's pull is followed

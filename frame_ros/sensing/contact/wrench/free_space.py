@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from math import exp, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +12,18 @@ from numpy.typing import NDArray
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import BLOCK, WrenchBlock
 from frame_ros.sensing.contact.wrench.options import WrenchOptions
+from frame_ros.sensing.contact.wrench.vibration import PARTS, SPEEDS, Pair, Vibration
 
 Array = NDArray[np.float64]
-Pair = tuple[float, float]  # of force and torque, N and N m
-PARTS = (slice(0, 3), slice(3, 6))
 STEP = 0.04  # share by which a deviation changes with each block
 NORMAL_MEDIAN = 0.6745  # of the absolute value, in deviations
 LAG = 20  # blocks, 1 s, over which a drift is looked at
 SETTLE = round(0.3 * SECOND)  # ns of rest until the thresholds of rest hold
 FOLLOW_AT_REST = 2.0  # s, time constant with which the bias follows a drift at rest
 SURE = 5.0  # deviations of what is left in free space, to a threshold
-SPEEDS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # m/s, from which on a class of speeds is
-SHAKE_TIME = 2.0  # s with which a vibration that was seen is forgotten
-SHAKE_KEPT = 30.0  # s, of motion at that speed, with which that of a speed is
-SHAKE_MARGIN = 1.3  # the next peak may be higher than that of the last two blocks
+SHAKEN = (
+    0.2  # share of a threshold by which vibration widens it, from which slow pushes count apart
+)
 
 
 class RunningDeviation:
@@ -48,8 +46,9 @@ class FreeSpace:
     At rest: the deviation of the filtered reading within a block, and the intensity of the drift
     (as of a random walk), by changes of the mean over 1 s. In motion: vibration, how far the
     reading swings to *both* sides of its mean in two blocks one after the other, which a push of
-    one direction does not; of each class of speeds, up to `vibration_most` of the thresholds.
-    Nothing of contact counts.
+    one direction does not; of each class of speeds, up to `vibration_most` of the thresholds; of
+    the reading through the slow low-pass apart, which lets little of it pass. Nothing of contact
+    counts.
 
     `limits` are thresholds by it: at rest lower than `force_on` and `torque_on` where noise and
     drift allow it, in motion higher by the vibration.
@@ -61,7 +60,7 @@ class FreeSpace:
         self._noise = [RunningDeviation(0.05 * each, 1e-4 * each) for each in on]
         # Of each axis, per square root of a second.
         self._drift = [RunningDeviation(0.02 * each, 1e-4 * each) for each in on]
-        self._kept = np.zeros((len(SPEEDS), 2))
+        self._fast, self._slow = Vibration(), Vibration()
         self.reset()
 
     def change(self, settings: WrenchOptions) -> None:
@@ -71,9 +70,8 @@ class FreeSpace:
     def reset(self) -> None:
         """Forgets the samples, not what was learnt."""
         self._means: list[Array] = []
-        self._shaken: Array = np.zeros(2)  # N and N m, of now
-        self._before: Array = np.zeros(2)
-        self._mean: Array | None = None
+        self._fast.reset()
+        self._slow.reset()
         self._still_since: int | None = None
         self.is_settled = False
         self._class = 0
@@ -88,11 +86,37 @@ class FreeSpace:
         """N and N m by which the thresholds are higher in motion, as it was seen lately or at this
         speed.
         """
+        return self._fast.most(self._class, self._most)
+
+    @property
+    def slow_limits(self) -> Pair | None:
+        """Thresholds in motion, N and N m, of the reading through the slow low-pass; None while
+        vibration is too small for that to matter.
+        """
         settings = self._settings
-        most = settings.vibration_most * np.array([settings.force_on, settings.torque_on])
-        seen = np.maximum(self._shaken, self._kept[self._class])
-        force, torque = np.minimum(seen, most).tolist()
-        return force, torque
+        on = (settings.force_on, settings.torque_on)
+        pairs = zip(self.vibration, on, strict=True)
+        if self.is_settled or not any(more > SHAKEN * each for more, each in pairs):
+            return None
+        force, torque = self._slow.most(self._class, self._most)
+        return on[0] + force, on[1] + torque
+
+    def slow_shares(self, slow: Array, more: Array) -> Array:
+        """Returns (n,) shares of the thresholds by the slow low-pass (n, 6), widened by `more`
+        (n, 2), N and N m; 0 unless the arm shakes.
+        """
+        limits = self.slow_limits
+        if limits is None:
+            return np.zeros(len(slow))
+        force = np.sqrt(np.add.reduce(slow[:, :3] ** 2, axis=1)) / (limits[0] + more[:, 0])
+        torque = np.sqrt(np.add.reduce(slow[:, 3:] ** 2, axis=1)) / (limits[1] + more[:, 1])
+        found: Array = np.maximum(force, torque)
+        return found
+
+    @property
+    def _most(self) -> Array:
+        settings = self._settings
+        return settings.vibration_most * np.array((settings.force_on, settings.torque_on))
 
     @property
     def warning(self) -> str:
@@ -102,7 +126,7 @@ class FreeSpace:
             return ''
         return (
             f'vibration hides pushes below {settings.force_on + force:.1f} N, or '
-            f'{settings.torque_on + torque:.2f} N m'
+            f'{settings.torque_on + torque:.2f} N m, that are shorter than 0.1 s'
         )
 
     def limits(self, is_at_rest: bool) -> Pair:
@@ -124,11 +148,8 @@ class FreeSpace:
         """Takes a block."""
         self._class = int(np.searchsorted(SPEEDS, block.speed, side='right')) - 1
         self._rest(block)
-        if block.is_moving:
-            self._shake(block)
-        else:
-            self._calm(block)
-            self._mean = None
+        for vibration, values in ((self._fast, block.external), (self._slow, block.slow)):
+            vibration.update(block, values, self._class)
         if block.is_contact or block.is_moving is not False:
             self._means.clear()
         else:
@@ -159,32 +180,6 @@ class FreeSpace:
         change = raw - self._means.pop(0)
         for part, drift in zip(PARTS, self._drift, strict=True):
             drift.learn(change[part] / sqrt(LAG * BLOCK / SECOND))
-
-    def _shake(self, block: WrenchBlock) -> None:
-        """Measures how far the reading swings to both sides."""
-        external = block.external
-        mean = external.mean(axis=0) if self._mean is None else self._mean
-        if not block.is_contact or self._mean is None:
-            self._mean = mean + 0.2 * (external.mean(axis=0) - mean)
-        swing = external - mean
-        both = np.minimum(swing.max(axis=0), -swing.min(axis=0)).clip(0.0)
-        now = np.array([float(np.linalg.norm(both[part])) for part in PARTS])
-        seen = SHAKE_MARGIN * np.minimum(now, self._before)
-        self._before = now
-        self._calm(block)
-        if not np.isfinite(seen).all():
-            return
-        if block.is_contact:
-            return
-        self._shaken = np.maximum(self._shaken, seen)
-        row = self._kept[self._class]
-        fade = exp(-BLOCK / SECOND / SHAKE_KEPT)
-        self._kept[self._class] = np.maximum(row * fade, seen)
-
-    def _calm(self, block: WrenchBlock) -> None:
-        self._shaken = self._shaken * exp(-(block.end - block.start) / SECOND / SHAKE_TIME)
-        if not block.is_moving:
-            self._before = np.zeros(2)
 
     def facts(self) -> dict[str, str]:
         """For diagnostics."""

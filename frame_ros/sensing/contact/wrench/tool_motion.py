@@ -190,7 +190,7 @@ class ToolMotionEstimator:
         self._rotation = np.eye(3) if rotation is None else np.asarray(rotation, dtype=np.float64)
         self._translation = np.array(self.settings.translation)
         self._filter = CausalLowPass(self.settings.cutoff)
-        self._max_age = int(self.settings.max_age * SECOND)
+        self.max_age = int(self.settings.max_age * SECOND)  # ns
         self.late = 0
         self.reset()
 
@@ -206,6 +206,11 @@ class ToolMotionEstimator:
         self._slopes: tuple[Array, Array] | None = None
         self._kept: deque[tuple[int, ToolMotion]] = deque()  # of max_age
         self._newest = ToolMotion.missing('no joint states yet')
+
+    @property
+    def stamp(self) -> int | None:
+        """ns, of the newest joint state; None before any."""
+        return self._stamp
 
     def update(self, stamp: int, q: ArrayLike, dq: ArrayLike | None = None) -> ToolMotion:
         """Takes one joint state and returns the motion at its stamp.
@@ -241,7 +246,7 @@ class ToolMotionEstimator:
         self._samples += 1
         self._newest = self._motion(rotation, twist, step)
         self._kept.append((stamp, self._newest))
-        while stamp - self._kept[0][0] > self._max_age:
+        while stamp - self._kept[0][0] > self.max_age:
             self._kept.popleft()
         return self._newest
 
@@ -254,7 +259,7 @@ class ToolMotionEstimator:
         if stamp < known:
             known, motion = self._before(stamp)
         age = stamp - known
-        if abs(age) > self._max_age:
+        if abs(age) > self.max_age:
             return ToolMotion.missing(
                 f'the joint states are {abs(age) / SECOND:.3f} s {"older" if age > 0 else "newer"} '
                 f'than the wrench; at most {self.settings.max_age} s is used'
@@ -279,7 +284,7 @@ class ToolMotionEstimator:
         if self._stamp is None:
             return None
         step = stamp - self._stamp
-        if abs(step) <= self._max_age:
+        if abs(step) <= self.max_age:
             return step
         if step < 0:
             self.reset()

@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Wrenches of one recorded motion with several faults, each through the stream health check and the
+sensor of the contact node, many samples at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.options import evolved
+from frame_ros.core.time import SECOND
+from frame_ros.evaluation.trials.arm_run import Begins, Block, seconds_of
+from frame_ros.evaluation.trials.campaign import Trial
+from frame_ros.evaluation.trials.worlds import wrench_faults as worlds
+from frame_ros.evaluation.trials.wrench import identified_tool
+from frame_ros.robots import load_robot
+from frame_ros.robots.joint_state_merge import FullJointState
+from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, WrenchNoise
+from frame_ros.scenes.simulation.sampled_steps import SensorSamples
+from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
+from frame_ros.sensing.contact.joint_arrays import JointArrays
+from frame_ros.sensing.contact.options import SensingOptions
+from frame_ros.sensing.contact.trusted_inputs import TrustedInputs
+from frame_ros.sensing.contact.wrench.motion_history import MotionHistory
+from frame_ros.sensing.contact.wrench.tool_model import Tool
+from frame_ros.sensing.contact.wrench_sensor import WrenchSensor
+from frame_ros.sensing.stream_health.streams import WRENCH
+
+Array = NDArray[np.float64]
+Stamps = NDArray[np.int64]
+BLOCKS_AT_ONCE = 40  # of the arm's run: 0.2 s at 200 commands per second
+NOTHING: Array = np.zeros(0)
+
+
+class Sent(NamedTuple):
+    """A wrench as it was sent. row: of the newest joint state that came before it."""
+
+    row: int
+    stamp: int
+    values: Array
+
+
+class _Judged(NamedTuple):
+    """A wrench that the health check has seen. stamp: ns, as the sensor takes it. error: s by which
+    it may be wrong. newest: ns, of the newest joint state then. is_known: whether it can be used.
+    """
+
+    stamp: int
+    values: Array
+    error: float
+    newest: int
+    is_known: bool
+
+
+class FaultStream:
+    """The wrenches of one fault, and what the sensor of the contact node makes of them.
+
+    Attributes:
+        begins: of its detections. warnings: text -> s since when. thresholds: N, the least force
+            felt, after each `flush`.
+    """
+
+    def __init__(self, trial: Trial, fault: str, tool: Tool, arrays: JointArrays) -> None:
+        self.fault, self.name = fault, f'{WRENCH} with {fault}'
+        robot, model = scene_robot(trial.robot), load_robot(trial.robot)
+        self.sensor = WrenchSensor(settings_of(trial.robot, tool), model, arrays)
+        period = robot.sample_steps * robot.timestep
+        self.begins = Begins(period)
+        self.warnings: dict[str, float] = {}
+        self.thresholds: list[float] = []
+        self._robot, self._per_block = robot, _samples_per_block(robot)
+        self._arm = slice(0, len(robot.joint_names) - len(robot.finger_links))
+        self._noise = WrenchNoise(1.0 / period, worlds.noise_of(fault), trial.seed)
+        self._transport = worlds.Transport(fault, trial.seed)
+        self._cable = worlds.Cable(model, robot.wrench_link) if fault == 'cable 1 N' else None
+        count = self._arm.stop
+        is_shaken = fault == 'vibration'
+        self._gears = worlds.GearVibration(count, period, trial.seed) if is_shaken else None
+        self._waiting: list[Sent] = []
+        self._judged: list[_Judged] = []
+        self._next_look = 0
+
+    def send(self, stamps: Stamps, samples: SensorSamples) -> None:
+        """Measures and sends true samples; rows count from the first of them."""
+        wrenches = self._noise(samples.wrenches + self._disturbance(samples))
+        sent_stamps, comes = self._transport.of(stamps)
+        # Not before it was measured, nor before the joint states of its time.
+        rows = np.searchsorted(stamps, sent_stamps, side='left')
+        rows = np.maximum(rows, np.arange(len(stamps)))
+        # Those of before come with the joint states that they still wait for.
+        self._waiting = [
+            each._replace(row=int(np.searchsorted(stamps, each.stamp))) for each in self._waiting
+        ]
+        sent = zip(rows.tolist(), sent_stamps.tolist(), wrenches, strict=True)
+        self._waiting += [Sent(*each) for each, is_sent in zip(sent, comes.tolist()) if is_sent]
+
+    def come(self, row: int) -> Iterator[Sent]:
+        """Yields what comes after the joint state of a row, in order."""
+        while self._waiting and self._waiting[0].row <= row:
+            yield self._waiting.pop(0)
+
+    def judge(self, sent: Sent, trusted: TrustedInputs, newest: int) -> None:
+        """Takes a wrench through the health check. newest: ns, of the newest joint state."""
+        trust = trusted.wrench(sent.stamp, sent.values.tolist(), self.name)
+        if not trust.is_used:
+            return
+        known = not trust.unavailable
+        stamp, error = (trust.stamp, trusted.stamp_error(self.name)) if known else (sent.stamp, 0.0)
+        self._judged.append(_Judged(stamp, sent.values, error, newest, known))
+
+    def flush(self, history: MotionHistory) -> None:
+        """Takes the wrenches that were judged through the sensor."""
+        judged, self._judged = self._judged, []
+        usable = [each for each in judged if each.is_known]
+        states: Iterator[int] = iter(())
+        if usable:
+            stamps = np.array([each.stamp for each in usable])
+            motions = history.at(
+                stamps,
+                np.array([each.newest for each in usable]),
+                np.array([each.error for each in usable]),
+            )
+            values = np.array([each.values for each in usable])
+            found = self.sensor.on_wrenches(stamps, values, motions)
+            states = iter(found.is_contact.tolist())
+        for each in judged:
+            state = next(states) if each.is_known else -1
+            self.begins.add(each.stamp, None if state < 0 else bool(state))
+        if judged and judged[-1].stamp >= self._next_look:
+            self._next_look = judged[-1].stamp + SECOND // 10
+            for text in self.sensor.warnings:
+                self.warnings.setdefault(text, seconds_of(judged[-1].stamp))
+        self.thresholds.append(self.sensor.sensitivity.force)
+
+    def _disturbance(self, samples: SensorSamples) -> Array:
+        """As the sensor reads it: with the sign of the simulator, of the tool on the wrist."""
+        found = np.zeros_like(samples.wrenches)
+        if self._cable is not None:
+            columns = [self._robot.joint_names.index(name) for name in self._cable.joint_names]
+            for first in range(0, len(found), self._per_block):
+                rows = slice(first, first + self._per_block)
+                found[rows] -= self._cable.wrenches(samples.positions[rows, columns])
+        if self._gears is not None:
+            found -= self._gears.wrenches(samples.velocities[:, self._arm])
+        return found
+
+
+class HardSensing:
+    """Noisy streams of one arm with several faults, and what the contact node makes of each.
+
+    Attributes:
+        streams: of the faults, in the order given. tool: as it was identified.
+    """
+
+    def __init__(self, trial: Trial, faults: Sequence[str]) -> None:
+        self.robot = robot = scene_robot(trial.robot)
+        model, rate = load_robot(trial.robot), 1.0 / (robot.sample_steps * robot.timestep)
+        self.tool = identified_tool(trial, WrenchNoise(rate, seed=trial.seed))
+        self._encoders = JointNoise(rate, robot.encoder, len(robot.joint_names), trial.seed)
+        self._arrays = JointArrays(tuple(model.joint_limits))
+        self.streams = [FaultStream(trial, each, self.tool, self._arrays) for each in faults]
+        self.trusted = TrustedInputs(model, settings_of(trial.robot, self.tool).streams)
+        # The motion is the same for all: the first one's.
+        first = self.streams[0].sensor
+        for each in self.streams:
+            each.sensor.place(robot.wrench_link)
+        self.trusted.place(first.mount, first.centre_of_mass)
+        self.history = MotionHistory(first.motion_estimator)
+        self._first = first
+        self._blocks: list[Block] = []
+
+    def take(self, block: Block) -> None:
+        """Takes a block of samples; several are worked on together."""
+        self._blocks.append(block)
+        if len(self._blocks) >= BLOCKS_AT_ONCE:
+            self.finish()
+
+    def finish(self) -> None:
+        """Works on what waits."""
+        blocks, self._blocks = self._blocks, []
+        if not blocks:
+            return
+        stamps = np.concatenate([block.stamps for block in blocks])
+        columns = zip(*(block.samples for block in blocks), strict=True)
+        samples = SensorSamples(*(np.vstack(column) for column in columns))
+        positions, velocities = self._encoders(samples.positions, samples.velocities)
+        for stream in self.streams:
+            stream.send(stamps, samples)
+        for row, stamp in enumerate(stamps.tolist()):
+            self._joints(stamp, positions[row], velocities[row])
+            for stream in self.streams:
+                for sent in stream.come(row):
+                    stream.judge(sent, self.trusted, self.history.newest)
+        for stream in self.streams:
+            stream.flush(self.history)
+        self.history.forget()
+
+    def _joints(self, stamp: int, q: Array, dq: Array) -> None:
+        state = FullJointState(stamp, self.robot.joint_names, q, dq, NOTHING)
+        joints = self._arrays.take(state)
+        trust = self.trusted.joints(state)
+        if trust.is_used and not trust.unavailable:
+            self._first.on_joints(stamp, joints)
+            self.history.take()
+
+
+def settings_of(robot: str, tool: Tool) -> SensingOptions:
+    """Returns the default settings with this tool; the simulator's sensor reads the tool's force on
+    the wrist.
+    """
+    settings = SensingOptions(robot=robot, sources=('wrench',))
+    wrench = evolved(settings.wrench, is_force_on_tool=False)
+    given = evolved(settings.tool, mass=tool.mass, centre_of_mass=tool.centre_of_mass)
+    return evolved(settings, wrench=wrench, tool=given)
+
+
+def _samples_per_block(robot: SceneRobot) -> int:
+    return round(1.0 / (robot.command_rate * robot.timestep)) // robot.sample_steps

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of the wrist sensor's benchmark, from results by hand."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip('mujoco')
+
+from frame_ros.evaluation.trials.campaign import Outcome, Trial
+
+BENCHMARKS = Path(__file__).resolve().parent.parent / 'benchmarks'
+
+
+@pytest.fixture
+def rows(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    for name in ('bars', 'parts', 'parts.wrench_rows'):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    from parts import wrench_rows
+
+    return wrench_rows
+
+
+def result(truth=(), begins=(), warnings=()):
+    return {
+        'truth': list(truth), 'begins': list(begins), 'warnings': list(warnings), 'seconds': 1800.0,
+        'unavailable': 0.0, 'threshold': 1.0, 'threshold_95': 2.0, 'repeats': 0, 'sent': 0,
+    }  # fmt: skip
+
+
+def test_faults_of_one_motion_have_a_row_each_and_one_together(rows, capsys):
+    from bars import Bars
+
+    weight = rows.WEIGHTS[0]
+    found = {'none': result(), 'vibration': result(begins=[5.0]), 'jitter 5 ms': result()}
+    hung = {weight: result(begins=[3.0, 900.0], warnings=[[900.0, 'a weight of about 100 g']])}
+    outcomes = [
+        Outcome(Trial('wrench_hard', 'fr3', 1000, {'faults': list(each), 'has_pushes': False}),
+                {'faults': each})
+        for each in (found, hung)
+    ]  # fmt: skip
+    lines = rows.lines('wrench_hard', outcomes, Bars(Namespace(short=False)))
+    (vibration,) = [line for line in lines if '| vibration |' in line]
+    assert '| 0.50 h | 1: 2.00 (0.05 to 11.14)' in vibration
+    # Without 'none', and of the weight what came behind its report.
+    (together,) = [line for line in lines if 'all of the hard set together' in line]
+    assert '| 1.25 h | 1: 0.80' in together
+    assert 'jitter 5 ms, false alarms per hour: 0, at most 2: met' in capsys.readouterr().out
+
+
+def test_pushes_of_another_arms_motors_are_counted_by_strength(rows):
+    from bars import Bars
+
+    truth = [[10.0, 10.5, 6.0, 'a'], [20.0, 20.5, 7.0, 'a'], [30.0, 30.5, 20.0, 'a']]
+    settings = {'is_checked': True, 'has_shipped_motors': True, 'has_pushes': True}
+    outcome = Outcome(
+        Trial('repeated_states', 'fr3', 0, settings), result(truth, begins=[20.1, 30.2])
+    )
+    lines = rows.lines('repeated_states', [outcome], Bars(Namespace(short=False)))
+    assert any('| 5 to 8 N | 2 | 50.0 %' in line for line in lines)
+    assert any('| 18 to 25 N | 1 | 100.0 %' in line for line in lines)
