@@ -89,7 +89,7 @@ def _furthest(points: Array) -> Array:
     rims = np.sqrt(1 - heights**2)
     directions = np.column_stack((rims * np.cos(turns), rims * np.sin(turns), heights))
     directions = np.concatenate((directions, np.eye(3), -np.eye(3)))
-    return np.asarray(points[np.unique((points @ directions.T).argmax(axis=0))])
+    return np.asarray(points[np.unique((directions @ points.T).argmax(axis=1))])
 
 
 def spread_points(hull: Hull, count: int) -> tuple[Array, Array]:
@@ -151,10 +151,13 @@ def rests_of(hull: Hull, centre: Array) -> Rests:
         if margin >= STEADY * size:
             found.append((margin, normal / np.linalg.norm(normal)))
     found.sort(key=lambda each: -each[0])
+    normals = np.array([normal for _, normal in found]).reshape(-1, 3)
     down: list[Array] = []
-    for _, normal in found:
-        if all(float(normal @ other) < _APART for other in down):
+    is_apart = np.ones(len(normals), bool)  # from those that were taken
+    for index, normal in enumerate(normals):
+        if is_apart[index]:
             down.append(normal)
+            is_apart &= normals @ normal < _APART
     # A ball bears on a cap as deep as `bearing`.
     cap = 1.2 * math.sqrt(float(np.ptp(hull.corners, axis=0).min()) * bearing)
     is_round = not found or found[0][0] < cap
