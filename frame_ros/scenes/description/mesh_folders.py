@@ -20,7 +20,7 @@ from frame_ros.core.strict_yaml import load_yaml, yaml_problem
 from frame_ros.core.structuring import structured
 from frame_ros.robots.shapes.mesh_files import MESH_KINDS
 from frame_ros.scenes.description.cavities import Cavity, cavity_of, hollow_pieces
-from frame_ros.scenes.description.convex_hull import Hull, Rests, hull_of, rests_of
+from frame_ros.scenes.description.convex_hull import Hull, Rests, fills_hull, hull_of, rests_of
 from frame_ros.scenes.description.described_objects import (
     described_parts,
     description_of,
@@ -49,6 +49,7 @@ DENSITY = 1000.0  # kg/m3, ManiSkill2's default
 FRICTION = 1.0  # as of the simulated objects
 LEAST_EDGE, THINNEST, MOST_EDGE = 0.005, 5e-4, 1.0  # m
 MM = 1e-3
+FEW_PIECES = 3  # so many stay as they are, even if they fill their common hull
 HOLLOW = 0.9  # share of its hull's volume, above which a closed mesh is no container
 SAME_PLACE = 0.2  # share of the longest edge, by which visual and collision meshes may differ
 _NUMBER = re.compile(r'^\d+(-[a-z])?_')  # before the names of YCB objects
@@ -270,6 +271,9 @@ def _pieces(path: Path, parts: ObjectParts, is_hull: bool) -> tuple[Hull, ...]:
         pieces = _hollowed(*mesh, hull)
         room = MOST_PIECES - len(found) - (len(hulls) - index - 1)
         found += pieces if len(pieces) <= room else [hull]
+    whole = hull_of(np.concatenate([piece.corners for piece in found]))
+    if len(found) > FEW_PIECES and fills_hull(found, whole):
+        return (whole,)
     return tuple(found)
 
 

@@ -19,7 +19,7 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import MESH, TEXT, is_within, read_bytes
 from frame_ros.robots.shapes.mesh_files import MESH_KINDS, load_trimesh
 
-MOST_PIXELS = 1024  # in a row or column; larger pictures are made smaller
+MOST_PIXELS = 512  # in a row or column; larger pictures are made smaller
 _MATERIALS = re.compile(r'^\s*mtllib\s+(.+?)\s*$', re.MULTILINE)
 _PICTURE = re.compile(r'^\s*map_Kd\s+(?:-\S+\s+\S+\s+)*(\S.*?)\s*$', re.MULTILINE)
 
