@@ -17,9 +17,12 @@ class KnownObject:
         name: in the scene.
         role: target, receptacle or confounder.
         type: what it is, such as 'cube'.
-        shape: box, cylinder, sphere or tray.
+        shape: box, cylinder, sphere, tray or mesh.
         half_edges: m, of the box about it in its own axes.
         wall: m, of a tray; 0: it is none.
+        inside: m, of a mesh that is a container: x, y of the middle of its inside, and z of its
+            floor and its rim, in its own axes; None: it is none.
+        room: m, half the narrower level edge of that inside.
         mass: kg.
         colour: linear RGB.
     """
@@ -30,6 +33,8 @@ class KnownObject:
     shape: str
     half_edges: Triple
     wall: float = 0.0
+    inside: tuple[float, float, float, float] | None = None
+    room: float = 0.0
     mass: float
     colour: Triple
 

@@ -285,10 +285,15 @@ def _not_run(problem: str, duration: float = math.nan) -> SceneEpisode:
 def _known_object(each: SceneObject) -> KnownObject:
     assert each.shape and each.mass is not None and each.colour
     x, y, z = np.asarray(each.shape.half_edges).tolist()
+    cavity = each.shape.cavity if each.shape.mesh else None
+    inside = None
+    if cavity is not None:
+        inside = float(cavity.centre[0]), float(cavity.centre[1]), cavity.floor, cavity.rim
     return KnownObject(
         name=each.name, role=each.role, type=each.type, shape=each.shape.kind,
         half_edges=(x, y, z), wall=each.shape.size[3] if each.shape.kind == 'tray' else 0.0,
-        mass=each.mass, colour=each.colour,
+        mass=each.mass, colour=each.colour, inside=inside,
+        room=float(cavity.half_edges[:2].min()) if cavity is not None else 0.0,
     )  # fmt: skip
 
 

@@ -70,3 +70,15 @@ def test_breaking_refuses_scenes_of_another_world(tmp_path, capsys):
     assert main(['scenes', 'breaking', str(file), '--output', str(folder), '-q']) == 2
     assert 'pick_up_0 is of the world so101-lift, give --world' in capsys.readouterr().err
     assert not folder.exists()
+
+
+def test_a_design_may_have_objects_of_a_folder(tmp_path, capsys):
+    trimesh = pytest.importorskip('trimesh')
+    (tmp_path / 'brick').mkdir()
+    trimesh.creation.box((0.05, 0.03, 0.02)).export(tmp_path / 'brick' / 'visual.stl')
+    file = tmp_path / 'design.yaml'
+    command = ['scenes', 'design', '--rows', '2', '--meshes', str(tmp_path), '--output', str(file)]
+    assert main([*command, '--operators', 'target_position', '--factors', 'operators']) == 0
+    assert 'factor unseen_objects: unseen_objects' in capsys.readouterr().out
+    types = {each.type for scene in read_scenes(file) for each in scene.objects}
+    assert 'brick' in types and 'golf_ball' not in types

@@ -13,7 +13,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import FrameRosError, SetupError, ValueRangeError
-from frame_ros.evaluation.scene_trials.campaign import check_scenes
+from frame_ros.evaluation.scene_trials.campaign import check_scenes, run_trials
+from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.scenes.cards.facts import size_text
 from frame_ros.scenes.cards.outlines import footprint
 from frame_ros.scenes.description.convex_hull import hull_of, rests_of, span_inside, stood
@@ -174,6 +175,17 @@ def test_hulls_agree_with_trimesh():
         assert bool(len(inside)) == (last > max(first, 0) + 1e-3) or last - first < 2e-3
         if len(inside):
             assert (inside[0], inside[-1]) == pytest.approx((first, last), abs=1.1e-3)
+
+
+def test_many_pieces_that_fill_their_hull_are_that_hull(tmp_path):
+    """Contacts of many slim pieces cost time and say no more; a hole keeps them."""
+    slices = [box((0.01, 0.03, 0.02), (0.01 * index, 0, 0)) for index in range(5)]
+    whole = trimesh.util.concatenate(slices)
+    found = mesh_object(str(write(tmp_path, 'whole', whole, collision=whole)))
+    assert len(found.pieces) == 1 and found.is_decomposed
+    gap = trimesh.util.concatenate(slices[:2] + slices[3:] + [box((0.05, 0.03, 0.005),
+                                                                  (0.02, 0, -0.0125))])  # fmt: skip
+    assert len(mesh_object(str(write(tmp_path, 'gap', gap, collision=gap))).pieces) == 5
 
 
 def test_resting_postures_are_those_of_trimesh():
@@ -383,7 +395,7 @@ def test_pictures_of_surfaces_are_drawn(tmp_path):
     cv2.imwrite(str(path / 'thin.png'), np.full((3000, 1, 3), 90, np.uint8))
     (path / 'tile.mtl').write_bytes(b'# K\xf6rper\nmap_Kd thin.png\n')
     texture_of.cache_clear()
-    assert texture_of(path / 'textured.obj').picture.shape == (1024, 1, 3)
+    assert texture_of(path / 'textured.obj').picture.shape == (512, 1, 3)
 
 
 def test_the_scripted_policy_picks_up_a_mesh(scenes):
@@ -419,3 +431,26 @@ def test_a_missing_reader_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__('sys').modules, 'trimesh', None)
     with pytest.raises(FrameRosError, match='meshes are read by trimesh'):
         mesh_object(str(path))
+
+
+def test_a_mesh_that_changed_is_noticed_by_its_campaign(scenes, tmp_path):
+    """Another mesh in the same box, which no check of edges could tell."""
+    library = tmp_path / 'library'
+    path = write(library, 'block', box())
+    named = attrs.evolve(scenes[0].target.shape, size=BLOCK, mesh=str(path))
+    others = tuple(
+        attrs.evolve(each, shape=named) if each is scenes[0].target else each
+        for each in scenes[0].objects
+        if each.role == 'target'
+    )
+    scene = attrs.evolve(scenes[0], objects=others)
+    folder, policy = tmp_path / 'campaign', TrialPolicyOptions(policy='hold')
+    run_trials(folder, [scene], [], policy)
+    run_trials(folder, [scene], [], policy)
+    (path / 'notes.txt').write_text('not of the object')
+    run_trials(folder, [scene], [], policy)
+    (path / 'visual.obj').write_text((path / 'visual.obj').read_text() + '# changed\n')
+    (path / 'object.yaml').write_text('mass: 0.2\n')
+    said = 'another meshes: block/object.yaml is new, block/visual.obj has changed; give'
+    with pytest.raises(SetupError, match=said):
+        run_trials(folder, [scene], [], policy)

@@ -230,3 +230,48 @@ def test_world_draws_its_own_pictures_late_ones_as_they_were(monkeypatch):
     assert np.array_equal(drawn[1], simulation.data.qpos)
     assert not np.array_equal(*drawn)
     simulation.close()
+
+
+def test_meshes_are_targets_and_confounders_there(tmp_path):
+    """Their pictures, masses, pieces and poses are those of the folder."""
+    trimesh = pytest.importorskip('trimesh')
+    import cv2
+
+    parts = [trimesh.creation.box((0.03, 0.03, 0.02)), trimesh.creation.box((0.02, 0.02, 0.02))]
+    parts[1].apply_translation((0.0, 0.0, 0.02))
+    for name, mass in (('step', 0.05), ('stage', 0.07)):
+        path = tmp_path / name
+        path.mkdir()
+        trimesh.util.concatenate(parts).export(path / 'collision.obj')
+        # Drawn with a picture, which the world's file names.
+        (path / 'visual.obj').write_text(
+            'mtllib a.mtl\nv -0.015 -0.015 -0.01\nv 0.015 -0.015 -0.01\nv 0 0.015 -0.01\n'
+            'v 0 0 0.03\nvt 0 0\nvt 1 0\nvt 1 1\n'
+            'f 1/1 3/3 2/2\nf 1/1 2/2 4/3\nf 2/1 3/2 4/3\nf 3/1 1/2 4/3\n'
+        )
+        (path / 'a.mtl').write_text('newmtl a\nmap_Kd a.png\n')
+        cv2.imwrite(str(path / 'a.png'), np.full((8, 8, 3), (0, 0, 255), np.uint8))
+        (path / 'object.yaml').write_text(f'mass: {mass}\n')
+    fixed = {'unseen_objects.who': 'all', 'unseen_objects.target': 'step',
+             'confounder_count.count': 1, 'unseen_objects.0.type': 'stage'}  # fmt: skip
+    world = own_world()
+    (scene,) = generate(
+        'pick_up', world.robot, 1, 2, ('confounder_count',), fixed=fixed, start=world.scene,
+        meshes=str(tmp_path),
+    ).scenes  # fmt: skip
+    simulation = LiftSimulation(scene)
+    try:
+        assert simulation.problem == ''
+        model = simulation.model
+        other = scene.confounders[0].name
+        assert model.body('block').mass[0] == pytest.approx(0.05, rel=1e-4)
+        assert model.body(other).mass[0] == pytest.approx(0.07, rel=1e-4)
+        assert model.ntex >= 2
+        touching = [g for g in range(model.ngeom) if model.geom_contype[g]
+                    and model.geom_bodyid[g] == model.body('block').id]  # fmt: skip
+        assert len(touching) == 2
+        pose = simulation.pose_of('block')
+        assert pose[:2] == pytest.approx(scene.target.position, abs=3e-3)
+        assert simulation.data.sensor('block_pos').data == pytest.approx(pose[:3], abs=1e-6)
+    finally:
+        simulation.close()

@@ -49,6 +49,7 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
         FrameRosError: as of `break_scenes`, or the policy could not be made.
     """
     from frame_ros.evaluation.scene_trials.campaign import settings_of
+    from frame_ros.scenes.description.mesh_digests import mesh_digests
 
     if args.output is None:
         raise SetupError('breaking needs --output, the folder of the campaign')
@@ -72,7 +73,8 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
                 bar(len(done), len(scenes) - bool(chosen.towards))
 
             break_scenes(
-                scenes, chosen, evaluate, args.output, settings_of(policy, runs), place_of,
+                scenes, chosen, evaluate, args.output,
+                settings_of(policy, runs, mesh_digests(scenes)), place_of,
                 own_scene(runs.world), show,
             )  # fmt: skip
     except KeyboardInterrupt:

@@ -84,6 +84,7 @@ class DesignOptions:
         'mixtures break a constraint',
         choices=('placement', 'operators'),
     )
+    meshes: str = option('', 'folder with a folder of meshes for each unseen object')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -117,9 +118,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     runs.add_arguments(parser)
     search.add_arguments(parser)
     breaking.add_arguments(parser)
-    add_options(
-        parser.add_argument_group('design'), DesignOptions, ('robot', 'task', 'seed', 'operators')
-    )
+    shared = ('robot', 'task', 'seed', 'operators', 'meshes')
+    add_options(parser.add_argument_group('design'), DesignOptions, shared)
     add_report_arguments(parser)
 
 
@@ -201,8 +201,6 @@ def _generate(args: argparse.Namespace) -> int:
     world = from_arguments(SceneRunOptions, args).world
     start, robot, operators = None, chosen.robot, chosen.operators
     if world != OURS:
-        if chosen.meshes:
-            raise SetupError(f'{world} has no objects of meshes: leave out --meshes')
         start, robot, operators = worlds.start_of(world, chosen.task, operators)
     found = generate(
         chosen.task, robot, chosen.count, chosen.seed, operators, limits, chosen.fixed, start,
@@ -215,19 +213,21 @@ def _generate(args: argparse.Namespace) -> int:
 
 def _design(args: argparse.Namespace) -> int:
     from frame_ros.evaluation.scene_trials.robustness.sobol_design import sobol_design
-    from frame_ros.scenes.generation.operators import chosen_operators
+    from frame_ros.scenes.generation.operators import UNSEEN, chosen_operators
     from frame_ros.scenes.generation.setting import setting
 
     chosen, limits = from_arguments(DesignOptions, args), from_arguments(SceneLimits, args)
     output, world = _output(args, ()), from_arguments(SceneRunOptions, args).world
     start, operators = None, chosen.operators
+    if chosen.meshes:
+        operators = (*operators, UNSEEN)
     robot = worlds.robot_of(world, chosen.robot)
     if world != OURS:
         start, robot, operators = worlds.start_of(world, chosen.task, operators)
     groups = None
     if chosen.factors == 'operators':
         groups = {each.name: (each.name,) for each in chosen_operators(operators)}
-    place = setting(robot, chosen.task, limits)
+    place = setting(robot, chosen.task, limits, chosen.meshes)
     found = sobol_design(
         place, operators, chosen.rows, chosen.seed, groups, limits.attempts, start
     )  # fmt: skip

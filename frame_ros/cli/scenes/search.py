@@ -76,6 +76,7 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
 def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     from frame_ros.evaluation.scene_trials.campaign import settings_of
     from frame_ros.evaluation.scene_trials.search.study import search
+    from frame_ros.scenes.description.mesh_digests import library_digests
 
     if args.output is None:
         raise SetupError('search needs --output, the folder of the campaign')
@@ -92,7 +93,8 @@ def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     try:
         with evaluating(args, policy, runs) as (bar, evaluate):
             found = search(
-                chosen, evaluate, args.output, settings_of(policy, runs),
+                chosen, evaluate, args.output,
+                settings_of(policy, runs, library_digests(chosen.meshes)),
                 from_arguments(SceneLimits, args), robot, start,
                 on_batch=lambda tried: bar(len(tried), chosen.budget),
             )  # fmt: skip

@@ -11,13 +11,14 @@ from typing import Any
 
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.core.options import flatten
-from frame_ros.evaluation.scene_trials.folder import CampaignFolder
+from frame_ros.evaluation.scene_trials.folder import MESHES, CampaignFolder
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.evaluation.scene_trials.pool import TrialPool
 from frame_ros.evaluation.scene_trials.recording import RecordOptions, TrialRecording
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.trial import PlannedTrial
 from frame_ros.evaluation.trials.campaign import plain
+from frame_ros.scenes.description.mesh_digests import mesh_digests
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.description.shapes import MESH, mesh_of
 from frame_ros.scenes.run_options import SceneRunOptions
@@ -118,7 +119,7 @@ def run_trials(
     check_scenes(scenes, wanted, policy.called)
     for robot in dict.fromkeys(scene.robot for scene in scenes):
         policy.check(robot)
-    place = CampaignFolder(folder, settings_of(policy, run), scenes)
+    place = CampaignFolder(folder, settings_of(policy, run, mesh_digests(scenes)), scenes)
     say = on_message or _ignore
     for message in place.messages:
         say(message)
@@ -152,10 +153,16 @@ def _ignore(message: str) -> None:
     """Takes a message that nobody wants."""
 
 
-def settings_of(policy: TrialPolicyOptions, run: SceneRunOptions) -> dict[str, Any]:
-    """Returns what determines the results of a campaign, apart from its scenes: plain values."""
+def settings_of(
+    policy: TrialPolicyOptions, run: SceneRunOptions, meshes: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Returns what determines the results of a campaign, apart from its scenes: plain values.
+
+    meshes: digests of files, as of `mesh_digests`.
+    """
     chosen = {name: value for name, value in flatten(policy).items() if name != 'robot'}
-    return {'policy': policy.called, 'policy_options': plain(chosen), 'run': plain(flatten(run))}
+    found = {'policy': policy.called, 'policy_options': plain(chosen), 'run': plain(flatten(run))}
+    return {**found, MESHES: dict(meshes)} if meshes else found
 
 
 def check_scenes(scenes: Sequence[Scene], trials: Sequence[PlannedTrial], policy: str) -> None:

@@ -23,6 +23,7 @@ from frame_ros.scenes.description.files import read_scenes, write_scenes
 from frame_ros.scenes.description.scene import Scene
 
 FORMAT = 'frame_ros scene campaign 1'
+MESHES = 'meshes'  # in the settings: digests of the files of mesh folders
 SETTINGS, SCENES, RESULTS = 'campaign.json', 'scenes.json', 'results.jsonl'
 
 
@@ -176,10 +177,22 @@ def _refuse_others(folder: Path, wanted: Mapping[str, Any], scenes: Sequence[Sce
 
 def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any], name: str) -> str:
     old, new = found.get(name), wanted.get(name)
+    if name == MESHES:
+        return _changed_files(old or {}, new or {})
     if isinstance(old, dict) and isinstance(new, dict):
         inner = next(each for each in (*new, *old) if old.get(each) != new.get(each))
         return f'{inner} is {new.get(inner)!r}, and was {old.get(inner)!r}'
     return f'it is {new!r}, and was {old!r}'
+
+
+def _changed_files(old: Mapping[str, str], new: Mapping[str, str]) -> str:
+    changes = []
+    for file in sorted({*old, *new}):
+        if old.get(file) != new.get(file):
+            what = 'is new' if file not in old else 'is gone' if file not in new else 'has changed'
+            changes.append(f'{file} {what}')
+    more = f' and {len(changes) - 3} more' if len(changes) > 3 else ''
+    return f'{", ".join(changes[:3])}{more}'
 
 
 def _drop_cut_line(file: BinaryIO) -> None:

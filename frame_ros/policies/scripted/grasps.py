@@ -30,6 +30,7 @@ class Grasp:
         rotation: (3, 3) of the tip.
         height: m, of the tip above the table.
         top: m, of the object.
+        width: m, of the object between the fingers.
         opened: position of the gripper to reach for it.
         released: position to let it go.
         before: m, its centre in the tip's frame before the fingers close, level.
@@ -39,6 +40,7 @@ class Grasp:
     rotation: Array
     height: float
     top: float
+    width: float
     opened: float
     released: float
     before: Array
@@ -76,6 +78,7 @@ class Grasping:
             rotation=arm.turned_rotation(pose, yaw, period) if turned is None else turned,
             height=max(LOWEST, float(pose[2]), top - DEPTH),
             top=top,
+            width=width,
             opened=max(arm.opened, self._position(width + ROOM)),
             released=max(arm.released, self._position(width + RELEASE_ROOM)),
             before=held + np.subtract(arm.before_grasp, arm.held),

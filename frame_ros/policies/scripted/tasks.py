@@ -16,6 +16,7 @@ from frame_ros.core.options import option, options
 from frame_ros.policies.known_scene import KnownObject, KnownScene
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.scripted.grasps import (
+    LOWEST,
     Grasp,
     Grasping,
     level_radius,
@@ -79,6 +80,7 @@ class ScriptedTasks(ScriptedPickPlace):
         self._grasping = Grasping(self._arm, self._robot)
         assert self._robot.profile.simulation is not None
         ends = self._robot.profile.simulation.table.object_azimuths
+        self._bin_wall = self._robot.profile.simulation.table.bin_wall
         self._middle = (ends[0] + ends[1]) / 2
 
     def know(self, scene: KnownScene) -> None:
@@ -172,8 +174,31 @@ class ScriptedTasks(ScriptedPickPlace):
         if task == 'put_on':
             return level, float(goal[2]) + grasp.height + PLACED
         if task == 'put_in':  # from as high above the floor as the cube
-            return level, self._arm.in_bin + grasp.height - self._arm.grasp
+            drop = self._arm.in_bin - self._arm.grasp
+            return self._middle_of(goal), self._inside_height(goal, grasp, drop)
         return self._free_place(start, goal), grasp.height + PLACED
+
+    def _middle_of(self, goal: Array) -> Array:
+        """Returns the middle (3,) of where the target goes, level."""
+        receptacle = self._known().receptacle
+        level = goal[:3] * (1, 1, 0)
+        if receptacle is None or receptacle.inside is None or self._known().task != 'put_in':
+            return level
+        offset = rotation_of(goal[3:]) @ (*receptacle.inside[:2], 0.0)
+        return np.asarray(level + offset * (1, 1, 0))
+
+    def _inside_height(self, goal: Array, grasp: Grasp, drop: float) -> float:
+        """Returns the tip's height, m, at which the target is let go in the receptacle: with the
+        fingers above its rim, if there is no room for them below.
+        """
+        receptacle = self._known().receptacle
+        if receptacle is None or receptacle.inside is None:
+            return drop + grasp.height
+        floor, rim = receptacle.inside[2:]
+        height = float(goal[2]) + floor + grasp.height + max(0.0, drop - self._bin_wall)
+        if receptacle.room < grasp.width / 2 + FINGERS:
+            height = max(height, float(goal[2]) + rim + LOWEST)
+        return height
 
     def _free_place(self, start: Array, goal: Array) -> Array:
         """Returns a place (3,) near the receptacle: nearest to the way there, with room."""
@@ -241,7 +266,7 @@ class ScriptedTasks(ScriptedPickPlace):
             return bool(target[2] > self._plan.target[2] + HELD)
         if self._known().task == 'move_near':
             return True
-        return bool(np.abs(target[:2] - goal[:2]).max() < self._arm.placed)
+        return bool(np.abs(target[:2] - self._middle_of(goal)[:2]).max() < self._arm.placed)
 
 
 @options

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import attrs
 import numpy as np
@@ -18,6 +19,7 @@ Array = NDArray[np.float64]
 # scans are uneven. The centre of mass must be inside of what bears it by STEADY of the size.
 BEARING, STEADY = 0.004, 0.02
 _APART = math.cos(math.radians(5.0))  # postures nearer to each other count as one
+FILLED = 0.04  # share of the size, as slim boxes around a can leave their hull unfilled
 # Of more corners only those are kept that are furthest in some of as many directions, and along the
 # axes: of a ball of 0.1 m they leave out less than 0.1 mm.
 MOST_CORNERS = 1200
@@ -89,7 +91,7 @@ def _furthest(points: Array) -> Array:
     rims = np.sqrt(1 - heights**2)
     directions = np.column_stack((rims * np.cos(turns), rims * np.sin(turns), heights))
     directions = np.concatenate((directions, np.eye(3), -np.eye(3)))
-    return np.asarray(points[np.unique((points @ directions.T).argmax(axis=0))])
+    return np.asarray(points[np.unique((directions @ points.T).argmax(axis=1))])
 
 
 def spread_points(hull: Hull, count: int) -> tuple[Array, Array]:
@@ -103,6 +105,18 @@ def spread_points(hull: Hull, count: int) -> tuple[Array, Array]:
     s, t = np.where(is_out, 1 - s, s)[:, None], np.where(is_out, 1 - t, t)[:, None]
     points = a[chosen] + s * (b - a)[chosen] + t * (c - a)[chosen]
     return points, hull.normals[chosen]
+
+
+def fills_hull(pieces: Sequence[Hull], whole: Hull) -> bool:
+    """Returns whether pieces reach their common hull all over its surface, to FILLED of its size;
+    the hull touches other things then as they do.
+    """
+    points = spread_points(whole, 1000)[0]
+    gaps = np.full(len(points), np.inf)
+    for piece in pieces:
+        outside = (points @ piece.normals.T - piece.offsets).max(axis=1)
+        gaps = np.minimum(gaps, outside)
+    return bool(gaps.max() <= FILLED * whole.size)
 
 
 def span_inside(hull: Hull, start: Array, lines: Array) -> tuple[Array, Array]:
@@ -151,10 +165,13 @@ def rests_of(hull: Hull, centre: Array) -> Rests:
         if margin >= STEADY * size:
             found.append((margin, normal / np.linalg.norm(normal)))
     found.sort(key=lambda each: -each[0])
+    normals = np.array([normal for _, normal in found]).reshape(-1, 3)
     down: list[Array] = []
-    for _, normal in found:
-        if all(float(normal @ other) < _APART for other in down):
+    is_apart = np.ones(len(normals), bool)  # from those that were taken
+    for index, normal in enumerate(normals):
+        if is_apart[index]:
             down.append(normal)
+            is_apart &= normals @ normal < _APART
     # A ball bears on a cap as deep as `bearing`.
     cap = 1.2 * math.sqrt(float(np.ptp(hull.corners, axis=0).min()) * bearing)
     is_round = not found or found[0][0] < cap

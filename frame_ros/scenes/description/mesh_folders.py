@@ -13,16 +13,28 @@ import attrs
 import numpy as np
 import yaml
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from frame_ros.core.errors import FrameRosError, SetupError, ValueRangeError
 from frame_ros.core.input_files import read_text
 from frame_ros.core.strict_yaml import load_yaml, yaml_problem
 from frame_ros.core.structuring import structured
-from frame_ros.robots.shapes.mesh_files import MESH_KINDS, load_mesh
-from frame_ros.scenes.description.convex_hull import Hull, Rests, hull_of, rests_of
-from frame_ros.scenes.description.mesh_textures import texture_of
+from frame_ros.robots.shapes.mesh_files import MESH_KINDS
+from frame_ros.scenes.description.cavities import Cavity, cavity_of, hollow_pieces
+from frame_ros.scenes.description.convex_hull import Hull, Rests, fills_hull, hull_of, rests_of
+from frame_ros.scenes.description.described_objects import (
+    described_parts,
+    description_of,
+    descriptions,
+)
+from frame_ros.scenes.description.mesh_pieces import (
+    MOST_PIECES,
+    open_edges,
+    parts_of,
+    read_mesh,
+    solid_hull,
+)
+from frame_ros.scenes.description.mesh_textures import Texture, texture_of
+from frame_ros.scenes.description.object_parts import ObjectParts, hull_mesh, joined
 
 Array = NDArray[np.float64]
 Faces = NDArray[np.int64]
@@ -37,7 +49,8 @@ DENSITY = 1000.0  # kg/m3, ManiSkill2's default
 FRICTION = 1.0  # as of the simulated objects
 LEAST_EDGE, THINNEST, MOST_EDGE = 0.005, 5e-4, 1.0  # m
 MM = 1e-3
-MOST_TRIANGLES, MOST_PIECES = 200_000, 64
+FEW_PIECES = 3  # so many stay as they are, even if they fill their common hull
+HOLLOW = 0.9  # share of its hull's volume, above which a closed mesh is no container
 SAME_PLACE = 0.2  # share of the longest edge, by which visual and collision meshes may differ
 _NUMBER = re.compile(r'^\d+(-[a-z])?_')  # before the names of YCB objects
 
@@ -60,21 +73,26 @@ class MeshFacts:
         name: its type in scenes; '': the folder's name.
         words: in instructions; '': the name, '_' as spaces and without a number before it.
         mass: kg; None: by density.
-        density: kg/m3, of the volume of the collision pieces.
-        friction: coefficient of sliding friction.
+        density: kg/m3, of the volume of the collision pieces; None: the mass of the description,
+            else DENSITY.
+        friction: coefficient of sliding friction; None: that of the description, else FRICTION.
         scale: factor on the lengths of the files, which are in m else; 0.001 of files in mm.
         colour: linear RGB; None: as the scene has it.
-        is_hull: whether an open mesh without collision pieces is taken as its convex hull.
+        is_hull: whether a mesh without collision pieces, be it open or hollow, is taken as its
+            convex hull.
+        description: the URDF or MuJoCo file in the folder that is read; '': the only one there, or
+            the one called as the folder; 'none': the meshes are read by their names.
     """
 
     name: str = ''
     words: str = ''
     mass: float | None = attrs.field(default=None, validator=_positive)
-    density: float = attrs.field(default=DENSITY, validator=_positive)
-    friction: float = attrs.field(default=FRICTION, validator=_positive)
+    density: float | None = attrs.field(default=None, validator=_positive)
+    friction: float | None = attrs.field(default=None, validator=_positive)
     scale: float = attrs.field(default=1.0, validator=_positive)
     colour: Triple | None = attrs.field(default=None, validator=_shares)
     is_hull: bool = False
+    description: str = ''
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -85,13 +103,15 @@ class MeshObject:
     Attributes:
         folder: that it was read from.
         name, words, mass, friction, colour: as of MeshFacts.
-        visual: file that is drawn.
+        visual: file that is drawn, or that describes it.
         corners, faces: (V, 3) m and (T, 3), of what is drawn.
+        texture: of what is drawn; None: it has one colour.
         pieces: convex, of which it consists in contact.
         is_decomposed: whether these are of own files.
         hull: about all pieces.
         rests: how it stands.
         edges: (3,) m, of the box about the pieces.
+        cavity: that the pieces leave open above; None: it has none, or does not stay upright.
         has_flat_top: whether it stays upright, and its top is level then in most of the box's area.
     """
 
@@ -104,11 +124,13 @@ class MeshObject:
     visual: Path
     corners: Array
     faces: Faces
+    texture: Texture | None
     pieces: tuple[Hull, ...]
     is_decomposed: bool
     hull: Hull
     rests: Rests
     edges: Array
+    cavity: Cavity | None
     has_flat_top: bool
 
 
@@ -118,29 +140,28 @@ def mesh_object(folder: str) -> MeshObject:
 
     Raises:
         SetupError: there is no such folder, no or more than one mesh to draw, a mesh is open,
-            flat, of an impossible size or unit, its picture is none, or FACTS has a mistake.
+            flat, of an impossible size or unit, its picture is none, or FACTS or the description
+            has a mistake.
         RobotError: a mesh file cannot be read.
-        MissingExtraError: trimesh is not installed.
+        MissingExtraError: trimesh is not installed, or mujoco for an object of its files.
     """
     path = Path(folder)
     if not path.is_dir():
         raise SetupError(f'there is no folder {folder}; an object is a folder with its meshes')
     facts = _facts(path)
-    visual, collisions = _files(path)
-    corners, faces = _read(visual, facts.scale)
-    texture_of(visual)  # raises now, not when the first trial is drawn
-    if collisions:
-        pieces = tuple(piece for file in collisions for piece in _pieces(file, facts.scale))
+    described = description_of(path, facts.description)
+    if described is None:
+        parts = _named_parts(path, facts.scale)
     else:
-        if not facts.is_hull and (count := open_edges(corners, faces)):
-            raise SetupError(
-                f'{visual} is not watertight: {count} edges are of one triangle only. Close it, '
-                f'add collision meshes, or say is_hull: true in {FACTS}'
-            )
-        pieces = (_hull(visual, corners),)
-    if len(pieces) > MOST_PIECES:
-        raise SetupError(f'{path} has {len(pieces)} collision pieces; at most {MOST_PIECES}')
-    return _made(path, facts, visual, corners, faces, pieces, bool(collisions))
+        parts = _scaled(described_parts(described), facts.scale)
+    is_drawn_only = not parts.solids and not facts.is_hull
+    if is_drawn_only and (count := open_edges(parts.corners, parts.faces)):
+        raise SetupError(
+            f'{parts.file} is not watertight: {count} edges are of one triangle only. Close it, '
+            f'add collision meshes, or say is_hull: true in {FACTS}'
+        )
+    pieces = _pieces(path, parts, facts.is_hull)
+    return _made(path, facts, parts, pieces, bool(parts.solids))
 
 
 def mesh_objects(folder: str | Path) -> tuple[MeshObject, ...]:
@@ -170,18 +191,6 @@ def mesh_objects(folder: str | Path) -> tuple[MeshObject, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
-def open_edges(corners: Array, faces: Faces) -> int:
-    """Returns the number of edges of a mesh by which it is open; corners at one place are one."""
-    return _open_edges(_merged(corners)[1][faces])
-
-
-def _open_edges(faces: Faces) -> int:
-    faces = faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]
-    edges = np.sort(np.concatenate([faces[:, (0, 1)], faces[:, (1, 2)], faces[:, (2, 0)]]), axis=1)
-    counts = np.unique(edges, axis=0, return_counts=True)[1]
-    return int((counts % 2).sum())
-
-
 def _facts(path: Path) -> MeshFacts:
     file = path / FACTS
     if not file.is_file():
@@ -197,7 +206,7 @@ def _facts(path: Path) -> MeshFacts:
 
 
 def _has_meshes(path: Path) -> bool:
-    return bool(_meshes(path) or _meshes(path / INSIDE))
+    return bool(_meshes(path) or _meshes(path / INSIDE) or descriptions(path))
 
 
 def _meshes(path: Path) -> list[Path]:
@@ -234,53 +243,57 @@ def _files(path: Path) -> tuple[Path, list[Path]]:
     return others[0], collisions
 
 
-def _read(file: Path, scale: float) -> tuple[Array, Faces]:
-    corners, faces = load_mesh(file)
-    if len(faces) > MOST_TRIANGLES:
-        raise SetupError(
-            f'{file} has {len(faces)} triangles; at most {MOST_TRIANGLES} are drawn in good time: '
-            'simplify it'
-        )
-    used, faces = np.unique(faces, return_inverse=True)
-    return corners[used] * scale, faces.reshape(-1, 3)
-
-
-def _pieces(file: Path, scale: float) -> list[Hull]:
-    """The convex hulls of the connected parts of a mesh. Parts that touch are apart if each is
-    closed by corners of its own, which those of STL never are.
-    """
-    places, faces = _read(file, scale)
-    if _open_edges(faces):
-        places, numbers = _merged(places)
-        faces = numbers[faces]
-    edges = np.concatenate([faces[:, (0, 1)], faces[:, (1, 2)]])
-    graph = coo_matrix((np.ones(len(edges)), edges.T), shape=(len(places),) * 2)
-    count, labels = connected_components(graph, directed=False)
-    if count > MOST_PIECES:
-        raise SetupError(f'{file} has {count} pieces that are apart; at most {MOST_PIECES}')
-    return [_hull(file, places[labels == label]) for label in range(count)]
-
-
-def _merged(corners: Array) -> tuple[Array, Faces]:
-    """The different corners of a mesh, to 1e-6 of its size, and which each of its own is."""
-    step = max(float(np.ptp(corners, axis=0).max()), 1e-12) * 1e-6
-    _, first, numbers = np.unique(
-        np.rint(corners / step), axis=0, return_index=True, return_inverse=True
+def _named_parts(path: Path, scale: float) -> ObjectParts:
+    """The parts by the names of the files."""
+    visual, collisions = _files(path)
+    corners, faces = read_mesh(visual, scale)
+    solids = [part for file in collisions for part in parts_of(file, *read_mesh(file, scale))]
+    return ObjectParts(
+        file=visual, corners=corners, faces=faces, texture=texture_of(visual), solids=tuple(solids)
     )
-    return corners[first], numbers.reshape(-1)
 
 
-def _hull(file: Path, points: Array) -> Hull:
-    try:
-        return hull_of(points)
-    except ValueRangeError as error:
-        raise SetupError(f'{file}: {error}; an object must be solid') from error
+def _scaled(parts: ObjectParts, scale: float) -> ObjectParts:
+    solids = tuple((scale * corners, faces) for corners, faces in parts.solids)
+    return attrs.evolve(parts, corners=scale * parts.corners, solids=solids)
+
+
+def _pieces(path: Path, parts: ObjectParts, is_hull: bool) -> tuple[Hull, ...]:
+    """The convex pieces: the hull of each solid part, or those of a container that it is."""
+    solids = parts.solids or ((parts.corners, parts.faces),)
+    hulls = [solid_hull(parts.file, corners) for corners, _ in solids]
+    if len(hulls) > MOST_PIECES:
+        raise SetupError(f'{path} has {len(hulls)} collision pieces; at most {MOST_PIECES}')
+    if is_hull:
+        return tuple(hulls)
+    found: list[Hull] = []
+    for index, (hull, mesh) in enumerate(zip(hulls, solids, strict=True)):
+        pieces = _hollowed(*mesh, hull)
+        room = MOST_PIECES - len(found) - (len(hulls) - index - 1)
+        found += pieces if len(pieces) <= room else [hull]
+    whole = hull_of(np.concatenate([piece.corners for piece in found]))
+    if len(found) > FEW_PIECES and fills_hull(found, whole):
+        return (whole,)
+    return tuple(found)
+
+
+def _hollowed(corners: Array, faces: Faces, hull: Hull) -> tuple[Hull, ...]:
+    """The pieces of a closed mesh that is a container; else its hull."""
+    a, b, c = (corners[faces[:, i]] - hull.centre for i in range(3))
+    volume = abs(float(np.einsum('ij,ij->i', a, np.cross(b, c)).sum())) / 6
+    if volume > HOLLOW * hull.volume or open_edges(corners, faces):
+        return (hull,)
+    cavity = cavity_of(corners, faces)
+    if cavity is None:
+        return (hull,)
+    pieces = hollow_pieces(corners, faces, cavity)
+    return pieces if cavity_of(*joined([hull_mesh(each) for each in pieces])) else (hull,)
 
 
 def _made(
-    path: Path, facts: MeshFacts, visual: Path, corners: Array, faces: Faces,
-    pieces: tuple[Hull, ...], is_decomposed: bool,
-) -> MeshObject:  # fmt: skip
+    path: Path, facts: MeshFacts, parts: ObjectParts, pieces: tuple[Hull, ...], is_decomposed: bool
+) -> MeshObject:
+    corners, faces = parts.corners, parts.faces
     points = np.concatenate([piece.corners for piece in pieces])
     low, high = points.min(axis=0), points.max(axis=0)
     check_edges(high - low, str(path))
@@ -297,11 +310,18 @@ def _made(
     volumes = np.array([piece.volume for piece in pieces])
     centre = volumes @ np.array([piece.centre for piece in pieces]) / volumes.sum()
     name, rests = facts.name or path.name, rests_of(hull, centre)
+    mass = facts.mass or (None if facts.density else parts.mass)
+    cavity = None
+    if len(pieces) > 1 and rests.is_upright:
+        cavity = cavity_of(*joined([hull_mesh(each) for each in pieces]))
     return MeshObject(
-        folder=path, name=name, words=facts.words or _NUMBER.sub('', name).replace('_', ' '),
-        mass=facts.mass or facts.density * float(volumes.sum()), friction=facts.friction,
-        colour=facts.colour, visual=visual, corners=corners, faces=faces, pieces=pieces,
-        is_decomposed=is_decomposed, hull=hull, rests=rests, edges=high - low,
+        folder=path, name=name,
+        words=facts.words or _NUMBER.sub('', name).replace('_', ' ').strip() or name,
+        mass=mass or float((facts.density or DENSITY) * volumes.sum()),
+        friction=facts.friction or parts.friction or FRICTION,
+        colour=facts.colour or parts.colour, visual=parts.file, corners=corners, faces=faces,
+        texture=parts.texture, pieces=pieces, is_decomposed=is_decomposed, hull=hull, rests=rests,
+        edges=high - low, cavity=cavity,
         has_flat_top=rests.is_upright and _has_flat_top(corners, faces, high - low),
     )  # fmt: skip
 

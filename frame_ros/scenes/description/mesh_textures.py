@@ -19,7 +19,7 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import MESH, TEXT, is_within, read_bytes
 from frame_ros.robots.shapes.mesh_files import MESH_KINDS, load_trimesh
 
-MOST_PIXELS = 1024  # in a row or column; larger pictures are made smaller
+MOST_PIXELS = 512  # in a row or column; larger pictures are made smaller
 _MATERIALS = re.compile(r'^\s*mtllib\s+(.+?)\s*$', re.MULTILINE)
 _PICTURE = re.compile(r'^\s*map_Kd\s+(?:-\S+\s+\S+\s+)*(\S.*?)\s*$', re.MULTILINE)
 
@@ -74,9 +74,14 @@ def _picture(path: Path) -> NDArray[np.uint8]:
     found = cv2.imdecode(np.frombuffer(read_bytes(path, MESH), np.uint8), cv2.IMREAD_COLOR)
     if found is None:
         raise SetupError(f'{path} is no picture that OpenCV reads')
-    height, width = found.shape[:2]
+    return made_smaller(np.ascontiguousarray(found[:, :, ::-1]))
+
+
+def made_smaller(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Returns a picture (H, W, 3) of MOST_PIXELS or fewer in a row and a column."""
+    height, width = picture.shape[:2]
     factor = MOST_PIXELS / max(height, width)
     if factor < 1:
         size = max(1, round(width * factor)), max(1, round(height * factor))
-        found = cv2.resize(found, size, interpolation=cv2.INTER_AREA)
-    return np.ascontiguousarray(found[:, :, ::-1])
+        return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8)
+    return np.ascontiguousarray(picture)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.core.structuring import LEFT_OUT
+from frame_ros.scenes.description.cavities import Cavity, box_cavity
 from frame_ros.scenes.description.convex_hull import spread_points
 from frame_ros.scenes.description.mesh_folders import MeshObject, mesh_object
 
@@ -78,11 +79,20 @@ class Shape:
 
     @property
     def inner_half_edges(self) -> Array | None:
-        """(3,) m, of a tray's inside from its floor to its rim; None: it has no inside."""
+        """(3,) m, of the inside from its floor to its rim, of a mesh halfway up; None: it has no
+        inside.
+        """
+        return None if self.cavity is None else self.cavity.half_edges
+
+    @property
+    def cavity(self) -> Cavity | None:
+        """The inside of a tray, or of a mesh that has one; None: it has none."""
+        if self.kind == MESH:
+            return mesh_of(self).cavity
         if self.kind != 'tray':
             return None
-        wall = self.size[3]
-        return self.half_edges - np.array((wall, wall, wall / 2))
+        wall, half = self.size[3], self.half_edges
+        return box_cavity(half - np.array((wall, wall, wall / 2)), wall - float(half[2]))
 
     @property
     def has_flat_top(self) -> bool:

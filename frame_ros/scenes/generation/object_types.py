@@ -142,7 +142,8 @@ def pairing_problem(task: str, target: Shape, receptacle: Shape) -> str:
     """Returns why a target cannot be moved to a receptacle as the task asks; '': it can.
 
     put_on needs a flat top of at least LEAST_TOP of the target's width, and a target that does not
-    roll; put_in an inside that holds it in some posture; move_near allows every pair.
+    roll; put_in an inside that holds it in some posture, of a mesh halfway up; move_near allows
+    every pair.
     """
     if target.kind == 'tray':
         return 'a tray is not picked up'
@@ -156,6 +157,8 @@ def pairing_problem(task: str, target: Shape, receptacle: Shape) -> str:
     if task == 'put_in':
         inside = receptacle.inner_half_edges
         if inside is None:
+            if receptacle.mesh:
+                return f'the mesh in {receptacle.mesh} has no cavity that is open above'
             return f'a {receptacle.kind} has no inside'
         least, *others = sorted((2 * target.half_edges).tolist())
         if least > 2 * inside[2] or max(others) > 2 * inside[:2].min():

@@ -39,7 +39,6 @@ from frame_ros.scenes.generation.changes import (
     set_unseen,
     turn_cameras,
 )
-from frame_ros.scenes.generation.object_types import allowed_pairs
 from frame_ros.scenes.generation.setting import (
     MOST_CONFOUNDERS,
     POSTURES,
@@ -163,8 +162,9 @@ def _types(setting: Setting, is_seen: bool) -> tuple[Dimension, ...]:
     able = setting.names(is_seen, is_target=True)
     if not setting.kind.has_receptacle:
         return (Dimension('target', choices=able),)
-    pairs = allowed_pairs(setting.kind.name, setting.types)
-    graspable = setting.names(None, is_target=True)
+    pairs = setting.pairs
+    # An unseen receptacle is taken with an unseen target only.
+    graspable = setting.names(None, is_target=True) if is_seen else able
     targets = tuple(n for n in able if any(n == a for a, _ in pairs))
     receptacles = tuple(
         n for n in setting.names(is_seen) if any(n == b and a in graspable for a, b in pairs)

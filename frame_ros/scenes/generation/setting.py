@@ -43,6 +43,7 @@ from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.generation.object_types import (
     YCB,
     ObjectType,
+    allowed_pairs,
     mesh_types,
     object_types,
     targets,
@@ -97,6 +98,11 @@ class Setting:
     def types(self) -> dict[str, ObjectType]:
         """The types of objects, by name."""
         return object_types(self.robot.table, self.unseen)
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of target and receptacle that the task allows, by their types."""
+        return allowed_pairs(self.kind.name, self.types)
 
     @cached_property
     def gripper_width(self) -> float:

@@ -15,14 +15,20 @@ from scipy.spatial.transform import Rotation
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.scenes.description.scene import BASE, Scene, SceneObject, TableTop
-from frame_ros.scenes.description.shapes import MESH
+from frame_ros.scenes.description.shapes import MESH, mesh_of
 from frame_ros.scenes.other_worlds.environment import ROBOT, TARGET, model_file
 from frame_ros.scenes.other_worlds.nominal import FLOOR, TASK, light_name, own_world
 from frame_ros.scenes.simulation.engine import load_mujoco
+from frame_ros.scenes.simulation.mesh_geoms import add_mesh_geoms
 from frame_ros.scenes.simulation.scene_model import set_table, shape_parts
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.scenes.world_names import SO101_LIFT
 
+# Attributes of a geom by which it touches others.
+TOUCHING = (
+    'contype', 'conaffinity', 'condim', 'priority', 'friction', 'solmix', 'solref', 'solimp',
+    'margin', 'gap',
+)  # fmt: skip
 TABLE = 'table'  # body of the floor, as the simulator calls what objects stand on
 
 
@@ -36,8 +42,8 @@ def problems_of(scene: Scene) -> Iterator[str]:
     for each in scene.objects:
         fields = ('shape', 'mass', 'friction', 'colour', 'height')
         yield from (f'{f} of {each.name} is not known' for f in fields if getattr(each, f) is None)
-        if each.shape is not None and each.shape.kind in ('tray', MESH):
-            yield f'{each.name} is a {each.shape.kind}; there are none'
+        if each.shape is not None and each.shape.kind == 'tray':
+            yield f'{each.name} is a tray; there are none'
     for what in ('lights', 'cameras'):
         names, others = ([each.name for each in getattr(s, what) or ()] for s in (own, scene))
         if names != others:
@@ -72,9 +78,9 @@ def write_model(scene: Scene, folder: Path) -> Path:
     _set_lights(spec, scene)
     _set_cameras(spec, scene)
     if scene.target != own.target:
-        _set_target(mj, spec, scene.target)
+        _set_target(mj, spec, scene.target, folder)
     for each in scene.confounders:
-        _add_object(mj, spec, each)
+        _add_object(mj, spec, each, folder)
     try:
         spec.compile()
     except ValueError as error:
@@ -100,15 +106,8 @@ def _name_links(spec: Any) -> None:
 def _as_body(spec: Any) -> Any:
     """The floor as a geom of a body of its own."""
     old = spec.geom(FLOOR)
-    place = {'type': old.type, 'size': old.size, 'pos': old.pos, 'quat': old.quat}
-    kept = {
-        name: getattr(old, name)
-        for name in (
-            'contype', 'conaffinity', 'condim', 'priority', 'friction', 'solmix', 'solref',
-            'solimp', 'margin', 'gap', 'material', 'rgba', 'group',
-        )
-    }  # fmt: skip
-    made = {name: _copied(value) for name, value in {**place, **kept}.items()}
+    names = ('type', 'size', 'pos', 'quat', *TOUCHING, 'material', 'rgba', 'group')
+    made = {name: _copied(getattr(old, name)) for name in names}
     spec.delete(old)
     return spec.worldbody.add_body(name=TABLE).add_geom(name=FLOOR, **made)
 
@@ -156,33 +155,59 @@ def _set_cameras(spec: Any, scene: Scene) -> None:
         camera.fovy = math.degrees(2 * math.atan(wanted.height / 2 / wanted.focal[1]))
 
 
-def _set_target(mj: Any, spec: Any, each: SceneObject) -> None:
+def _set_target(mj: Any, spec: Any, each: SceneObject, folder: Path) -> None:
     """The cube's geom in the shape, mass, friction and colour of the target; its pose is set when
-    an episode begins.
+    an episode begins. Pieces of a mesh touch as the cube does.
     """
     assert each.shape is not None and each.colour is not None
+    if each.shape.kind == MESH:
+        old = spec.geom(TARGET)
+        touching = {name: _copied(getattr(old, name)) for name in TOUCHING}
+        spec.delete(old)
+        _add_mesh(mj, spec, spec.body(TARGET), each, touching, folder)
+        for sensor in spec.sensors:  # its pose is that of the body, not of a piece
+            if sensor.objname == TARGET and sensor.objtype == mj.mjtObj.mjOBJ_GEOM:
+                sensor.objtype = mj.mjtObj.mjOBJ_XBODY
+        return
     ((kind, size, _),) = shape_parts(mj, each.shape)
     geom = spec.geom(TARGET)
     geom.type, geom.size, geom.mass, geom.rgba = kind, size, each.mass, (*each.colour, 1.0)
     _set_friction(geom, each)
 
 
-def _add_object(mj: Any, spec: Any, each: SceneObject) -> None:
+def _add_object(mj: Any, spec: Any, each: SceneObject, folder: Path) -> None:
     for what, taken in (('body', spec.body(each.name)), ('geom', spec.geom(each.name))):
         if taken is not None:
             raise ValueRangeError(
                 f'objects.{each.name}: the model has a {what} of that name already'
             )
     assert each.shape is not None and each.colour is not None and each.height is not None
-    ((kind, size, _),) = shape_parts(mj, each.shape)
     body = spec.worldbody.add_body(
         name=each.name, pos=(*each.position, each.height), quat=np.roll(each.orientation, 1)
     )
     body.add_freejoint(name=f'{each.name}_free')
+    if each.shape.kind == MESH:
+        _add_mesh(mj, spec, body, each, {}, folder)
+        return
+    ((kind, size, _),) = shape_parts(mj, each.shape)
     geom = body.add_geom(
         name=each.name, type=kind, size=size, mass=each.mass, rgba=(*each.colour, 1.0)
     )
     _set_friction(geom, each)
+
+
+def _add_mesh(
+    mj: Any, spec: Any, body: Any, each: SceneObject, touching: dict[str, Any], folder: Path
+) -> None:
+    """The mesh that is drawn and the pieces that touch, with pictures as files of the folder."""
+    assert each.shape is not None and each.mass is not None and each.colour is not None
+    found = mesh_of(each.shape)
+    add_mesh_geoms(
+        mj, spec, body, body.name, found, each.mass, (*each.colour, 1.0), touching, '', folder
+    )
+    for geom in body.geoms:
+        if geom.contype or geom.conaffinity:
+            _set_friction(geom, each)
 
 
 def _set_friction(geom: Any, each: SceneObject) -> None:

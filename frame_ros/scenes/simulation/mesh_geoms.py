@@ -4,19 +4,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.scenes.description.mesh_folders import MeshObject
-from frame_ros.scenes.description.mesh_textures import Texture, texture_of
+from frame_ros.scenes.description.mesh_textures import Texture
 from frame_ros.scenes.simulation.model import COLLISION_GROUP, VISUAL_GROUP
 
 
 def add_mesh_geoms(
     mj: Any, spec: Any, body: Any, name: str, found: MeshObject, mass: float,
-    rgba: tuple[float, ...], contact: dict[str, Any],
+    rgba: tuple[float, ...], contact: dict[str, Any], material: str = 'matte',
+    pictures: Path | None = None,
 ) -> None:  # fmt: skip
     """Adds the geoms of a mesh to the body of an object. Its mass is spread over the pieces by
     their volumes, of which overlaps count twice.
@@ -26,16 +29,19 @@ def add_mesh_geoms(
         mass: kg.
         rgba: where the mesh has no picture of its surface.
         contact: attributes of geoms by which they touch others.
+        material: of the model, where the mesh has no picture.
+        pictures: folder into which the picture is written, for a model that becomes a file; None:
+            the model holds it.
     """
-    texture = texture_of(found.visual)
+    texture = found.texture
     drawn = _mesh(spec, f'{name}/visual', found.corners, found.faces)
     drawn.inertia = mj.mjtMeshInertia.mjMESH_INERTIA_SHELL  # whatever it is, it has no mass
     geom = body.add_geom(
         name=f'{name}/visual', type=mj.mjtGeom.mjGEOM_MESH, meshname=drawn.name, mass=0.0,
-        contype=0, conaffinity=0, group=VISUAL_GROUP, rgba=rgba, material='matte',
+        contype=0, conaffinity=0, group=VISUAL_GROUP, rgba=rgba, material=material,
     )  # fmt: skip
     if texture is not None:
-        _paint(mj, spec, geom, drawn, texture)
+        _paint(mj, spec, geom, drawn, texture, pictures)
     volumes = [piece.volume for piece in found.pieces]
     for index, piece in enumerate(found.pieces):
         mesh = _mesh(spec, f'{name}/{index}', piece.corners, piece.faces)
@@ -51,16 +57,22 @@ def _mesh(spec: Any, name: str, corners: NDArray[Any], faces: NDArray[Any]) -> A
     return spec.add_mesh(name=name, uservert=points.ravel(), userface=triangles.ravel())
 
 
-def _paint(mj: Any, spec: Any, geom: Any, mesh: Any, texture: Texture) -> None:
+def _paint(
+    mj: Any, spec: Any, geom: Any, mesh: Any, texture: Texture, pictures: Path | None
+) -> None:
     """Gives a mesh the picture of its surface."""
     places = texture.places * (1.0, -1.0) + (0.0, 1.0)  # MuJoCo counts rows from above
     mesh.usertexcoord = places.astype(np.float32).ravel()
     mesh.userfacetexcoord = texture.faces.astype(np.int32).ravel()
-    height, width = texture.picture.shape[:2]
-    made = spec.add_texture(
-        name=mesh.name, type=mj.mjtTexture.mjTEXTURE_2D, width=width, height=height, nchannel=3
-    )
-    made.data = texture.picture.tobytes()
+    kind = mj.mjtTexture.mjTEXTURE_2D
+    if pictures is None:
+        height, width = texture.picture.shape[:2]
+        made = spec.add_texture(name=mesh.name, type=kind, width=width, height=height, nchannel=3)
+        made.data = texture.picture.tobytes()
+    else:
+        file = pictures / f'{mesh.name.replace("/", "_")}.png'
+        cv2.imwrite(str(file), texture.picture[:, :, ::-1])
+        made = spec.add_texture(name=mesh.name, type=kind, file=str(file))
     material = spec.add_material(name=mesh.name, specular=0.05, shininess=0.1)
     material.textures[mj.mjtTextureRole.mjTEXROLE_RGB] = made.name
     geom.material, geom.rgba = material.name, (1.0, 1.0, 1.0, 1.0)

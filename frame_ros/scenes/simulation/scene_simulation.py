@@ -234,7 +234,7 @@ class SceneSimulation(RobotSimulation):
         shape = receptacle.shape
         assert shape is not None
         if self.scene.task.kind == 'put_in':
-            return float(shape.size[3] - shape.half_edges[2])
+            return shape.cavity.floor if shape.cavity is not None else 0.0
         rise = float(extents(shape, receptacle.rotation)[2])
         return -rise if self.scene.task.kind == 'move_near' else rise
 

@@ -194,18 +194,19 @@ def _in(scene: Scene, states: EpisodeStates) -> Flags:
     walls and below the rim, for REST_TIME slower than REST_SPEED.
     """
     (shape, track), (tray, place) = _target(scene, states), _receptacle(scene, states)
-    inner = tray.inner_half_edges
-    if inner is None:
+    inside = tray.cavity
+    if inside is None:
         raise ValueRangeError(f'the receptacle is a {tray.kind}, which has no inside')
     if shape.kind in ('box', 'tray', MESH):
         points = corner_points(shape)
     else:
         points = surface_points(shape)[0]
     turns = Rotation.from_quat(place.orientations).inv() * Rotation.from_quat(track.orientations)
-    corners = np.abs(turns.as_matrix() @ points.T).max(axis=2)
+    corners = turns.as_matrix() @ points.T  # (N, 3, P), about the middle of the target
     middles = in_frame_of(place, track.positions)
-    is_between = (np.abs(middles[:, :2]) + corners[:, :2] <= inner[:2]).all(axis=1)
-    is_below = middles[:, 2] + corners[:, 2] <= tray.half_edges[2]
+    reach = (inside.normals @ corners[:, :2]).max(axis=2)
+    is_between = (middles[:, :2] @ inside.normals.T + reach <= inside.offsets).all(axis=1)
+    is_below = middles[:, 2] + corners[:, 2].max(axis=1) <= inside.rim
     return _at_rest(scene, states, is_between & is_below)
 
 
@@ -218,10 +219,12 @@ def _on_by_code(scene: Scene, states: EpisodeStates) -> Flags:
     target, (shape, track) = _target(scene, states), _receptacle(scene, states)
     half, own = track_extents(shape, track)[0], track_extents(*target)[0]
     places = track.positions
-    if (inner := shape.inner_half_edges) is not None:
-        flat = Shape('box', tuple((2 * inner).tolist()))
+    inside = shape.cavity
+    if inside is not None and (shape.kind == 'tray' or scene.task.kind == 'put_in'):
+        flat = Shape('box', tuple((2 * inside.half_edges).tolist()))
         half = track_extents(flat, track)[0] * (1.0, 1.0, 0.0)
-        places = places - (0.0, 0.0, shape.half_edges[2] - shape.size[3])
+        floor = Rotation.from_quat(track.orientations).apply((*inside.centre, 0.0))
+        places = places + floor + (0.0, 0.0, inside.floor)
     offset = target[1].positions - places
     is_over = np.linalg.norm(offset[:, :2], axis=1) <= np.linalg.norm(half[:2]) + CODE_ON_XY
     above = offset[:, 2] - half[2] - own[2]

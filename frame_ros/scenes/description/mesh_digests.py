@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Digests of the files of mesh folders, by which a change of them is noticed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from frame_ros.core.errors import SetupError
+from frame_ros.core.input_files import MESH, read_bytes
+from frame_ros.robots.shapes.mesh_files import MESH_KINDS
+from frame_ros.scenes.description.scene import Scene
+
+MOST_FILES = 10_000
+# Endings of files that an object is read from: meshes, materials, pictures and descriptions.
+ENDINGS = frozenset(f'.{kind}' for kind in MESH_KINDS) | {
+    '.msh', '.mtl', '.png', '.jpg', '.jpeg', '.bmp', '.tga', '.yaml', '.urdf', '.xml',
+}  # fmt: skip
+
+
+def mesh_digests(scenes: Iterable[Scene]) -> dict[str, str]:
+    """Returns the digest of every file in the folders of the meshes of scenes, by object and path;
+    {}: there are no meshes. Files elsewhere, to which a description may refer, are left out.
+
+    Raises:
+        SetupError: a file cannot be read, or there are too many.
+    """
+    folders = {
+        Path(each.shape.mesh)
+        for scene in scenes
+        for each in scene.objects
+        if each.shape is not None and each.shape.mesh
+    }
+    return folder_digests(folders)
+
+
+def folder_digests(folders: Iterable[Path]) -> dict[str, str]:
+    """Returns the digest of every file in folders of objects, as `mesh_digests`."""
+    found: dict[str, str] = {}
+    for folder in sorted(folders):
+        for file in _files(folder):
+            name = f'{folder.name}/{file.relative_to(folder)}'
+            try:
+                found[name] = hashlib.sha256(read_bytes(file, MESH)).hexdigest()[:16]
+            except OSError as error:
+                raise SetupError(f'{file} cannot be read: {error.strerror}') from error
+            if len(found) > MOST_FILES:
+                raise SetupError(f'the folders of meshes hold more than {MOST_FILES} files')
+    return found
+
+
+def library_digests(library: str) -> dict[str, str]:
+    """Returns the digest of every file in the folders of objects in a folder; '': {}."""
+    if not library:
+        return {}
+    path = Path(library).expanduser()
+    return folder_digests(each for each in path.iterdir() if each.is_dir())
+
+
+def _files(folder: Path) -> list[Path]:
+    found = []
+    for place, inner, names in os.walk(folder):
+        inner[:] = sorted(name for name in inner if not name.startswith('.'))
+        found += [Path(place, name) for name in names if Path(name).suffix.lower() in ENDINGS]
+    return sorted(each for each in found if each.is_file())
