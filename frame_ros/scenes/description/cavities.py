@@ -27,6 +27,7 @@ SECTORS = 12  # of a wall, at most
 CURVED = 0.05  # of a cavity's `bulge`, above which a wall is cut in bands
 BANDS = 3
 STEPS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # shares of the depth, of `steps`
+HOLE = 10.0  # m, below all, of cells on which there is nothing
 START = 5e-4  # m, above the floor, where the wall of a container begins
 _SAMPLES = 6  # of a surface, per cell of its area
 _MOST_SAMPLES = 3_000_000
@@ -160,7 +161,7 @@ def _height_map(corners: Array, faces: Faces) -> tuple[Array, float, Array]:
     samples = a[chosen] + s * (b - a)[chosen] + t * (c - a)[chosen]
     samples = np.concatenate((samples, corners))
     cells = np.minimum(((samples[:, :2] - corner) / cell).astype(int), np.array(shape) - 1)
-    heights = np.full(shape, low[2])
+    heights = np.full(shape, low[2] - HOLE)  # where there is nothing, so that water flows off
     np.maximum.at(heights, (cells[:, 0], cells[:, 1]), samples[:, 2])
     closed = ndimage.grey_closing(heights, GAP)
     # Only gaps in what stands around are closed: the floor of a narrow cavity stays.
@@ -178,7 +179,9 @@ def _is_gap(heights: Array, closed: Array) -> NDArray[np.bool_]:
 
 
 def _flooded(heights: Array) -> Array:
-    """The level to which water stands on each cell, if it flows off at the border."""
+    """The level to which water stands on each cell, if it flows off at the border and where there
+    is nothing, as through a ring.
+    """
     levels = np.full(heights.shape, np.inf)
     rows, columns = heights.shape
     queue = []
@@ -186,6 +189,9 @@ def _flooded(heights: Array) -> Array:
         for column in range(columns) if row in (0, rows - 1) else (0, columns - 1):
             levels[row, column] = heights[row, column]
             queue.append((float(heights[row, column]), row, column))
+    for row, column in np.argwhere(heights <= heights.min() + HOLE / 2).tolist():
+        levels[row, column] = heights[row, column]
+        queue.append((float(heights[row, column]), row, column))
     heapq.heapify(queue)
     values = heights.tolist()
     while queue:
