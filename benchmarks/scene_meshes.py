@@ -139,7 +139,9 @@ def run(options: argparse.Namespace, meshes: Path, bars: Bars) -> None:
                     each.type for each in (scene.target, scene.receptacle) if each is not None
                 )
                 if options.verbose:
-                    print(f'  {scene.name} {types} {is_success} {speeds[-1]:.1f}', flush=True)
+                    steps = [name for name, is_so in result.steps['paper'].items() if is_so]
+                    text = f'{scene.name} {types} {is_success} {speeds[-1]:.1f}'
+                    print(f'  {text} {" ".join(steps)}', flush=True)
             valid = len(drawn.scenes) - counts['invalid']
             text = f'{task}, {who} of the folder: {counts["successes"]} successes of {valid} valid'
             print(

@@ -117,6 +117,23 @@ def test_a_cavity_may_be_of_pieces_with_gaps_and_not_upside_down(tmp_path):
     assert mesh_object(str(write(tmp_path, 'over', over))).cavity is None
 
 
+def test_a_ring_is_no_container(tmp_path):
+    ring = trimesh.creation.annulus(0.04, 0.05, 0.03)
+    assert mesh_object(str(write(tmp_path, 'ring', ring))).cavity is None
+    boxes = [
+        trimesh.creation.box((0.005, 0.08, 0.03)),
+        trimesh.creation.box((0.005, 0.08, 0.03)),
+        trimesh.creation.box((0.08, 0.005, 0.03)),
+        trimesh.creation.box((0.08, 0.005, 0.03)),
+    ]
+    for part, place in zip(boxes, ((0.04, 0), (-0.04, 0), (0, 0.04), (0, -0.04)), strict=True):
+        part.apply_translation((*place, 0))
+    path = write(tmp_path, 'frame', trimesh.util.concatenate(boxes))
+    trimesh.util.concatenate(boxes).export(path / 'collision.obj')
+    found = mesh_object(str(path))
+    assert len(found.pieces) == 4 and found.cavity is None
+
+
 def test_pairs_are_those_that_fit(library):
     def shape(name):
         return Shape('mesh', mesh=str(library / name))

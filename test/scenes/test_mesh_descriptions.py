@@ -146,3 +146,32 @@ def test_hulls_of_simple_shapes_are_as_large():
         assert hull.centre == pytest.approx(np.zeros(3), abs=1e-9)
     turned = Rotation.from_rotvec((0.3, 0.2, 0.1)).apply(primitive_points('box', (1.0, 2.0, 3.0)))
     assert hull_of(turned).volume == pytest.approx(6.0)
+
+
+def test_a_picture_lies_on_the_mesh_as_its_own_material_has_it(tmp_path):
+    """An OBJ by its material and the same by a MuJoCo file: triangle by triangle."""
+    pytest.importorskip('mujoco')
+    import cv2
+
+    path = tmp_path / 'thing'
+    path.mkdir()
+    corners = ((0, 0, 0), (0.04, 0, 0), (0, 0.04, 0), (0, 0, 0.04))
+    places = ((0.1, 0.2), (0.9, 0.3), (0.4, 0.8), (0.6, 0.1))
+    lines = ['mtllib a.mtl', *(f'v {x} {y} {z}' for x, y, z in corners)]
+    lines += [f'vt {u} {v}' for u, v in places]
+    lines += ['f 1/1 3/2 2/3', 'f 1/1 2/3 4/4', 'f 2/2 3/1 4/4', 'f 3/4 1/2 4/3']
+    (path / 'thing.obj').write_text('\n'.join(lines) + '\n')
+    (path / 'a.mtl').write_text('newmtl a\nmap_Kd a.png\n')
+    picture = np.random.default_rng(0).integers(0, 255, (8, 16, 3), np.uint8)
+    cv2.imwrite(str(path / 'a.png'), picture)
+    own = mesh_object(str(path)).texture
+    (path / 'thing.xml').write_text(
+        '<mujoco><asset><texture name="t" type="2d" file="a.png"/><material name="m" texture="t"/>'
+        '<mesh name="thing" file="thing.obj"/></asset><worldbody><body>'
+        '<geom type="mesh" mesh="thing" material="m"/></body></worldbody></mujoco>'
+    )
+    mesh_object.cache_clear()
+    found = mesh_object(str(path)).texture
+    assert (found.picture == own.picture).all() and own.picture.shape == (8, 16, 3)
+    there, here = (each.places[each.faces] for each in (found, own))
+    assert there == pytest.approx(here, abs=1e-6)

@@ -26,6 +26,8 @@ LEAST_DEPTH, LEAST_HALF_EDGE = 0.01, 0.0075  # m, of what counts as a cavity
 SECTORS = 12  # of a wall, at most
 CURVED = 0.05  # of a cavity's `bulge`, above which a wall is cut in bands
 BANDS = 3
+STEPS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # shares of the depth, of `steps`
+HOLE = 10.0  # m, below all, of cells on which there is nothing
 START = 5e-4  # m, above the floor, where the wall of a container begins
 _SAMPLES = 6  # of a surface, per cell of its area
 _MOST_SAMPLES = 3_000_000
@@ -43,6 +45,8 @@ class Cavity:
             level edges are those of the inside halfway up.
         normals: (N, 2) outwards, of the sides of the opening's convex outline.
         offsets: (N,) m; a point is over the inside if normals @ point is below them.
+        steps: (K, 3) m, halves of the level edges of an upright box about the centre, and its
+            height up to the rim: what fits into one of them fits inside.
         bulge: share by which the inside is wider halfway up than between its floor and rim.
     """
 
@@ -52,6 +56,7 @@ class Cavity:
     half_edges: Array
     normals: Array
     offsets: Array
+    steps: Array
     bulge: float = 0.0
 
 
@@ -59,7 +64,9 @@ def box_cavity(half_edges: Array, floor: float) -> Cavity:
     """Returns the inside of a tray: (3,) m, as of `Cavity`, about its axis."""
     normals = np.array(((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)))
     offsets = np.repeat(half_edges[:2], 2)
-    return Cavity(np.zeros(2), floor, floor + 2 * half_edges[2], half_edges, normals, offsets)
+    steps = (half_edges * (1.0, 1.0, 2.0))[None]
+    rim = floor + 2 * float(half_edges[2])
+    return Cavity(np.zeros(2), floor, rim, half_edges, normals, offsets, steps)
 
 
 def cavity_of(corners: Array, faces: Faces) -> Cavity | None:
@@ -94,7 +101,13 @@ def cavity_of(corners: Array, faces: Faces) -> Cavity | None:
     low = wet & (heights <= floor + (rim - floor) / 10)
     widths = np.sqrt([each.sum() for each in (low, middle, wet)])
     bulge = float(2 * widths[1] / (widths[0] + widths[2]) - 1)
-    return Cavity(centre, floor, rim, half_edges, sides[:, :2], reach - sides[:, 2], bulge)
+    steps = []
+    for level in floor + np.array(STEPS) * (rim - floor):
+        box = _box_inside(wet & (heights <= level), (centre - corner) / cell, half / cell) * cell
+        steps.append((*box, rim - level))
+    return Cavity(
+        centre, floor, rim, half_edges, sides[:, :2], reach - sides[:, 2], np.array(steps), bulge
+    )
 
 
 def hollow_pieces(corners: Array, faces: Faces, cavity: Cavity) -> tuple[Hull, ...]:
@@ -148,7 +161,7 @@ def _height_map(corners: Array, faces: Faces) -> tuple[Array, float, Array]:
     samples = a[chosen] + s * (b - a)[chosen] + t * (c - a)[chosen]
     samples = np.concatenate((samples, corners))
     cells = np.minimum(((samples[:, :2] - corner) / cell).astype(int), np.array(shape) - 1)
-    heights = np.full(shape, low[2])
+    heights = np.full(shape, low[2] - HOLE)  # where there is nothing, so that water flows off
     np.maximum.at(heights, (cells[:, 0], cells[:, 1]), samples[:, 2])
     closed = ndimage.grey_closing(heights, GAP)
     # Only gaps in what stands around are closed: the floor of a narrow cavity stays.
@@ -166,7 +179,9 @@ def _is_gap(heights: Array, closed: Array) -> NDArray[np.bool_]:
 
 
 def _flooded(heights: Array) -> Array:
-    """The level to which water stands on each cell, if it flows off at the border."""
+    """The level to which water stands on each cell, if it flows off at the border and where there
+    is nothing, as through a ring.
+    """
     levels = np.full(heights.shape, np.inf)
     rows, columns = heights.shape
     queue = []
@@ -174,6 +189,9 @@ def _flooded(heights: Array) -> Array:
         for column in range(columns) if row in (0, rows - 1) else (0, columns - 1):
             levels[row, column] = heights[row, column]
             queue.append((float(heights[row, column]), row, column))
+    for row, column in np.argwhere(heights <= heights.min() + HOLE / 2).tolist():
+        levels[row, column] = heights[row, column]
+        queue.append((float(heights[row, column]), row, column))
     heapq.heapify(queue)
     values = heights.tolist()
     while queue:

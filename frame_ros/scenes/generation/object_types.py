@@ -142,8 +142,7 @@ def pairing_problem(task: str, target: Shape, receptacle: Shape) -> str:
     """Returns why a target cannot be moved to a receptacle as the task asks; '': it can.
 
     put_on needs a flat top of at least LEAST_TOP of the target's width, and a target that does not
-    roll; put_in an inside that holds it in some posture, of a mesh halfway up; move_near allows
-    every pair.
+    roll; put_in an inside that holds it in some posture; move_near allows every pair.
     """
     if target.kind == 'tray':
         return 'a tray is not picked up'
@@ -155,13 +154,14 @@ def pairing_problem(task: str, target: Shape, receptacle: Shape) -> str:
         if (2 * receptacle.half_edges[:2]).min() < LEAST_TOP * (2 * target.half_edges[:2]).max():
             return 'the top is too small'
     if task == 'put_in':
-        inside = receptacle.inner_half_edges
+        inside = receptacle.cavity
         if inside is None:
             if receptacle.mesh:
                 return f'the mesh in {receptacle.mesh} has no cavity that is open above'
             return f'a {receptacle.kind} has no inside'
         least, *others = sorted((2 * target.half_edges).tolist())
-        if least > 2 * inside[2] or max(others) > 2 * inside[:2].min():
+        fits = (least <= inside.steps[:, 2]) & (max(others) <= 2 * inside.steps[:, :2].min(axis=1))
+        if not fits.any():
             return 'it does not fit inside'
     return ''
 
