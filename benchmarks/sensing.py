@@ -4,7 +4,7 @@
 
     python benchmarks/sensing.py [--hours 5.1] [--workers 2] [--directory runs/sensing] [--write]
     python benchmarks/sensing.py --only depth_world     # worlds that others made
-    python benchmarks/sensing.py --only depth_meshes,depth_room    # meshes; walls around
+    python benchmarks/sensing.py --only depth_meshes,depth_room,depth_motion,depth_robots
     python benchmarks/sensing.py --only partial_mark    # what rules for the mark would do
     python benchmarks/sensing.py --only friction_effort,friction_policy   # gears that stick
     python benchmarks/sensing.py --only depth_camera    # offsets of cameras, as they are estimated
@@ -194,7 +194,7 @@ def _settings(seconds: float, has_pushes: bool) -> dict[str, float | bool]:
 def table(outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars) -> list[str]:
     """The results as Markdown; each bar is judged."""
     lines: list[str] = []
-    if set(depth_world_rows.KINDS) & set(kinds):
+    if {*depth_world_rows.KINDS, depth_world_rows.ROBOT_KIND} & set(kinds):
         lines += [*depth_world_rows.lines(outcomes, bars), '']
     if partial_mark_rows.KIND in kinds:
         lines += [*partial_mark_rows.lines(outcomes), '']

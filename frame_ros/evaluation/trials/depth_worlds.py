@@ -10,23 +10,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.worlds.cell import SHAPES, SensedCell
 from frame_ros.evaluation.trials.worlds.depth_world import (
     AROUND,
     CAMERAS,
+    FRONT,
     HEIGHT,
     WIDTH,
     DepthWorld,
     depth_world,
 )
-from frame_ros.evaluation.trials.worlds.scenes import draw_scene
+from frame_ros.evaluation.trials.worlds.drawn_world import drawn_world
+from frame_ros.evaluation.trials.worlds.others_motion import pick_and_place
+from frame_ros.evaluation.trials.worlds.scenes import draw_scene, empty_motion
 from frame_ros.scenes.simulation.visibility import VisibilityRule, visible_points
 from frame_ros.sensing.proximity.link_distances import DistanceReading
 from frame_ros.sensing.proximity.unseen import NO_PLACE
 
 # A place is seen if clean geometry shows something there: whose it is does not matter.
 RULE = VisibilityRule(tolerance=0.002)
+PICK_AND_PLACE = 'pick_and_place'
 FRAME_COLUMNS = (
     'truth', 'measured', 'is_visible', 'is_partial', 'unobserved', 'unavailable', 'nearest',
     'unseen_nearer', 'places_nearer',
@@ -38,7 +43,8 @@ def run(trial: Trial) -> dict[str, Any]:
     """settings: scene: of `scenes.SCENES`; frames; shift_mm, turn_degrees: of the cameras from
     where they are said to be; padding_mm: of the self-filter (default: the node's); filter:
     `shapes` (default), `meshes` or `collision_meshes`, see `SensedCell`; is_room: whether there are
-    walls behind the cell; is_around: whether two cameras more stand around it.
+    walls behind the cell; is_around: whether two cameras more stand around it; motion: of others
+    (PICK_AND_PLACE), in place of one between drawn postures.
 
     Result, a row per frame: truth: m, from the nearest link's surface to the nearest obstacle
     (None: there is none); measured: m (None: unavailable, for the reason `unavailable`);
@@ -49,7 +55,10 @@ def run(trial: Trial) -> dict[str, Any]:
     """
     settings = trial.settings
     world = depth_world(trial.robot)
-    scene = draw_scene(world, settings['scene'], int(settings['frames']), trial.seed)
+    frames, positions = int(settings['frames']), None
+    if settings.get('motion'):
+        positions = motion_of_others(settings['motion'], world, frames, trial.seed)
+    scene = draw_scene(world, settings['scene'], frames, trial.seed, positions)
     world.set_obstacles(scene.obstacles)
     world.set_room(bool(settings.get('is_room', False)))
     cell = SensedCell(
@@ -66,6 +75,36 @@ def run(trial: Trial) -> dict[str, Any]:
         measured = cell.measure(positions)
         take_frame(rows, world, measured, cell.cameras)
     return {'links': cell.shapes.links, **rows}
+
+
+def motion_of_others(name: str, world: DepthWorld, frames: int, seed: int) -> NDArray[np.float64]:
+    """Returns (F, J) rad, positions of a world's joints in a motion that others made.
+
+    Raises:
+        ValueRangeError: there is no such motion of the world's robot.
+    """
+    if name != PICK_AND_PLACE or world.robot.name != 'so101':
+        raise ValueRangeError(f'no motion {name!r} of the robot {world.robot.name}')
+    return pick_and_place(world.joint_names, frames, seed)
+
+
+def run_drawn(trial: Trial) -> dict[str, Any]:
+    """As `run`, of an empty scene with one camera and a robot of `drawn_world.DRAWN_ROBOTS`."""
+    world = drawn_world(trial.robot)
+    path = empty_motion(world, int(trial.settings['frames']), trial.seed)
+    cell = SensedCell(
+        world,
+        trial.seed,
+        (FRONT,),
+        shift=1e-3 * float(trial.settings.get('shift_mm', 0.0)),
+        turn=math.radians(float(trial.settings.get('turn_degrees', 0.0))),
+    )
+    readings = [cell.measure(positions) for positions in path]
+    return {
+        'measured': [reading.distance for reading in readings],
+        'is_partial': [reading.is_partial for reading in readings],
+        'unavailable': [reading.unavailable for reading in readings],
+    }
 
 
 def take_frame(

@@ -20,6 +20,8 @@ FUNCTIONS = {
     'depth_world': 'frame_ros.evaluation.trials.depth_worlds:run',
     'depth_meshes': 'frame_ros.evaluation.trials.depth_worlds:run',
     'depth_room': 'frame_ros.evaluation.trials.depth_worlds:run',
+    'depth_motion': 'frame_ros.evaluation.trials.depth_worlds:run',
+    'depth_robots': 'frame_ros.evaluation.trials.depth_worlds:run_drawn',
     'depth_camera': 'frame_ros.evaluation.trials.camera_offsets:run',
 }
 

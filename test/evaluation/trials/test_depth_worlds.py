@@ -13,6 +13,7 @@ pytest.importorskip('mujoco')
 
 from frame_ros.core.errors import MissingExtraError, ValueRangeError
 from frame_ros.evaluation.trials.campaign import Trial, run_trial
+from frame_ros.evaluation.trials.depth_worlds import PICK_AND_PLACE, motion_of_others
 from frame_ros.evaluation.trials.kinds import DISTANCES, FUNCTIONS
 from frame_ros.evaluation.trials.worlds.cell import SensedCell
 from frame_ros.evaluation.trials.worlds.depth_world import AROUND, depth_world
@@ -202,3 +203,17 @@ def test_of_two_transparent_things_neither_is_seen(world):
 
 def test_the_version_of_distances_covers_the_shapes_they_are_measured_from():
     assert 'config/shapes' in DISTANCES
+
+
+def test_a_motion_of_others_stays_within_the_limits_and_is_as_fast_as_it_was_made(world):
+    path = motion_of_others(PICK_AND_PLACE, world, 8, 5001)
+    assert path.shape == (8, len(world.joint_names))
+    assert (path > world.limits[:, 0] - 0.02).all() and (path < world.limits[:, 1] + 0.02).all()
+    assert 0.05 < np.ptp(path, axis=0).max() < 2.5
+    assert np.array_equal(path, motion_of_others(PICK_AND_PLACE, world, 8, 5001))
+    with pytest.raises(ValueRangeError, match='no motion'):
+        motion_of_others('dance', world, 8, 0)
+    with pytest.raises(ValueRangeError, match='frames of a motion'):
+        motion_of_others(PICK_AND_PLACE, world, 1000, 5001)
+    trial = Trial('depth_motion', 'so101', 5001, {'scene': 'empty', 'frames': 1, 'motion': 'dance'})
+    assert 'dance' in run_trial(trial, FUNCTIONS['depth_motion']).problem

@@ -16,14 +16,13 @@ from scipy.spatial.transform import Rotation
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.trials.worlds.depth_world import CAMERAS, FRONT, WRIST, DepthWorld
+from frame_ros.evaluation.trials.worlds.drawn_world import DrawnWorld
 from frame_ros.evaluation.trials.worlds.measured_noise import MeasuredNoise, blobs
 from frame_ros.evaluation.trials.worlds.obstacles import Obstacle
 from frame_ros.evaluation.trials.worlds.robots import world_robot
 from frame_ros.robots import load_robot
 from frame_ros.robots.link_frames import LinkFrames
-from frame_ros.robots.robot import Robot
-from frame_ros.robots.shapes.filter_shapes import filter_shapes
-from frame_ros.robots.shapes.link_shapes import LinkShapes, PlacedShapes
+from frame_ros.robots.shapes.link_shapes import PlacedShapes
 from frame_ros.robots.shapes.placed_meshes import COLLISION, VISUAL
 from frame_ros.robots.shapes.surface_meshes import RobotSurfaces
 from frame_ros.sensing.proximity.cameras.alignment import AlignmentOptions
@@ -54,7 +53,7 @@ class SensedCell:
 
     def __init__(
         self,
-        world: DepthWorld,
+        world: DepthWorld | DrawnWorld,
         seed: int,
         cameras: Sequence[str] = CAMERAS,
         shift: float = 0.0,
@@ -69,7 +68,7 @@ class SensedCell:
         """
         self.world, self.cameras = world, tuple(cameras)
         self._seed = seed
-        robot, self.shapes = _robot(world.robot.name)
+        robot, self.shapes = world.sensed()
         self._frames = LinkFrames(robot, world.joint_names)
         meshes = _mesh_options(own, padding)
         self._surfaces = (
@@ -179,13 +178,6 @@ def _error(rng: np.random.Generator, shift: float, turn: float) -> tuple[Array, 
     axis, direction = rng.standard_normal((2, 3))
     axis, direction = axis / np.linalg.norm(axis), direction / np.linalg.norm(direction)
     return Rotation.from_rotvec(turn * axis).as_matrix(), shift * direction
-
-
-@lru_cache(maxsize=4)
-def _robot(name: str) -> tuple[Robot, LinkShapes]:
-    """Returns a robot and its shapes; their file takes as long to read as some frames."""
-    robot = load_robot(name)
-    return robot, filter_shapes(robot, exclude=(robot.base_link,))
 
 
 @lru_cache(maxsize=4)

@@ -20,6 +20,10 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.evaluation.trials.worlds.obstacles import BOX, CAPSULE, CYLINDER, SPHERE, Obstacle
 from frame_ros.evaluation.trials.worlds.robots import WorldRobot, world_robot
 from frame_ros.evaluation.trials.worlds.true_distances import SurfaceDistances, Triangles
+from frame_ros.robots import load_robot
+from frame_ros.robots.robot import Robot
+from frame_ros.robots.shapes.filter_shapes import filter_shapes
+from frame_ros.robots.shapes.link_shapes import LinkShapes
 from frame_ros.scenes.simulation.engine import load_mujoco
 from frame_ros.scenes.simulation.rendering import Intrinsics, SceneRenderer, intrinsics
 from frame_ros.scenes.simulation.state import SceneState
@@ -95,6 +99,10 @@ class DepthWorld:
     def obstacles(self) -> tuple[Obstacle, ...]:
         """The present ones."""
         return self._obstacles
+
+    def sensed(self) -> tuple[Robot, LinkShapes]:
+        """Returns the robot and its shapes, as the proximity node has them."""
+        return _sensed(self.robot.name)
 
     def pose(self, positions: Sequence[float] | Array | Mapping[str, float]) -> None:
         """Places the robot's joints, (J,) of `joint_names`, rad or m."""
@@ -262,6 +270,13 @@ def depth_world(name: str) -> DepthWorld:
         MissingExtraError: its package is not installed.
     """
     return DepthWorld(world_robot(name))
+
+
+@lru_cache(maxsize=4)
+def _sensed(name: str) -> tuple[Robot, LinkShapes]:
+    """Returns a robot and its shapes; their file takes as long to read as some frames."""
+    robot = load_robot(name)
+    return robot, filter_shapes(robot, exclude=(robot.base_link,))
 
 
 def _kinds(mj: Any) -> dict[str, int]:

@@ -13,9 +13,11 @@ from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.evaluation.trials.worlds.depth_world import DepthWorld
+from frame_ros.evaluation.trials.worlds.drawn_world import DrawnWorld
 from frame_ros.evaluation.trials.worlds.obstacles import BOX, CAPSULE, CYLINDER, SPHERE, Obstacle
 
 Array = NDArray[np.float64]
+AnyWorld = DepthWorld | DrawnWorld
 EMPTY, CLUTTER, CABLE, HOLES, TRANSPARENT, NEAR, TOUCHING = (
     'empty', 'clutter', 'cable', 'holes', 'transparent', 'near', 'touching',
 )  # fmt: skip
@@ -71,7 +73,7 @@ def draw_scene(
     raise SetupError(f'no scene {kind} of the seed {seed} was found in 20 motions')
 
 
-def draw_front_camera(world: DepthWorld, rng: np.random.Generator) -> None:
+def draw_front_camera(world: AnyWorld, rng: np.random.Generator) -> None:
     """Places the front camera on a part of a sphere before the robot."""
     robot = world.robot
     azimuth, elevation = rng.uniform(-1.2, 1.2), rng.uniform(0.2, 0.8)
@@ -86,7 +88,7 @@ def draw_front_camera(world: DepthWorld, rng: np.random.Generator) -> None:
     world.set_front_camera(target + rng.uniform(*robot.front_distance) * direction, target)
 
 
-def draw_posture(world: DepthWorld, rng: np.random.Generator) -> Array:
+def draw_posture(world: AnyWorld, rng: np.random.Generator) -> Array:
     """Returns (J,) a posture in which the arm touches neither itself nor the table.
 
     Raises:
@@ -103,7 +105,14 @@ def draw_posture(world: DepthWorld, rng: np.random.Generator) -> Array:
     raise SetupError(f'no posture of {world.robot.name} is free of contact')
 
 
-def _motion(world: DepthWorld, rng: np.random.Generator, frames: int) -> Array:
+def empty_motion(world: AnyWorld, frames: int, seed: int) -> Array:
+    """Places the front camera, and returns (F, J) a motion in an empty scene; see `draw_scene`."""
+    rng = np.random.default_rng((seed, SCENES.index(EMPTY), 0x5C))
+    draw_front_camera(world, rng)
+    return _motion(world, rng, frames)
+
+
+def _motion(world: AnyWorld, rng: np.random.Generator, frames: int) -> Array:
     """Returns (F, J) a smooth motion of 0.6 rad at most between two postures."""
     for _ in range(TRIES):
         start = draw_posture(world, rng)
@@ -118,7 +127,7 @@ def _motion(world: DepthWorld, rng: np.random.Generator, frames: int) -> Array:
     raise SetupError(f'no motion of {world.robot.name} is free of contact')
 
 
-def _is_possible(world: DepthWorld, posture: Array) -> bool:
+def _is_possible(world: AnyWorld, posture: Array) -> bool:
     world.pose(posture)
     return world.is_possible(LOWEST)
 
