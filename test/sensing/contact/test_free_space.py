@@ -98,6 +98,21 @@ def test_vibration_is_learnt_without_contact_only_up_to_a_cap_and_said():
     assert 'vibration hides pushes below 3.0 N' in free.warning
 
 
+def test_vibration_says_what_it_hides_of_pushes_that_last():
+    rng, warnings = np.random.default_rng(5), []
+    for share in (0.1, 0.7):  # of the vibration, that passes the slow low-pass
+        free = FreeSpace(WrenchOptions())
+        for tick in range(20):
+            values = shaken(rng, 1.2)
+            free.update(block(tick, values, 0.3, slow=share * values))
+        warnings.append(free.warning)
+    assert all('that are shorter than 0.1 s' in each for each in warnings)
+    assert 'longer' not in warnings[0] and 'and longer ones below 2.1 N' in warnings[1]
+    free.reset()
+    assert free.limits(False) == (1.0 + free.vibration[0], 0.2 + free.vibration[1])
+    assert free.vibration == (0.0, 0.0) and free.slow_limits is None, 'of no speed yet'
+
+
 def test_a_cable_is_followed_in_motion_as_far_as_it_may_pull():
     drift, bias = BiasDrift(WrenchOptions()), ZERO
     for tick in range(100):  # 0.2 m/s for 5 s: 1 m, over which 0.9 N come

@@ -3,6 +3,7 @@
 """A push while the hand slides is a contact for as long as it lasts, or is warned about."""
 
 import numpy as np
+import pytest
 
 from frame_ros.core.time import MILLISECOND
 from frame_ros.sensing.contact.wrench.detector import WrenchContact
@@ -76,13 +77,14 @@ def test_a_push_that_comes_and_goes_slowly_ends_with_its_force():
     assert abs(contact.bias[0]) < 0.3
 
 
-def shaken(t):
-    """N of gears that shake the hand at 18 Hz, more and more, and then no more."""
-    return min(0.7 * max(t - 1.0, 0.0), 1.4) * np.sin(2.0 * np.pi * 18.0 * t) * (t < 5.0)
+def shaken(t, end):
+    """N of gears that shake the hand at 18 Hz, more and more, until `end` s."""
+    return min(0.7 * max(t - 1.0, 0.0), 1.4) * np.sin(2.0 * np.pi * 18.0 * t) * (t < end)
 
 
-def test_a_weak_push_on_a_hand_that_shakes_is_felt_if_it_lasts():
-    contact, found = slide(lambda t: shaken(t) + 2.0 * (6.0 <= t < 6.1 or 9.0 <= t < 9.2))
+@pytest.mark.parametrize('end', [5.0, SECONDS])
+def test_a_weak_push_on_a_hand_that_shakes_or_has_shaken_is_felt_if_it_lasts(end):
+    contact, found = slide(lambda t: shaken(t, end) + 2.0 * (6.0 <= t < 6.1 or 9.0 <= t < 9.2))
     assert contact.limits[0] > 2.1, 'the threshold of short pushes'
     begins = [t for t, is_contact, _ in found if is_contact]
     assert any(6.0 < t < 6.15 for t in begins) and any(9.0 < t < 9.25 for t in begins)

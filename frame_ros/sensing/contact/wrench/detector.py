@@ -358,8 +358,11 @@ class WrenchContact:
             for i, value in enumerate(filtered[:6]):
                 more = force_more if i < 3 else torque_more
                 share = max(share, abs(value) / (self.axes[i] + more))
-        self.share = max(share, float(self.free.slow_shares(slow[None], np.array([self.peak]))[0]))
-        return self.threshold.update(stamp, self.share)
+        if self.free.slow_limits is not None:
+            shares = self.free.slow_shares(slow[None], np.array([self.peak]))
+            share = max(share, float(shares[0]))
+        self.share = share
+        return self.threshold.update(stamp, share)
 
     def detect(
         self, stamp: int, external: list[float], rotation: list[float], is_over: bool

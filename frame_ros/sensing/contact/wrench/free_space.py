@@ -21,9 +21,8 @@ LAG = 20  # blocks, 1 s, over which a drift is looked at
 SETTLE = round(0.3 * SECOND)  # ns of rest until the thresholds of rest hold
 FOLLOW_AT_REST = 2.0  # s, time constant with which the bias follows a drift at rest
 SURE = 5.0  # deviations of what is left in free space, to a threshold
-SHAKEN = (
-    0.2  # share of a threshold by which vibration widens it, from which slow pushes count apart
-)
+# Share of a threshold by which vibration widens it, from which slow pushes count apart.
+SHAKEN = 0.2
 
 
 class RunningDeviation:
@@ -52,10 +51,16 @@ class FreeSpace:
 
     `limits` are thresholds by it: at rest lower than `force_on` and `torque_on` where noise and
     drift allow it, in motion higher by the vibration.
+
+    Attributes:
+        vibration: N and N m by which the thresholds are higher in motion, as it was seen lately or
+            at this speed.
+        slow_limits: thresholds in motion, N and N m, of the reading through the slow low-pass; None
+            while vibration is too small for that to matter.
     """
 
     def __init__(self, settings: WrenchOptions) -> None:
-        self.change(settings)
+        self._settings = settings
         on = (settings.force_on, settings.torque_on)
         self._noise = [RunningDeviation(0.05 * each, 1e-4 * each) for each in on]
         # Of each axis, per square root of a second.
@@ -66,6 +71,7 @@ class FreeSpace:
     def change(self, settings: WrenchOptions) -> None:
         """Takes other values of the options that are live."""
         self._settings = settings
+        self._renew()
 
     def reset(self) -> None:
         """Forgets the samples, not what was learnt."""
@@ -75,31 +81,27 @@ class FreeSpace:
         self._still_since: int | None = None
         self.is_settled = False
         self._class = 0
+        self._renew()
 
     @property
     def intensity(self) -> Pair:
         """Of the drift, N and N m of one axis per square root of a second."""
         return self._drift[0].value, self._drift[1].value
 
-    @property
-    def vibration(self) -> Pair:
-        """N and N m by which the thresholds are higher in motion, as it was seen lately or at this
-        speed.
-        """
-        return self._fast.most(self._class, self._most)
+    def _renew(self) -> None:
+        """Works out what changes with a block, not with each sample."""
+        on = self._on
+        most = self._settings.vibration_most * np.array(on)
+        self.vibration: Pair = self._fast.most(self._class, most)
+        self.slow_limits: Pair | None = None
+        pairs = zip(self.vibration, on, strict=True)
+        if not self.is_settled and any(more > SHAKEN * each for more, each in pairs):
+            force, torque = self._slow.most(self._class, most)
+            self.slow_limits = on[0] + force, on[1] + torque
 
     @property
-    def slow_limits(self) -> Pair | None:
-        """Thresholds in motion, N and N m, of the reading through the slow low-pass; None while
-        vibration is too small for that to matter.
-        """
-        settings = self._settings
-        on = (settings.force_on, settings.torque_on)
-        pairs = zip(self.vibration, on, strict=True)
-        if self.is_settled or not any(more > SHAKEN * each for more, each in pairs):
-            return None
-        force, torque = self._slow.most(self._class, self._most)
-        return on[0] + force, on[1] + torque
+    def _on(self) -> Pair:
+        return self._settings.force_on, self._settings.torque_on
 
     def slow_shares(self, slow: Array, more: Array) -> Array:
         """Returns (n,) shares of the thresholds by the slow low-pass (n, 6), widened by `more`
@@ -114,25 +116,24 @@ class FreeSpace:
         return found
 
     @property
-    def _most(self) -> Array:
-        settings = self._settings
-        return settings.vibration_most * np.array((settings.force_on, settings.torque_on))
-
-    @property
     def warning(self) -> str:
         """Says what vibration hides, where that is much; '' otherwise."""
-        (force, torque), settings = self.vibration, self._settings
-        if self.is_settled or (force <= settings.force_on and torque <= settings.torque_on):
+        (force, torque), (force_on, torque_on) = self.vibration, self._on
+        slow = self.slow_limits
+        if slow is None or (force <= force_on and torque <= torque_on):
             return ''
-        return (
-            f'vibration hides pushes below {settings.force_on + force:.1f} N, or '
-            f'{settings.torque_on + torque:.2f} N m, that are shorter than 0.1 s'
+        found = (
+            f'vibration hides pushes below {force_on + force:.1f} N, or '
+            f'{torque_on + torque:.2f} N m, that are shorter than 0.1 s'
         )
+        # What shakes slowly passes the slow low-pass.
+        if slow[0] <= (1.0 + SHAKEN) * force_on and slow[1] <= (1.0 + SHAKEN) * torque_on:
+            return found
+        return f'{found}, and longer ones below {slow[0]:.1f} N, or {slow[1]:.2f} N m'
 
     def limits(self, is_at_rest: bool) -> Pair:
         """Returns the thresholds of force and torque, N and N m, without those of the inertia."""
-        settings = self._settings
-        on = (settings.force_on, settings.torque_on)
+        on = self._on
         if is_at_rest and self.is_settled:
             found = [self._at_rest(i, each) for i, each in enumerate(on)]
         else:
@@ -150,6 +151,7 @@ class FreeSpace:
         self._rest(block)
         for vibration, values in ((self._fast, block.external), (self._slow, block.slow)):
             vibration.update(block, values, self._class)
+        self._renew()
         if block.is_contact or block.is_moving is not False:
             self._means.clear()
         else:
