@@ -346,19 +346,6 @@ def test_physics_has_the_mass_the_pieces_and_the_true_distance(library, scenes):
     simulation.close()
 
 
-def test_a_mesh_that_is_not_drawn_moves_the_same_to_the_bit(scenes):
-    pytest.importorskip('mujoco')
-    from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
-
-    drawn, bare = SceneSimulation(scenes[0]), SceneSimulation(scenes[0], is_drawn=False)
-    assert (bare.model.nmesh, drawn.model.nmesh - bare.model.nmesh) == (
-        sum(bare.model.geom_dataid >= 0), len(scenes[0].objects)
-    )  # fmt: skip
-    for simulation in (drawn, bare):
-        simulation.step(simulation.targets + 0.2, 100)
-    assert np.array_equal(drawn.data.qpos, bare.data.qpos)
-
-
 def test_pictures_of_surfaces_are_drawn(tmp_path):
     pytest.importorskip('mujoco')
     import cv2
