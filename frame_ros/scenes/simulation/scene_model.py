@@ -64,7 +64,7 @@ def build_scene_model(
     for camera in scene.cameras or ():
         _add_camera(spec, camera)
     for each in scene.objects:
-        _add_object(mj, spec, each, each.name == scene.task.target)
+        _add_object(mj, spec, each, each.name == scene.task.target, is_drawn)
     if not is_drawn:
         _leave_out_looks(spec)
     try:
@@ -164,7 +164,9 @@ def _add_camera(spec: Any, camera: SceneCamera) -> None:
         added.focal_length, added.principal_length = (1.0, 1.0), -off / camera.focal[1]
 
 
-def _add_object(mj: Any, spec: Any, each: SceneObject, is_target: bool) -> None:
+def _add_object(
+    mj: Any, spec: Any, each: SceneObject, is_target: bool, is_drawn: bool = True
+) -> None:
     for what, taken in (('body', spec.body(each.name)), ('geom', spec.geom(each.name))):
         if taken is not None:
             raise ValueRangeError(
@@ -191,7 +193,10 @@ def _add_object(mj: Any, spec: Any, each: SceneObject, is_target: bool) -> None:
     }
     rgba = (*each.colour, 1.0)
     if each.shape.kind == MESH:
-        add_mesh_geoms(mj, spec, body, each.name, mesh_of(each.shape), each.mass, rgba, contact)
+        add_mesh_geoms(
+            mj, spec, body, each.name, mesh_of(each.shape), each.mass, rgba, contact,
+            is_drawn=is_drawn,
+        )  # fmt: skip
         return
     parts = shape_parts(mj, each.shape)
     volumes = [float(np.prod(size)) for _, size, _ in parts]

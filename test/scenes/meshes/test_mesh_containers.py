@@ -160,6 +160,17 @@ def scenes(library):
     )  # fmt: skip
 
 
+def test_meshes_that_are_not_drawn_move_the_same_to_the_bit(scenes):
+    pytest.importorskip('mujoco')
+    from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
+
+    drawn, bare = SceneSimulation(scenes[0]), SceneSimulation(scenes[0], is_drawn=False)
+    assert bare.model.nmesh == sum(bare.model.geom_dataid >= 0) == drawn.model.nmesh - 2
+    for simulation in (drawn, bare):
+        simulation.step(simulation.targets + 0.2, 100)
+    assert np.array_equal(drawn.data.qpos, bare.data.qpos)
+
+
 def test_a_container_without_a_cavity_is_refused(scenes, library):
     scene = scenes[0]
     block = attrs.evolve(scene.receptacle, shape=Shape('mesh', mesh=str(library / 'small_block')))
