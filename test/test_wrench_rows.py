@@ -39,18 +39,20 @@ def test_faults_of_one_motion_have_a_row_each_and_one_together(rows, capsys):
 
     weight = rows.WEIGHTS[0]
     found = {'none': result(), 'vibration': result(begins=[5.0]), 'jitter 5 ms': result()}
+    pushed = {'vibration': result(truth=[[10.0, 10.5, 6.0, 'a']], begins=[10.1, 700.0])}
     hung = {weight: result(begins=[3.0, 900.0], warnings=[[900.0, 'a weight of about 100 g']])}
     outcomes = [
-        Outcome(Trial('wrench_hard', 'fr3', 1000, {'faults': list(each), 'has_pushes': False}),
-                {'faults': each})
-        for each in (found, hung)
+        Outcome(Trial('wrench_hard', 'fr3', 1000,
+                      {'faults': list(each), 'has_pushes': each is pushed}), {'faults': each})
+        for each in (found, hung, pushed)
     ]  # fmt: skip
     lines = rows.lines('wrench_hard', outcomes, Bars(Namespace(short=False)))
     (vibration,) = [line for line in lines if '| vibration |' in line]
+    assert '| 1 | 100.0 % (20.7 to 100.0); 1 false |' in vibration
     assert '| 0.50 h | 1: 2.00 (0.05 to 11.14)' in vibration
     # Without 'none', and of the weight what came behind its report.
     (together,) = [line for line in lines if 'all of the hard set together' in line]
-    assert '| 1.25 h | 1: 0.80' in together
+    assert '| 1.25 h of shared motion | 1: 0.80 | | |' in together
     assert 'jitter 5 ms, false alarms per hour: 0, at most 2: met' in capsys.readouterr().out
 
 

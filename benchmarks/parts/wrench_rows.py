@@ -121,10 +121,10 @@ def _hard_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
             together.append(_false_in(fault, free))
     hours, false = sum(each[0] for each in together), sum(each[1] for each in together)
     if hours:
-        low, high = poisson_rate_interval(false, hours)
+        # No interval: the faults share motion and noise, so their hours are not independent.
         found.append(
-            f'| {ROBOT} | all of the hard set together | | | {hours:.2f} h | {false}: '
-            f'{false / hours:.2f} ({low:.2f} to {high:.2f}) | | |'
+            f'| {ROBOT} | all of the hard set together | | | {hours:.2f} h of shared motion '
+            f'| {false}: {false / hours:.2f} | | |'
         )
     return found
 
@@ -157,9 +157,11 @@ def _hard_line(fault: str, pushed: Sequence[dict], free: Sequence[dict], bars: B
     low_recall, high_recall = felt.recall_interval
     before = sum(len(_matches(r).false_alarms) for r in free) - false
     reported = f'; {before} before it was reported' if fault in WEIGHTS else ''
+    besides = _false_in(fault, pushed)[1]
+    between = f'; {besides} false' if besides else ''
     return (
         f'| {ROBOT} | {fault} | {felt.trials} | {100 * felt.recall:.1f} % ({100 * low_recall:.1f} '
-        f'to {100 * high_recall:.1f}) | {hours:.2f} h | {false}: {rate:.2f} ({low:.2f} to '
+        f'to {100 * high_recall:.1f}){between} | {hours:.2f} h | {false}: {rate:.2f} ({low:.2f} to '
         f'{high:.2f}){reported} | {100 * share:.1f} % | {_mean(force):.2f} ({_mean(most):.2f}) N |'
     )
 

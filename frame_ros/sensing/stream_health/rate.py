@@ -33,6 +33,7 @@ class StampRate:
 
     def add(self, stamp: int) -> None:
         """Takes the stamp of the next sample, ns, after the last."""
+        stamp = int(stamp)  # squares of ns do not fit into 64 bits
         if self._last:
             interval = (stamp - self._last) / SECOND
             self.longest = max(self.longest, interval)

@@ -97,7 +97,7 @@ class TimeOffsetEstimator:
         _forget(self._reference, stamp)
 
     def add_measured(self, stamp: int, values: Array) -> bool:
-        """Takes the measured signal (K,); returns whether there is a new estimate."""
+        """Takes the measured signal (K,); returns whether `newest` is new."""
         self._restart_after_gap(self._measured, stamp)
         self._measured.append((stamp, values))
         _forget(self._measured, stamp)
@@ -115,9 +115,10 @@ class TimeOffsetEstimator:
         # Two that follow each other agree, or it is chance.
         if abs(before.seconds - found.seconds) > 3.0 * most:
             return False
-        if self._replaces(found):
+        is_new = self._replaces(found)
+        if is_new:
             self.newest = found
-        return True
+        return is_new
 
     def _replaces(self, found: TimeOffset) -> bool:
         """Returns whether an estimate counts from now on: a less certain one does only where it

@@ -7,9 +7,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import RobotError, ShapeError, ValueRangeError
-from frame_ros.core.time import MILLISECOND
+from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.robots import load_robot
 from frame_ros.robots.robot import Robot
+from frame_ros.sensing.contact.wrench.motion_history import MotionHistory
 from frame_ros.sensing.contact.wrench.tool_motion import (
     MotionOptions,
     ToolMotion,
@@ -134,6 +135,21 @@ def test_many_motions_at_once():
     assert np.isnan(motions.linear_acceleration).any(axis=1).tolist() == [False, True, True]
     assert len(motions[1:]) == 2 and motions[1:].unavailable[1] == 'why'
     assert len(ToolMotions.of([])) == 0
+
+
+def test_a_history_forgets_what_came_before_its_clock_fell_back(robot):
+    estimator = ToolMotionEstimator(robot, LINK)
+    history = MotionHistory(estimator)
+    for begin, count in ((5000, 40), (1000, 20)):
+        for tick in range(begin, begin + count):
+            estimator.update(tick * MILLISECOND, *swing(tick / 1000))
+            history.take()
+    stamps = np.array([1005, 1019]) * MILLISECOND
+    found = history.at(stamps, np.full(2, history.newest), np.zeros(2))
+    assert found.unavailable == ['', '']
+    for rotation, stamp in zip(found.rotation, stamps.tolist(), strict=True):
+        np.testing.assert_allclose(rotation, estimator.at(stamp).rotation, atol=1e-9)
+    assert 'older' in history.at(stamps + SECOND, stamps + SECOND, np.zeros(2)).unavailable[0]
 
 
 def test_bad_input(robot):

@@ -161,3 +161,11 @@ def test_a_clock_that_is_set_back_leaves_no_negative_interval():
         rate.add(SECOND + step * SECOND // 1000)
     assert rate.newest_rate == pytest.approx(1000.0) and rate.rate == pytest.approx(1000.0)
     assert rate.jitter == pytest.approx(0.0, abs=1e-9)
+
+
+def test_jitter_of_a_slow_stream_is_exact_with_stamps_of_64_bits():
+    rate, steps = StampRate(), [SECOND // 5 * (1 + i % 3) for i in range(60)]
+    for stamp in 10**18 + np.cumsum(np.array(steps, np.int64)):
+        rate.add(stamp)
+    newest = np.array(steps[-50:]) / SECOND
+    assert rate.newest_jitter == pytest.approx(newest.std(), rel=1e-6)

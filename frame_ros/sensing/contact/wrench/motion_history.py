@@ -43,6 +43,8 @@ class MotionHistory:
         stamp = self._estimator.stamp
         if stamp is None or stamp == self.newest:
             return
+        if stamp < self.newest:
+            self._kept.clear()  # the clock fell back
         self.newest = stamp
         self._kept.append((stamp, self._estimator.at(stamp)))
         self._columns = None
