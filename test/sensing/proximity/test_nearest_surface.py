@@ -89,6 +89,28 @@ def test_a_thing_of_few_pixels_is_its_nearest_pixel():
     assert distance(few, settings) == pytest.approx(0.3, abs=1e-6)  # the median took the 990
 
 
+@pytest.mark.parametrize(('tip', 'alone', 'of_five'), [('corner', 3.9, 5.5), ('cone', 17.0, 17.7)])
+def test_a_tip_is_measured_little_farther_than_by_one_point(monkeypatch, tip, alone, of_five):
+    """mm too far, of a tip 1 m from a camera of 385 pixels, whose pixels are 2.6 mm wide: the right
+    angle of a plate across the rays, and a cone of 30 degrees that points at the camera.
+    """
+    camera = DepthCamera(160, 160, 385.0, 385.0, 79.5, 79.5)
+    across, down = camera.rays()
+    x, y = np.broadcast_arrays(across, down[:, None])
+    if tip == 'corner':
+        depth, middle = np.where(np.abs(y) < -x, 1.0, 3.0), [0.25, 0.0, 1.0]
+    else:
+        slope, away = np.tan(np.radians(15.0)), np.hypot(x, y)
+        cone = slope / np.maximum(slope - away, 1e-9)
+        depth, middle = np.minimum(cone, 3.0), [0.0, 0.0, 0.75]
+    picture = np.rint(1e3 * depth).astype(np.uint16)
+    robot, settings = placed('ball', [sphere(0.05, middle)]), evolve(QUIET, min_valid_fraction=0.0)
+    for around, expected in ((0, alone), (2, of_five)):
+        monkeypatch.setattr(surface_kernels, 'AROUND', around)
+        found = DepthProximity(camera, settings).measure(picture, robot, np.eye(3), np.zeros(3))
+        assert 1e3 * (found.distance - 0.2) == pytest.approx(expected, abs=0.4)
+
+
 def test_the_mean_of_five_points_is_nearer_to_the_truth_than_one(monkeypatch):
     """A ball of 50 mm with the lateral and axial noise of a depth camera at 1.3 m."""
     camera = DepthCamera(161, 161, 385.0, 385.0, 80.0, 80.0)

@@ -10,7 +10,7 @@ behind the mean of the 3 x 3 pixels about it.
 Cameras also shift pixels across the ray: at the outline of a thing the one that was shifted, or
 fell, farthest out is the nearest. So all pixels close to it are put onto their planes, and the mean
 of the few that are then nearest is the point. On a flat surface it is the nearest point itself; at
-a tip it lies about a pixel behind it. See `compiled` for what may stand here, and `kernels`
+a tip it lies up to a pixel behind it. See `compiled` for what may stand here, and `kernels`
 for the arguments that functions share.
 """
 # mypy: disable-error-code="no-untyped-def,assignment"
