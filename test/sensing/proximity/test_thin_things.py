@@ -105,6 +105,25 @@ def test_a_side_that_is_not_known_makes_a_line_only_if_the_other_is_not_near():
     assert distance(flying) == pytest.approx(distance(alone), abs=1e-6)
 
 
+def test_what_flies_at_an_outline_of_the_robot_without_depth_is_no_line():
+    # A gripper nearer than the camera measures, and pixels mixed of it and the wall at its edge.
+    near = placed('gripper', [sphere(0.02, [0.0, 0.0, 0.09])])
+    other = placed('ball', [sphere(0.05, [0.0, 0.35, 1.0])])
+    depth = wall()
+    rows, columns = np.mgrid[:101, :101] - 50
+    away = np.hypot(rows, columns)
+    depth[away < 20] = 0
+    depth[(away >= 20) & (away < 21.2) & (columns > 0) & (abs(rows) < 12)] = 1000
+    measured = [DepthProximity(CAMERA, SETTINGS).measure(depth, robot, FORWARD, ORIGIN)
+                for robot in (near, other)]  # fmt: skip
+    assert measured[0].distance > 1.0
+    assert measured[1].distance < 0.4  # the same hole is no robot's
+    depth[10:41, 74:76] = 0
+    depth[10:41, 75] = 500  # a line of which neither side is the robot's still counts
+    seen = DepthProximity(CAMERA, SETTINGS).measure(depth, near, FORWARD, ORIGIN)
+    assert seen.distance < 0.45
+
+
 def test_what_is_nearer_than_the_range_is_no_line():
     near = wall()
     near[20:60, 70] = 90

@@ -10,6 +10,7 @@ image counts if it was in the same place in the images before.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,23 +89,45 @@ class ThinThings:
     ) -> Array:
         """(K, 3) m, in the optical frame."""
         settings = self._settings
-        points, counts = self._candidates(depth, is_own)
+        points, counts, rows, columns = self._candidates(depth, is_own)
         keep = np.ones(len(points), np.bool_)
         kernels.keep_free(
             points, np.ascontiguousarray(self._normals @ rotation),
             self._offsets - self._normals @ translation, seen.table, groups(seen.exact),
             padding + ASIDE * settings.tolerance, settings.depth_noise, keep,
         )  # fmt: skip
+        self._leave_out_outlines(depth, seen, rows, columns, padding, keep)
         points, counts = points[keep], counts[keep]
         was_there = self._was_there(points @ rotation.T + translation)
         return np.ascontiguousarray(points[(counts >= settings.thin_support) | was_there])
 
-    def _candidates(self, depth: Depth, is_own: IsOwn | None) -> tuple[Array, NDArray[np.int64]]:
-        """Pixels along lines, as points (K, 3) m in the optical frame, and their support (K,)."""
-        # One type for the compiler, whether the image may be written or not.
-        image = np.ascontiguousarray(depth).view()
-        image.flags.writeable = False
-        scale = 1e-3 if depth.dtype == np.uint16 else 1.0
+    def _leave_out_outlines(
+        self,
+        depth: Depth,
+        seen: CameraShapes,
+        rows: Rows,
+        columns: Rows,
+        padding: float,
+        keep: NDArray[np.bool_],
+    ) -> None:
+        """Clears `keep` (K,) of pixels that fly at an outline of the robot without depth."""
+        image, scale = _read_only(depth)
+        x, y = self._camera.rays()
+        chosen = np.flatnonzero(keep)
+        found = np.ones(len(chosen), np.bool_)
+        kernels.keep_beyond_robot(
+            image, scale, x, y, np.ascontiguousarray(rows[chosen]),
+            np.ascontiguousarray(columns[chosen]), seen.table, padding, found,
+        )  # fmt: skip
+        keep[chosen] = found
+
+    def _candidates(
+        self, depth: Depth, is_own: IsOwn | None
+    ) -> tuple[Array, NDArray[np.int64], Rows, Rows]:
+        """Pixels along lines, as points (K, 3) m in the optical frame, their support (K,), rows and
+        columns (K,).
+        """
+        image, scale = _read_only(depth)
         factors = self._limits / np.array([scale, scale, scale, 1.0 / scale])
         kernels.mark_ridges(image, factors, self._ridges, self._counts)
         marked = np.flatnonzero(self._counts)
@@ -121,7 +144,7 @@ class ThinThings:
             chosen, z = chosen[is_other], z[is_other]
         x, y = self._camera.rays()
         points = np.stack((x[columns[chosen]] * z, y[rows[chosen]] * z, z), axis=1)
-        return points, counts[chosen]
+        return points, counts[chosen], rows[chosen], columns[chosen]
 
     def _was_there(self, points: Array) -> NDArray[np.bool_]:
         """Returns (K,) whether there is evidence of earlier images at points (K, 3) m in the base
@@ -132,3 +155,12 @@ class ThinThings:
         self._evidence *= DECAY
         self._evidence[np.unique(cells)] += 1.0
         return found
+
+
+def _read_only(depth: Depth) -> tuple[Any, float]:
+    """Returns the image as one type for the compiler, whether it may be written or not, and its m
+    per unit.
+    """
+    image = np.ascontiguousarray(depth).view()
+    image.flags.writeable = False
+    return image, 1e-3 if depth.dtype == np.uint16 else 1.0

@@ -18,6 +18,7 @@ from frame_ros.sensing.proximity.depth.unseen_kernels import is_robot
 
 ACROSS = 3  # pixels from a thin thing to what must lie behind it, on both sides
 REACH = 7  # pixels along it in which others must agree
+STEP = 1e-3  # m, at least, along a ray
 
 
 @compiled
@@ -97,6 +98,38 @@ def keep_free(points, normals, offsets, shapes, groups, padding, noise, keep):
             keep[point] &= slope * depth > offsets[plane]
         if keep[point]:
             keep[point] = not is_robot(x, y, z, shapes, groups, padding + along)
+
+
+@compiled
+def keep_beyond_robot(depth, scale, x, y, rows, columns, shapes, padding, keep):
+    """Clears keep (K,) of pixels at rows and columns (K,) that have, ACROSS pixels away, one
+    without depth where the robot is before them. What flies between the outline of the robot,
+    itself too near to be measured, and its background is nearer than what is known around it.
+
+    x, y: of the rays. shapes: the robot in the optical frame. padding: m around it.
+    """
+    for pixel in range(len(rows)):
+        row, column = rows[pixel], columns[pixel]
+        z = np.float64(depth[row, column]) * scale
+        for down in range(-ACROSS, ACROSS + 1, ACROSS):
+            for across in range(-ACROSS, ACROSS + 1, ACROSS):
+                if keep[pixel] and not depth[row + down, column + across] > 0:
+                    ray = x[column + across], y[row + down]
+                    keep[pixel] = not _meets(ray[0], ray[1], z, shapes, padding)
+
+
+@compiled
+def _meets(x, y, z, shapes, padding):
+    """Returns whether a ray (x, y, 1) comes within the padding of a shape before the depth z, m."""
+    length, at = np.sqrt(x * x + y * y + 1.0), 0.0
+    while at < z:
+        least = np.inf
+        for row in range(len(shapes)):
+            least = min(least, kernels.distance(shapes, row, x * at, y * at, at))
+        if least <= padding:
+            return True
+        at += max(least - padding, STEP) / length
+    return False
 
 
 @compiled
