@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -38,11 +39,16 @@ def mesh_digests(scenes: Iterable[Scene]) -> dict[str, str]:
 
 
 def folder_digests(folders: Iterable[Path]) -> dict[str, str]:
-    """Returns the digest of every file in folders of objects, as `mesh_digests`."""
-    found: dict[str, str] = {}
-    for folder in sorted(folders):
+    """Returns the digest of every file in folders of objects, as `mesh_digests`; where two folders
+    have one name, by their whole paths.
+    """
+    places, found = sorted(folders), dict[str, str]()
+    counts = Counter(folder.name for folder in places)
+    for folder in places:
+        # Of two libraries that both have such an object each has its own.
+        own = folder.name if counts[folder.name] == 1 else str(folder)
         for file in _files(folder):
-            name = f'{folder.name}/{file.relative_to(folder)}'
+            name = f'{own}/{file.relative_to(folder)}'
             try:
                 found[name] = hashlib.sha256(read_bytes(file, MESH)).hexdigest()[:16]
             except OSError as error:
@@ -53,11 +59,18 @@ def folder_digests(folders: Iterable[Path]) -> dict[str, str]:
 
 
 def library_digests(library: str) -> dict[str, str]:
-    """Returns the digest of every file in the folders of objects in a folder; '': {}."""
+    """Returns the digest of every file in the folders of objects in a folder; '': {}.
+
+    Raises:
+        SetupError: there is no such folder; otherwise as of `mesh_digests`.
+    """
     if not library:
         return {}
     path = Path(library).expanduser()
-    return folder_digests(each for each in path.iterdir() if each.is_dir())
+    if not path.is_dir():
+        raise SetupError(f'there is no folder {library}; it holds a folder for each object')
+    inside = (each for each in path.iterdir() if not each.name.startswith('.'))
+    return folder_digests(each for each in inside if each.is_dir())
 
 
 def _files(folder: Path) -> list[Path]:
