@@ -233,12 +233,15 @@ class SceneRollout(RolloutLoop):
         simulation = self.simulation
         seen = self._seen = self._sensors.read(stamp, policy.cameras if is_seen else ())
         poses = simulation.object_poses() if is_seen else {}
+        images = seen.images
+        if self._details is not None:  # which keep what the policy may write over
+            images = {name: image.copy() for name, image in images.items()}
         return Observation(
             stamp,
             seen.oldest,
             self._names,
             seen.joints,
-            seen.images,
+            images,
             {**poses, 'object': simulation.object_pose(), 'goal': simulation.goal_pose()},
             self.instruction,
             executed,
