@@ -13,6 +13,7 @@ from pathlib import Path
 from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import MESH, read_bytes
 from frame_ros.robots.shapes.mesh_files import MESH_KINDS
+from frame_ros.scenes.description.mesh_folders import has_meshes
 from frame_ros.scenes.description.scene import Scene
 
 MOST_FILES = 10_000
@@ -29,13 +30,16 @@ def mesh_digests(scenes: Iterable[Scene]) -> dict[str, str]:
     Raises:
         SetupError: a file cannot be read, or there are too many.
     """
-    folders = {
-        Path(each.shape.mesh)
-        for scene in scenes
-        for each in scene.objects
-        if each.shape is not None and each.shape.mesh
-    }
-    return folder_digests(folders)
+    return folder_digests(_folders(scenes))
+
+
+def libraries_digests(scenes: Iterable[Scene]) -> dict[str, str]:
+    """Returns the digest of every file in the folders of the meshes of scenes and of all objects
+    next to them, which other scenes may have: as `mesh_digests`.
+    """
+    folders = _folders(scenes)
+    libraries = {folder.parent for folder in folders}
+    return folder_digests(folders.union(*(_objects(path) for path in libraries if path.is_dir())))
 
 
 def folder_digests(folders: Iterable[Path]) -> dict[str, str]:
@@ -69,8 +73,20 @@ def library_digests(library: str) -> dict[str, str]:
     path = Path(library).expanduser()
     if not path.is_dir():
         raise SetupError(f'there is no folder {library}; it holds a folder for each object')
-    inside = (each for each in path.iterdir() if not each.name.startswith('.'))
-    return folder_digests(each for each in inside if each.is_dir())
+    return folder_digests(_objects(path))
+
+
+def _folders(scenes: Iterable[Scene]) -> set[Path]:
+    return {
+        Path(each.shape.mesh)
+        for scene in scenes
+        for each in scene.objects
+        if each.shape is not None and each.shape.mesh
+    }
+
+
+def _objects(library: Path) -> list[Path]:
+    return [each for each in library.iterdir() if each.is_dir() and has_meshes(each)]
 
 
 def _files(folder: Path) -> list[Path]:

@@ -175,9 +175,9 @@ def mesh_objects(folder: str | Path) -> tuple[MeshObject, ...]:
     path = Path(folder).expanduser().resolve()
     if not path.is_dir():
         raise SetupError(f'there is no folder {folder}; it holds a folder for each object')
-    inside = sorted(each for each in path.iterdir() if each.is_dir() and _has_meshes(each))
+    inside = sorted(each for each in path.iterdir() if each.is_dir() and has_meshes(each))
     if not inside:
-        own = f'; it is itself that of an object: give {path.parent}' if _has_meshes(path) else ''
+        own = f'; it is itself that of an object: give {path.parent}' if has_meshes(path) else ''
         kinds = ', '.join(MESH_KINDS)
         raise SetupError(f'{folder} has no folder with a mesh in it ({kinds}){own}')
     found: dict[str, MeshObject] = {}
@@ -206,7 +206,8 @@ def _facts(path: Path) -> MeshFacts:
         raise SetupError(f'{file}: {error}') from error
 
 
-def _has_meshes(path: Path) -> bool:
+def has_meshes(path: Path) -> bool:
+    """Returns whether a folder is that of an object: it has a mesh or a description."""
     return bool(_meshes(path) or _meshes(path / INSIDE) or descriptions(path))
 
 
