@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import FrameRosError, PolicyFailedError
+from frame_ros.core.errors import FrameRosError, PolicyError, PolicyFailedError
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
 from frame_ros.policies.base import Policy
@@ -139,7 +139,7 @@ class SceneRollout(RolloutLoop):
         robot = world.robot(scene.robot)
         super().__init__(robot, run.timestep, run.rate, run.timeout)
         self.scene, self._run, self._has_run = scene, run, False
-        self._details = details
+        self._details, self._is_drawn = details, is_drawn
         self.instruction = (scene.instruction or '') if instruction is None else instruction
         self.simulation = world.simulation(scene, robot, self.timestep, is_drawn)
         self.settings = self._settings(OT_TASKS[scene.task.kind])
@@ -157,6 +157,11 @@ class SceneRollout(RolloutLoop):
             return _not_run(simulation.problem)
         policy.know(known_scene(self.scene))
         policy.reset(seed)
+        if policy.cameras and not self._is_drawn:
+            raise PolicyError(
+                f'the policy wants pictures of {", ".join(policy.cameras)}, but had no cameras '
+                'when the scene was built: they must be named before its episode begins'
+            )
         self._states = StateRecorder(simulation.model, self.scene, simulation.robot)
         self._states.record(simulation.data)
         self._sensors = SceneSensors(

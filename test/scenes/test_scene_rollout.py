@@ -246,6 +246,17 @@ def test_a_policy_that_writes_over_its_observations_does_not_change_the_record(s
     assert [m.data for m in other.pictures.messages] == [m.data for m in kept.pictures.messages]
 
 
+def test_a_policy_that_names_its_cameras_too_late_is_told_when(scene):
+    class Late(Still):
+        def reset(self, seed=None):
+            self.cameras = ('front',)
+
+    run = SceneRunOptions(timeout=0.1)
+    with pytest.raises(PolicyError, match='of front, but had no cameras when the scene was'):
+        run_scene(scene, late := Late(), run)
+    assert run_scene(scene, late, run).problem == ''  # now it has them
+
+
 def test_late_pictures_show_what_was_there(scene):
     simulation = SceneSimulation(scene)
     faults = {'front': SensorFault(latency=0.1)}
