@@ -164,8 +164,10 @@ def run(options: argparse.Namespace, meshes: Path, bars: Bars) -> None:
                 f'{text} trials, {counts["invalid"]} invalid, {len(drawn.left_out)} not drawn',
                 flush=True,
             )
-    print(f'{min(speeds):.1f} to {max(speeds):.1f} x real time per core')
-    bars.at_least('simulated time per time of a core, median', median(speeds), SPEED)
+    if speeds:
+        print(f'{min(speeds):.1f} to {max(speeds):.1f} x real time per core')
+    middle = median(speeds) if speeds else 0.0
+    bars.at_least('simulated time per time of a core, median', middle, SPEED)
 
 
 def main() -> int:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from frame_ros.core.errors import FrameRosError, PolicyFailedError
 
+# As torch and JAX say that a graphics card is in disorder or has no memory left.
+CARD_WORDS = ('CUDA error', 'cuDNN error', 'HIP error', 'CUDA out of memory', 'RESOURCE_EXHAUSTED')
 # Top-level packages whose errors are of the way to a server; not all of them are OSErrors.
 TRANSPORTS = ('aiohttp', 'grpc', 'httpcore', 'httpx', 'requests', 'urllib3', 'websockets', 'zmq')
 
@@ -19,7 +21,8 @@ def is_own_failure(error: Exception) -> bool:
     if isinstance(error, FrameRosError | MemoryError | OSError):
         return False
     kinds = type(error).__mro__
-    is_of_card = type(error).__name__ == 'OutOfMemoryError' or 'CUDA error' in str(error)
+    text = str(error)
+    is_of_card = type(error).__name__ == 'OutOfMemoryError' or any(w in text for w in CARD_WORDS)
     return not (
         is_of_card or any(kind.__module__.partition('.')[0] in TRANSPORTS for kind in kinds)
     )

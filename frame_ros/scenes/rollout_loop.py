@@ -182,8 +182,9 @@ class RolloutLoop:
             'orientation': orientation,
             'action': action,
             'places': scene.places(),
-            'object': observation.poses['object'],
-            'goal': observation.poses['goal'],
+            # Not those of the observation, which a policy may have written over.
+            'object': scene.object_pose(),
+            'goal': scene.goal_pose(),
         }
         record.add_step(observation.stamp, scene.contacts(), rows)
 

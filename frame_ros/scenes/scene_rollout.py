@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import FrameRosError, PolicyFailedError
+from frame_ros.core.errors import FrameRosError, PolicyError, PolicyFailedError
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
 from frame_ros.policies.base import Policy
@@ -139,7 +139,7 @@ class SceneRollout(RolloutLoop):
         robot = world.robot(scene.robot)
         super().__init__(robot, run.timestep, run.rate, run.timeout)
         self.scene, self._run, self._has_run = scene, run, False
-        self._details = details
+        self._details, self._is_drawn = details, is_drawn
         self.instruction = (scene.instruction or '') if instruction is None else instruction
         self.simulation = world.simulation(scene, robot, self.timestep, is_drawn)
         self.settings = self._settings(OT_TASKS[scene.task.kind])
@@ -157,6 +157,11 @@ class SceneRollout(RolloutLoop):
             return _not_run(simulation.problem)
         policy.know(known_scene(self.scene))
         policy.reset(seed)
+        if policy.cameras and not self._is_drawn:
+            raise PolicyError(
+                f'the policy wants pictures of {", ".join(policy.cameras)}, but had no cameras '
+                'when the scene was built: they must be named before its episode begins'
+            )
         self._states = StateRecorder(simulation.model, self.scene, simulation.robot)
         self._states.record(simulation.data)
         self._sensors = SceneSensors(
@@ -233,12 +238,15 @@ class SceneRollout(RolloutLoop):
         simulation = self.simulation
         seen = self._seen = self._sensors.read(stamp, policy.cameras if is_seen else ())
         poses = simulation.object_poses() if is_seen else {}
+        images = seen.images
+        if self._details is not None:  # which keep what the policy may write over
+            images = {name: image.copy() for name, image in images.items()}
         return Observation(
             stamp,
             seen.oldest,
             self._names,
             seen.joints,
-            seen.images,
+            images,
             {**poses, 'object': simulation.object_pose(), 'goal': simulation.goal_pose()},
             self.instruction,
             executed,

@@ -101,6 +101,7 @@ class SceneSensors:
                 state = state or simulation.state()
                 stream.send(stamp, state)
         oldest, joints = self._streams[JOINT_STATES].newest(stamp)
+        joints = joints.copy()  # the policy's own, which it may write over
         images, times = {}, {}
         for name in cameras:
             taken, state = self._streams[name].newest(stamp) if name in self._streams else (0, None)

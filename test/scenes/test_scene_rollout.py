@@ -16,6 +16,7 @@ from frame_ros.policies.scripted.tasks import ScriptedTasks, ScriptedTasksOption
 from frame_ros.scenes.description.scene import SensorFault
 from frame_ros.scenes.generation.changes import set_confounder_count
 from frame_ros.scenes.generation.setting import nominal_scene, polar, setting
+from frame_ros.scenes.recording.details import EpisodeDetails
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.scene_rollout import SceneRollout, run_scene
 from frame_ros.scenes.scene_sensors import SceneSensors
@@ -40,6 +41,20 @@ def policy():
 @pytest.fixture(scope='module')
 def done(scene, policy):
     return run_scene(scene, policy, seed=3)
+
+
+class Scribbling(Policy):
+    """Writes over all that it gets."""
+
+    name, cameras, n_action_steps = 'scribbling', ('front',), 3
+
+    def infer(self, observation):
+        chunk = np.tile(observation.joint_positions, (3, 1))
+        for each in (observation.joint_positions, *observation.poses.values()):
+            each[:] = 7.0
+        for each in observation.images.values():
+            each[:] = 7
+        return Inference(chunk, 1 / 30, observation.joint_names, ('rad',) * 6)
 
 
 class Still(Policy):
@@ -213,6 +228,33 @@ def test_late_joint_states_and_dropouts_reach_the_policy_as_the_scene_says(scene
     gone = attrs.evolve(scene, sensors={'joint_states': SensorFault(dropouts=1.0)})
     run_scene(gone, policy := Still(), SceneRunOptions(timeout=1.0))
     assert {o.oldest_stamp for o in policy.seen} == {policy.seen[0].stamp}
+
+
+def test_a_policy_that_writes_over_its_observations_does_not_change_the_record(scene):
+    found, details = [], []
+    for policy in (Still(('front',)), Scribbling()):
+        details.append(EpisodeDetails())
+        run = SceneRunOptions(timeout=0.2)
+        found.append(run_scene(scene, policy, run, details=details[-1]).episode)
+    for name in ('joint_states', 'pose', 'object', 'goal', 'proximity'):
+        for field, values in found[0].streams[name].values.items():
+            assert bits(found[1].streams[name].values[field]) == bits(values), (name, field)
+    kept, other = details
+    assert [e.object.tolist() for e in other.steps] == [e.object.tolist() for e in kept.steps]
+    assert [e.goal.tolist() for e in other.steps] == [e.goal.tolist() for e in kept.steps]
+    assert kept.pictures.messages
+    assert [m.data for m in other.pictures.messages] == [m.data for m in kept.pictures.messages]
+
+
+def test_a_policy_that_names_its_cameras_too_late_is_told_when(scene):
+    class Late(Still):
+        def reset(self, seed=None):
+            self.cameras = ('front',)
+
+    run = SceneRunOptions(timeout=0.1)
+    with pytest.raises(PolicyError, match='of front, but had no cameras when the scene was'):
+        run_scene(scene, late := Late(), run)
+    assert run_scene(scene, late, run).problem == ''  # now it has them
 
 
 def test_late_pictures_show_what_was_there(scene):

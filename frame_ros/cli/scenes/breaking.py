@@ -49,7 +49,7 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
         FrameRosError: as of `break_scenes`, or the policy could not be made.
     """
     from frame_ros.evaluation.scene_trials.campaign import settings_of
-    from frame_ros.scenes.description.mesh_digests import mesh_digests
+    from frame_ros.scenes.description.mesh_digests import libraries_digests
 
     if args.output is None:
         raise SetupError('breaking needs --output, the folder of the campaign')
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
 
             break_scenes(
                 scenes, chosen, evaluate, args.output,
-                settings_of(policy, runs, mesh_digests(scenes)), place_of,
+                settings_of(policy, runs, libraries_digests(scenes)), place_of,
                 own_scene(runs.world), show,
             )  # fmt: skip
     except KeyboardInterrupt:

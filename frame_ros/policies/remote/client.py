@@ -120,6 +120,8 @@ class RemotePolicy(Policy):
         Raises:
             PolicyError: there is no server, it does not answer in time, it says that something is
             wrong, or what it says is not usable.
+            PolicyFailedError: its policy failed by its own fault, or gave actions that are not
+            finite.
         """
         begun = time.perf_counter()
         number, self._next_id = self._next_id, self._next_id + 1
@@ -193,7 +195,7 @@ class RemotePolicy(Policy):
         whole = Fields(content, "the server's answer")
         actions = whole.numbers('actions', 2)
         if not np.isfinite(actions).all():
-            raise PolicyError('the server gave actions that are not finite')
+            raise PolicyFailedError('the server gave actions that are not finite')
         total = whole.fields('server_timing', {}).number('infer_ms', NAN) / 1000.0
         forward = whole.fields('policy_timing', {}).number('infer_ms', NAN) / 1000.0
         inference = RemoteInference(

@@ -10,9 +10,10 @@ import math
 import os
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.features import with_reduced_features
 from frame_ros.policies.own_failures import is_own_failure
 from frame_ros.policies.own_policy import raised_text
-from frame_ros.policies.protocol import Inference, Observation
+from frame_ros.policies.protocol import Observation
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, decode, encode
 from frame_ros.policies.remote.convention import Convention
 from frame_ros.policies.remote.fields import Fields
@@ -40,6 +41,7 @@ from frame_ros.policies.remote.messages import (
 )
 
 MEMORY_PERIOD = 0.25  # s
+Given = TypeVar('Given')
 
 logger = logging.getLogger(__name__)
 
@@ -140,12 +142,16 @@ class InferenceService:
             self.policy.reset(request.seed)
             self._client = client
         for earlier in request.history:
-            self.policy.observe(earlier)
+            self._asked(self.policy.observe, earlier)
 
     def _infer(self, observation: Observation, request: Request, waited: float) -> Answer:
         cpu, begun = time.process_time(), time.perf_counter()
-        inference = self._asked(observation)
+        inference = self._asked(self.policy.infer, observation)
         duration = time.perf_counter() - begun
+        try:
+            check_own_chunk(inference)
+        except PolicyError as error:
+            raise PolicyError(f'{FAILED}{error}') from error
         inference = with_reduced_features(inference)
         return Answer(
             inference=inference,
@@ -156,20 +162,17 @@ class InferenceService:
             cpu_time=time.process_time() - cpu,
         )
 
-    def _asked(self, observation: Observation) -> Inference:
-        """Returns what the policy gives; PolicyError begins with FAILED if the fault is its own."""
+    def _asked(self, call: Callable[[Observation], Given], observation: Observation) -> Given:
+        """Returns what a call of the policy gives; PolicyError begins with FAILED if it raised by
+        its own fault.
+        """
         try:
-            inference = self.policy.infer(observation)
+            return call(observation)
         except Exception as error:
             if not is_own_failure(error):
                 raise
             logger.error('%s', traceback.format_exc())
             raise PolicyError(f'{FAILED}it {raised_text(error)}') from error
-        try:
-            check_own_chunk(inference)
-        except PolicyError as error:
-            raise PolicyError(f'{FAILED}{error}') from error
-        return inference
 
     def _reply(
         self, answer: Answer, observation: Observation, request: Request | None

@@ -175,29 +175,20 @@ class ScriptedTasks(ScriptedPickPlace):
             return level, float(goal[2]) + grasp.height + PLACED
         if task == 'put_in':  # from as high above the floor as the cube
             drop = self._arm.in_bin - self._arm.grasp
-            return self._middle_of(goal), self._inside_height(goal, grasp, drop)
+            return level, self._inside_height(goal, grasp, drop)
         return self._free_place(start, goal), grasp.height + PLACED
 
-    def _middle_of(self, goal: Array) -> Array:
-        """Returns the middle (3,) of where the target goes, level."""
-        receptacle = self._known().receptacle
-        level = goal[:3] * (1, 1, 0)
-        if receptacle is None or receptacle.inside is None or self._known().task != 'put_in':
-            return level
-        offset = rotation_of(goal[3:]) @ (*receptacle.inside[:2], 0.0)
-        return np.asarray(level + offset * (1, 1, 0))
-
     def _inside_height(self, goal: Array, grasp: Grasp, drop: float) -> float:
-        """Returns the tip's height, m, at which the target is let go in the receptacle: with the
-        fingers above its rim, if there is no room for them below.
+        """Returns the tip's height, m, at which the target is let go in the receptacle, on whose
+        floor the goal is: with the fingers above its rim, if there is no room for them below.
         """
         receptacle = self._known().receptacle
         if receptacle is None or receptacle.inside is None:
             return drop + grasp.height
         floor, rim = receptacle.inside[2:]
-        height = float(goal[2]) + floor + grasp.height + max(0.0, drop - self._bin_wall)
+        height = float(goal[2]) + grasp.height + max(0.0, drop - self._bin_wall)
         if receptacle.room < grasp.width / 2 + FINGERS:
-            height = max(height, float(goal[2]) + rim + LOWEST)
+            height = max(height, float(goal[2]) + rim - floor + LOWEST)
         return height
 
     def _free_place(self, start: Array, goal: Array) -> Array:
@@ -266,7 +257,7 @@ class ScriptedTasks(ScriptedPickPlace):
             return bool(target[2] > self._plan.target[2] + HELD)
         if self._known().task == 'move_near':
             return True
-        return bool(np.abs(target[:2] - self._middle_of(goal)[:2]).max() < self._arm.placed)
+        return bool(np.abs(target[:2] - goal[:2]).max() < self._arm.placed)
 
 
 @options

@@ -8,26 +8,40 @@ import re
 from pathlib import Path
 
 from frame_ros.core.errors import SetupError
-from frame_ros.core.input_files import TEXT, is_within, read_bytes
+from frame_ros.core.input_files import is_within, open_file
 from frame_ros.scenes.description.mjcf_objects import mjcf_parts
 from frame_ros.scenes.description.object_parts import ObjectParts
 from frame_ros.scenes.description.urdf_objects import urdf_parts
 
 NONE = 'none'
+_HEAD = 65536  # bytes, of a file that are searched for its root
+_COMMENT = re.compile(rb'<!--.*?(?:-->|\Z)', re.DOTALL)
 _ROOT = re.compile(rb'<\s*([A-Za-z_][\w.-]*)')
 _ROOTS = {'.urdf': b'robot', '.xml': b'mujoco'}
 
 
 def descriptions(folder: Path) -> list[Path]:
-    """Returns the URDF and MuJoCo files of a folder, by name."""
+    """Returns the URDF and MuJoCo files of a folder, by name.
+
+    Raises:
+        SetupError: one cannot be read.
+    """
     found = []
     for each in sorted(folder.iterdir()) if folder.is_dir() else ():
         wanted = _ROOTS.get(each.suffix.lower())
         if wanted is not None and each.is_file():
-            root = _ROOT.search(read_bytes(each, TEXT))
+            root = _ROOT.search(_COMMENT.sub(b'', _head_of(each)))
             if root is not None and root[1] == wanted:
                 found.append(each)
     return found
+
+
+def _head_of(file: Path) -> bytes:
+    try:
+        with open_file(file) as opened:
+            return opened.read(_HEAD)
+    except OSError as error:
+        raise SetupError(f'{file} cannot be read: {error.strerror}') from error
 
 
 def description_of(folder: Path, name: str = '') -> Path | None:

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import MESH, read_bytes
 from frame_ros.robots.shapes.mesh_files import MESH_KINDS
+from frame_ros.scenes.description.mesh_folders import has_meshes
 from frame_ros.scenes.description.scene import Scene
 
 MOST_FILES = 10_000
@@ -28,21 +30,29 @@ def mesh_digests(scenes: Iterable[Scene]) -> dict[str, str]:
     Raises:
         SetupError: a file cannot be read, or there are too many.
     """
-    folders = {
-        Path(each.shape.mesh)
-        for scene in scenes
-        for each in scene.objects
-        if each.shape is not None and each.shape.mesh
-    }
-    return folder_digests(folders)
+    return folder_digests(_folders(scenes))
+
+
+def libraries_digests(scenes: Iterable[Scene]) -> dict[str, str]:
+    """Returns the digest of every file in the folders of the meshes of scenes and of all objects
+    next to them, which other scenes may have: as `mesh_digests`.
+    """
+    folders = _folders(scenes)
+    libraries = {folder.parent for folder in folders}
+    return folder_digests(folders.union(*(_objects(path) for path in libraries if path.is_dir())))
 
 
 def folder_digests(folders: Iterable[Path]) -> dict[str, str]:
-    """Returns the digest of every file in folders of objects, as `mesh_digests`."""
-    found: dict[str, str] = {}
-    for folder in sorted(folders):
+    """Returns the digest of every file in folders of objects, as `mesh_digests`; where two folders
+    have one name, by their whole paths.
+    """
+    places, found = sorted(folders), dict[str, str]()
+    counts = Counter(folder.name for folder in places)
+    for folder in places:
+        # Of two libraries that both have such an object each has its own.
+        own = folder.name if counts[folder.name] == 1 else str(folder)
         for file in _files(folder):
-            name = f'{folder.name}/{file.relative_to(folder)}'
+            name = f'{own}/{file.relative_to(folder)}'
             try:
                 found[name] = hashlib.sha256(read_bytes(file, MESH)).hexdigest()[:16]
             except OSError as error:
@@ -53,11 +63,30 @@ def folder_digests(folders: Iterable[Path]) -> dict[str, str]:
 
 
 def library_digests(library: str) -> dict[str, str]:
-    """Returns the digest of every file in the folders of objects in a folder; '': {}."""
+    """Returns the digest of every file in the folders of objects in a folder; '': {}.
+
+    Raises:
+        SetupError: there is no such folder; otherwise as of `mesh_digests`.
+    """
     if not library:
         return {}
     path = Path(library).expanduser()
-    return folder_digests(each for each in path.iterdir() if each.is_dir())
+    if not path.is_dir():
+        raise SetupError(f'there is no folder {library}; it holds a folder for each object')
+    return folder_digests(_objects(path))
+
+
+def _folders(scenes: Iterable[Scene]) -> set[Path]:
+    return {
+        Path(each.shape.mesh)
+        for scene in scenes
+        for each in scene.objects
+        if each.shape is not None and each.shape.mesh
+    }
+
+
+def _objects(library: Path) -> list[Path]:
+    return [each for each in library.iterdir() if each.is_dir() and has_meshes(each)]
 
 
 def _files(folder: Path) -> list[Path]:

@@ -154,6 +154,7 @@ def mesh_object(folder: str) -> MeshObject:
         parts = _named_parts(path, facts.scale)
     else:
         parts = _scaled(described_parts(described), facts.scale)
+        _check_described(parts, facts)
     is_drawn_only = not parts.solids and not facts.is_hull
     if is_drawn_only and (count := open_edges(parts.corners, parts.faces)):
         raise SetupError(
@@ -174,9 +175,9 @@ def mesh_objects(folder: str | Path) -> tuple[MeshObject, ...]:
     path = Path(folder).expanduser().resolve()
     if not path.is_dir():
         raise SetupError(f'there is no folder {folder}; it holds a folder for each object')
-    inside = sorted(each for each in path.iterdir() if each.is_dir() and _has_meshes(each))
+    inside = sorted(each for each in path.iterdir() if each.is_dir() and has_meshes(each))
     if not inside:
-        own = f'; it is itself that of an object: give {path.parent}' if _has_meshes(path) else ''
+        own = f'; it is itself that of an object: give {path.parent}' if has_meshes(path) else ''
         kinds = ', '.join(MESH_KINDS)
         raise SetupError(f'{folder} has no folder with a mesh in it ({kinds}){own}')
     found: dict[str, MeshObject] = {}
@@ -205,7 +206,8 @@ def _facts(path: Path) -> MeshFacts:
         raise SetupError(f'{file}: {error}') from error
 
 
-def _has_meshes(path: Path) -> bool:
+def has_meshes(path: Path) -> bool:
+    """Returns whether a folder is that of an object: it has a mesh or a description."""
     return bool(_meshes(path) or _meshes(path / INSIDE) or descriptions(path))
 
 
@@ -255,7 +257,23 @@ def _named_parts(path: Path, scale: float) -> ObjectParts:
 
 def _scaled(parts: ObjectParts, scale: float) -> ObjectParts:
     solids = tuple((scale * corners, faces) for corners, faces in parts.solids)
-    return attrs.evolve(parts, corners=scale * parts.corners, solids=solids)
+    mass = parts.mass
+    if mass is not None and parts.is_mass_by_volume:
+        mass *= scale**3
+    return attrs.evolve(parts, corners=scale * parts.corners, solids=solids, mass=mass)
+
+
+def _check_described(parts: ObjectParts, facts: MeshFacts) -> None:
+    """Raises SetupError for a value of a description that cannot be, unless FACTS has another."""
+    problem = ''
+    if not (facts.mass or facts.density or parts.mass is None or parts.mass > 0):
+        problem = f'the mass is {parts.mass:g} kg; it must be above 0, or say mass:'
+    elif not (facts.friction or parts.friction is None or parts.friction >= 0):
+        problem = f'the friction is {parts.friction:g}; it must be at least 0, or say friction:'
+    elif not (facts.colour or parts.colour is None or all(0 <= c <= 1 for c in parts.colour)):
+        problem = f'the colour is {list(parts.colour)}; it must be of 0 to 1, or say colour:'
+    if problem:
+        raise SetupError(f'{parts.file}: {problem} in {FACTS}')
 
 
 def _pieces(path: Path, parts: ObjectParts, is_hull: bool) -> tuple[Hull, ...]:
@@ -311,6 +329,7 @@ def _made(
     centre = volumes @ np.array([piece.centre for piece in pieces]) / volumes.sum()
     name, rests = facts.name or path.name, rests_of(hull, centre)
     mass = facts.mass or (None if facts.density else parts.mass)
+    friction = FRICTION if parts.friction is None else parts.friction
     cavity = None
     if len(pieces) > 1 and rests.is_upright:
         cavity = cavity_of(*joined([hull_mesh(each) for each in pieces]))
@@ -318,7 +337,7 @@ def _made(
         folder=path, name=name,
         words=facts.words or _NUMBER.sub('', name).replace('_', ' ').strip() or name,
         mass=mass or float((facts.density or DENSITY) * volumes.sum()),
-        friction=facts.friction or parts.friction or FRICTION,
+        friction=facts.friction or friction,
         colour=facts.colour or parts.colour, visual=parts.file, corners=corners, faces=faces,
         texture=parts.texture, pieces=pieces, is_decomposed=is_decomposed, hull=hull, rests=rests,
         edges=high - low, cavity=cavity,

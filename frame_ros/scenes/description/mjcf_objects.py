@@ -36,7 +36,8 @@ def mjcf_parts(file: Path) -> ObjectParts:
     """
     mj = load_mujoco()
     try:
-        model = mj.MjSpec.from_file(str(file)).compile()
+        spec = mj.MjSpec.from_file(str(file))
+        model = spec.compile()
     except ValueError as error:
         raise SetupError(f'MuJoCo cannot load {file}: {error}') from error
     if (model.jnt_type != mj.mjtJoint.mjJNT_FREE).any() or model.njnt > 1:
@@ -64,10 +65,17 @@ def mjcf_parts(file: Path) -> ObjectParts:
     return ObjectParts(
         file=file, corners=corners, faces=faces, solids=tuple(solids),
         texture=_texture(mj, model, first) if len(shown) == 1 else None,
-        mass=mass if mass > 0 else None,
+        mass=mass if mass > 0 else None, is_mass_by_volume=_weighs_by_density(spec),
         friction=float(model.geom_friction[touching, 0].max()) if touching else None,
         colour=(red, green, blue),
     )  # fmt: skip
+
+
+def _weighs_by_density(spec: Any) -> bool:
+    """Returns whether no body or geom has a mass of its own, apart from those without any."""
+    is_given = any(body.explicitinertial for body in spec.bodies[1:])
+    is_given |= any(geom.mass > 0 for geom in spec.geoms)  # NaN: by its density
+    return not is_given and not spec.compiler.settotalmass > 0
 
 
 def _geom(mj: Any, model: Any, file: Path, index: int) -> tuple[Array, Faces]:

@@ -31,6 +31,7 @@ class ObjectParts:
         texture: of what is drawn; None: it has one colour.
         solids: corners and triangles, as those, of each part that touches; (): there are none.
         mass: kg; None: not given.
+        is_mass_by_volume: whether that is of a density, so that it grows with a scale.
         friction: of sliding; None: not given.
         colour: linear RGB; None: not given.
     """
@@ -41,6 +42,7 @@ class ObjectParts:
     texture: Texture | None = None
     solids: tuple[Mesh, ...] = ()
     mass: float | None = None
+    is_mass_by_volume: bool = False
     friction: float | None = None
     colour: Triple | None = None
 

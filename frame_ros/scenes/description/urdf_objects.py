@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,7 +41,12 @@ def urdf_parts(file: Path) -> ObjectParts:
         SetupError: it is no URDF, or of several bodies, or a number or a file is wrong.
         MissingExtraError: trimesh is not installed.
     """
-    text = read_text(file)
+    try:
+        text = read_text(file)
+    except OSError as error:
+        raise SetupError(f'{file} cannot be read: {error.strerror}') from error
+    except UnicodeDecodeError as error:
+        raise SetupError(f'{file} must be UTF-8 text: {error}') from error
     if '<!ENTITY' in text:
         raise SetupError(f'{file} declares entities, of which a URDF has none')
     try:
@@ -53,32 +59,42 @@ def urdf_parts(file: Path) -> ObjectParts:
         raise SetupError(f'{file} has the links {names} with shapes; an object is one body')
     (link,) = links
     try:
-        return _parts(file, link)
+        return _parts(file, link, _colours(root))
     except (ValueError, FrameRosError) as error:
         if isinstance(error, FrameRosError) and not isinstance(error, ValueError):
             raise
         raise SetupError(f'{file}: {error}') from error
 
 
-def _parts(file: Path, link: ElementTree.Element) -> ObjectParts:
+def _colours(root: ElementTree.Element) -> dict[str | None, ElementTree.Element]:
+    """The colours of the materials that the whole file shares, by their names."""
+    found = ((each.get('name'), each.find('color')) for each in root.findall('material'))
+    return {name: colour for name, colour in found if colour is not None}
+
+
+def _parts(
+    file: Path, link: ElementTree.Element, colours: dict[str | None, ElementTree.Element]
+) -> ObjectParts:
     drawn, textures = [], []
     for each in link.findall('visual'):
         corners, faces, mesh = _shape(file, each)
         drawn.append((corners, faces))
-        textures.append(_texture(mesh))
+        textures.append(_texture(mesh, _is_mirrored(each)))
     solids: list[Mesh] = []
     for each in link.findall('collision'):
         corners, faces, mesh = _shape(file, each)
         solids += parts_of(mesh, corners, faces) if mesh else [(corners, faces)]
     corners, faces = joined(drawn)
-    colour = link.find('visual/material/color')
+    colour, material = link.find('visual/material/color'), link.find('visual/material')
+    if colour is None and material is not None:
+        colour = colours.get(material.get('name'))
     rgba = _numbers(colour, 'rgba', 4) if colour is not None else None
     mass, friction = link.find('inertial/mass'), link.find('contact/lateral_friction')
     kilograms = float(_numbers(mass, 'value', 1)[0]) if mass is not None else 0.0
     return ObjectParts(
         file=file, corners=corners, faces=faces, solids=tuple(solids),
         texture=textures[0] if len(textures) == 1 else None,
-        mass=kilograms if kilograms > 0 else None,  # 0: it does not move
+        mass=kilograms or None,  # 0: it does not move
         friction=float(_numbers(friction, 'value', 1)[0]) if friction is not None else None,
         colour=None if rgba is None else (float(rgba[0]), float(rgba[1]), float(rgba[2])),
     )  # fmt: skip
@@ -93,11 +109,16 @@ def _shape(file: Path, each: ElementTree.Element) -> tuple[Array, Faces, Path | 
     mesh = None
     if kind.tag == 'mesh':
         mesh = find_mesh(str(kind.get('filename')), file.parent)
-        corners, faces = read_mesh(mesh, _numbers(kind, 'scale', 3, (1.0, 1.0, 1.0)))
+        corners, faces = read_mesh(mesh, _scale(kind))
+        faces = faces[:, ::-1] if _is_mirrored(each) else faces
     elif kind.tag in _SIZES:
         counts = {'size': 3, 'radius': 1, 'length': 1}
-        values = [_numbers(kind, name, counts[name]) for name in _SIZES[kind.tag]]
-        hull = hull_of(primitive_points(kind.tag, tuple(np.concatenate(values).tolist())))
+        values = np.concatenate([_numbers(kind, name, counts[name]) for name in _SIZES[kind.tag]])
+        if values.min() <= 0:
+            raise ValueError(
+                f'a {kind.tag} has the lengths {values.tolist()}; they must be above 0'
+            )
+        hull = hull_of(primitive_points(kind.tag, tuple(values.tolist())))
         corners, faces = hull_mesh(hull)
     else:
         raise ValueError(f'a shape is a {kind.tag}; it must be mesh, {", ".join(_SIZES)}')
@@ -108,8 +129,21 @@ def _shape(file: Path, each: ElementTree.Element) -> tuple[Array, Faces, Path | 
     return corners @ rotation.T + _numbers(origin, 'xyz', 3, (0.0, 0.0, 0.0)), faces, mesh
 
 
-def _texture(mesh: Path | None) -> Texture | None:
-    return texture_of(mesh) if mesh is not None else None
+def _scale(mesh: ElementTree.Element) -> Array:
+    return _numbers(mesh, 'scale', 3, (1.0, 1.0, 1.0))
+
+
+def _is_mirrored(shape: ElementTree.Element) -> bool:
+    """Returns whether the scale of a mesh turns its triangles inside out."""
+    mesh = shape.find('geometry/mesh')
+    return mesh is not None and float(_scale(mesh).prod()) < 0
+
+
+def _texture(mesh: Path | None, is_mirrored: bool) -> Texture | None:
+    found = texture_of(mesh) if mesh is not None else None
+    if found is None or not is_mirrored:
+        return found
+    return attrs.evolve(found, faces=found.faces[:, ::-1])
 
 
 def _numbers(

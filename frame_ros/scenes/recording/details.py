@@ -64,11 +64,11 @@ class EpisodeDetails:
     def add_step(self, observation: Observation, simulation: SceneSimulation, seen: Seen) -> None:
         """Takes a control step, before the simulation advances."""
         self.base = simulation.robot.base_link
-        poses = observation.poses
         self.steps.append(
             StepDetails(
                 simulation.joint_state().velocities, simulation.contacts(),
-                simulation.tip_position(), simulation.distance(), poses['object'], poses['goal'],
+                simulation.tip_position(), simulation.distance(), simulation.object_pose(),
+                simulation.goal_pose(),
             )
         )  # fmt: skip
         for camera, rgb in seen.images.items():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.scenes.description.scene import Scene, SceneObject
@@ -85,6 +86,7 @@ class SceneSimulation(RobotSimulation):
         self._attach(self._build_model(scene, robot), scene.task.target)
         self._sizes = {c.name: (c.width or 320, c.height or 240) for c in scene.cameras or ()}
         self._goal_rise = self._rise(scene.receptacle) if scene.receptacle else 0.0
+        self._inside = self._middle_inside(scene)
         self._objects = [self.model.body(each.name).id for each in scene.objects]
         self._loose = {
             each.name: int(self.model.body(each.name).dofadr[0])
@@ -218,7 +220,7 @@ class SceneSimulation(RobotSimulation):
         return (TABLE, *others)
 
     def goal_pose(self) -> Array:
-        """Returns (7,) position (m) and quaternion xyzw of the middle of the tray's floor or of the
+        """Returns (7,) position (m) and quaternion xyzw of the middle of the floor inside or of the
         receptacle's top; of move_near the receptacle's foot; of pick_up a place PICK_HEIGHT above
         where the target stood.
         """
@@ -226,8 +228,18 @@ class SceneSimulation(RobotSimulation):
         if receptacle is None:
             return np.asarray(self._start + (0, 0, PICK_HEIGHT, 0, 0, 0, 0))
         pose = self.pose_of(receptacle.name)
+        if self._inside is not None:
+            pose[:3] += Rotation.from_quat(pose[3:]).apply(self._inside)
         pose[2] += self._goal_rise
         return pose
+
+    @staticmethod
+    def _middle_inside(scene: Scene) -> Array | None:
+        """(3,) m, level in a receptacle's axes, where the inside of a mesh has its middle."""
+        shape = scene.receptacle.shape if scene.receptacle else None
+        if scene.task.kind != 'put_in' or shape is None or not shape.mesh or shape.cavity is None:
+            return None
+        return np.array((*shape.cavity.centre, 0.0))
 
     def _rise(self, receptacle: SceneObject) -> float:
         """m from a receptacle's middle to its goal."""

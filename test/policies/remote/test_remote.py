@@ -175,15 +175,22 @@ def test_only_faults_of_the_policy_itself_are_its_failures():
             answer = super().infer(observation)
             return replace(answer, actions=answer.actions * np.nan)
 
+        def observe(self, observation):
+            raise KeyError('of before')
+
     with serving(Failing()) as server:
         remote = connect(server.url)
-        for error in (MemoryError('full'), RuntimeError('CUDA error: lost'), ConnectionError('x')):
+        card = RuntimeError('CUDA error: lost'), RuntimeError('RESOURCE_EXHAUSTED: Out of memory')
+        for error in (MemoryError('full'), *card, ConnectionError('x')):
             Failing.raised.append(error)
             with pytest.raises(PolicyError, match=str(error)) as caught:
                 remote.infer(observation())
             assert not isinstance(caught.value, PolicyFailedError)
         with pytest.raises(PolicyFailedError, match='the policy failed: .*finite'):
             remote.infer(observation())
+        remote.observe(observation())
+        with pytest.raises(PolicyFailedError, match='failed: it raised KeyError .*of before'):
+            remote.infer(replace(observation(), stamp=observation().stamp + 200_000_000))
         remote.close()
 
 

@@ -20,7 +20,7 @@ from openpi_client import image_tools, msgpack_numpy
 from openpi_client.websocket_client_policy import WebsocketClientPolicy
 from remote_servers import JOINTS, TokenPolicy, behaving, observation, serving
 
-from frame_ros.core.errors import PolicyError
+from frame_ros.core.errors import PolicyError, PolicyFailedError
 from frame_ros.policies.registry import make_policy
 from frame_ros.policies.remote import connect_remote_policy
 from frame_ros.policies.remote.convention import Convention
@@ -202,8 +202,9 @@ def test_what_an_openpi_server_may_do_wrong():
             ('nan', 'not finite'),
             ('unknown', "the server says: .*KeyError: 'unknown'"),
         ):
-            with pytest.raises(PolicyError, match=f'(?s){text}'):
+            with pytest.raises(PolicyError, match=f'(?s){text}') as caught:
                 policy.infer(panda_observation(instruction=prompt))
+            assert isinstance(caught.value, PolicyFailedError) == (prompt == 'nan')
             policy.wait(PATIENCE)  # it connects again by itself
         assert policy.infer(panda_observation(instruction='right')).actions.shape == (2, 8)
         with pytest.raises(PolicyError, match="lacks camera 'wrist'"):

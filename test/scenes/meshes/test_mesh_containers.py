@@ -5,7 +5,9 @@
 import attrs
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
+from frame_ros.policies.scripted.grasps import LOWEST
 from frame_ros.policies.scripted.tasks import ScriptedTasks
 from frame_ros.scenes.description.mesh_folders import mesh_object
 from frame_ros.scenes.description.shapes import Shape
@@ -13,8 +15,9 @@ from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.generator import generate
 from frame_ros.scenes.generation.object_types import pairing_problem
 from frame_ros.scenes.generation.setting import setting, settled
-from frame_ros.scenes.scene_rollout import run_scene
+from frame_ros.scenes.scene_rollout import known_scene, run_scene
 from frame_ros.scenes.simulation.scene_robot import scene_robot
+from frame_ros.scenes.simulation.scene_simulation import SceneSimulation
 from frame_ros.scenes.tasks.rules import judge
 from frame_ros.scenes.tasks.states import EpisodeStates, ObjectTrack
 
@@ -207,6 +210,27 @@ def test_the_rule_is_that_of_the_inside(scenes):
     assert not is_in(centre, 0.04)  # above the rim
     assert not is_in(centre + (0.045, 0.0), FLOOR + 0.0125)  # through the wall
     assert not is_in((-0.06, 0.0), FLOOR + 0.0125)  # where the inside is not
+
+
+def test_the_fingers_let_go_over_the_rim_where_there_is_no_room_for_them(scenes):
+    pytest.importorskip('mujoco')
+    policy, drop = ScriptedTasks(), 0.05
+    for scene, has_room in zip(scenes, (False, True), strict=True):
+        policy.know(known_scene(scene))
+        simulation = SceneSimulation(scene, is_drawn=False)
+        inside, middle = scene.receptacle.shape.cavity, simulation.pose_of('receptacle')[2]
+        pose = simulation.pose_of('receptacle')
+        goal = Rotation.from_quat(pose[3:]).inv().apply(simulation.goal_pose()[:3] - pose[:3])
+        assert goal == pytest.approx((*inside.centre, inside.floor), abs=5e-4)
+        grasp = policy._grasping.of(policy._taken(), simulation.object_pose())
+        tip = policy._inside_height(simulation.goal_pose(), grasp, drop)
+        if has_room:  # as far above the floor as above that of the bin
+            wall = simulation.robot.table.bin_wall
+            assert tip - grasp.height == pytest.approx(
+                middle + inside.floor + drop - wall, abs=1e-4
+            )
+        else:
+            assert tip == pytest.approx(middle + inside.rim + LOWEST, abs=1e-4)
 
 
 def test_the_scripted_policy_puts_things_into_meshes(scenes):

@@ -101,6 +101,11 @@ def test_a_mujoco_file_gives_what_touches_and_what_is_drawn(tmp_path):
         ('thing.urdf', urdf().replace('thing.obj', 'gone.obj'), 'the mesh gone.obj is not there'),
         ('thing.urdf', urdf().replace('thing.obj', '/etc/hosts.obj'), 'is not there|lies outside'),
         ('thing.urdf', '<robot><link', 'not well-formed'),
+        ('thing.urdf', urdf(mass=-1), 'the mass is -1 kg; it must be above 0, or say mass: in'),
+        ('thing.urdf', urdf().replace('0.6', '-0.6'), r'friction is -0.6; it must be at least 0'),
+        ('thing.urdf', urdf().replace('0.1 0.2 0.9', '9 0 0'), r'colour is \[9.0, 0.0, 0.0\]; it'),
+        ('thing.urdf', urdf(collision='<collision><geometry><sphere radius="-1"/></geometry>'
+         '</collision>'), r'a sphere has the lengths \[-1.0\]; they must be above 0'),
         ('thing.urdf', urdf().replace('<robot', '<!DOCTYPE a [<!ENTITY b "c">]><robot', 1)
          .replace('<?xml version="1.0"?>\n', ''), 'declares entities|no mesh|has the meshes'),
         ('thing.xml', mjcf(joint='<joint type="hinge"/>'), 'has 1 joints; an object is one body'),
@@ -111,6 +116,47 @@ def test_descriptions_that_cannot_be_are_refused_in_words(tmp_path, file, text, 
     pytest.importorskip('mujoco')
     with pytest.raises(FrameRosError, match=said):
         mesh_object(str(described(tmp_path, file, text)))
+
+
+def test_a_urdf_of_another_encoding_is_refused_in_words(tmp_path):
+    path = described(tmp_path, 'thing.urdf', '')
+    (path / 'thing.urdf').write_bytes(urdf(more='<!-- \xe9 -->').encode('latin-1'))
+    with pytest.raises(SetupError, match='thing.urdf must be UTF-8 text'):
+        mesh_object(str(path))
+
+
+def test_a_comment_before_its_root_hides_no_description(tmp_path):
+    text = urdf().replace('<robot', '<!-- made by <a tool>\n<link> -->\n<robot')
+    assert mesh_object(str(described(tmp_path, 'thing.urdf', text))).mass == 0.2
+
+
+def test_a_friction_of_0_and_a_colour_of_the_whole_file_are_taken(tmp_path):
+    text = urdf().replace('0.6', '0').replace('<color rgba="0.1 0.2 0.9 1"/>', '')
+    shared = '<material name="m"><color rgba="0.3 0.4 0.5 1"/></material>'
+    found = mesh_object(
+        str(described(tmp_path, 'thing.urdf', text.replace('<link', shared + '<link')))
+    )
+    assert found.friction == 0.0 and found.colour == (0.3, 0.4, 0.5)
+
+
+def test_a_mirrored_mesh_is_not_inside_out(tmp_path):
+    text = urdf(collision='').replace('0.1 0.1 0.2', '0.1 -0.1 0.2')
+    found = mesh_object(str(described(tmp_path, 'thing.urdf', text)))
+    a, b, c = (found.corners[found.faces[:, i]] for i in range(3))
+    volume = np.einsum('ij,ij->i', a, np.cross(b, c)).sum() / 6
+    assert volume == pytest.approx(0.04 * 0.02 * 0.04) and found.has_flat_top
+
+
+def test_a_mass_by_density_grows_with_the_scale_and_a_given_one_does_not(tmp_path):
+    pytest.importorskip('mujoco')
+    path = described(tmp_path, 'thing.xml', mjcf())
+    by_density = mesh_object(str(path)).mass
+    (path / 'object.yaml').write_text('scale: 2\n')
+    mesh_object.cache_clear()
+    assert mesh_object(str(path)).mass == pytest.approx(8 * by_density)
+    (path / 'thing.xml').write_text(mjcf().replace('density="500"', 'mass="0.1"'))
+    mesh_object.cache_clear()
+    assert mesh_object(str(path)).mass == pytest.approx(0.2)
 
 
 def test_of_several_descriptions_one_is_named(tmp_path):
