@@ -20,7 +20,7 @@ from frame_ros.scenes.description.object_parts import (
     joined,
     primitive_points,
 )
-from frame_ros.scenes.simulation.engine import load_mujoco
+from frame_ros.scenes.engine import load_mujoco
 
 Array = NDArray[np.float64]
 Faces = NDArray[np.int64]

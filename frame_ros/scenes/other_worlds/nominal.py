@@ -23,11 +23,11 @@ from frame_ros.scenes.description.scene import (
     TableTop,
 )
 from frame_ros.scenes.description.shapes import Shape
+from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.generation.setting import JOINT_STATES, Setting, with_instruction
 from frame_ros.scenes.generation.setting import setting as robot_setting
 from frame_ros.scenes.other_worlds.environment import ROBOT, TARGET, make_environment, model_file
-from frame_ros.scenes.simulation.engine import load_mujoco
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 from frame_ros.scenes.world_names import SO101_LIFT
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.simulation.applied_forces import APPLIED, AppliedForces
-from frame_ros.scenes.simulation.engine import load_mujoco
 from frame_ros.scenes.simulation.scene_robot import SO101
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.simulation.applied_forces import AppliedForces
 from frame_ros.scenes.simulation.contacts import Contact
-from frame_ros.scenes.simulation.engine import load_mujoco
 
 if TYPE_CHECKING:
     import mujoco

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError, ValueRangeError
-from frame_ros.scenes.simulation.engine import load_mujoco
+from frame_ros.scenes.engine import load_mujoco
 
 if TYPE_CHECKING:
     import mujoco

@@ -14,7 +14,7 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots import find_urdf
 from frame_ros.scenes.description.scene import BASE, Scene, SceneCamera, SceneObject, TableTop
 from frame_ros.scenes.description.shapes import MESH, Shape, mesh_of
-from frame_ros.scenes.simulation.engine import load_mujoco
+from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.simulation.mesh_geoms import add_mesh_geoms
 from frame_ros.scenes.simulation.model import add_sensors, robot_at_table
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot

@@ -11,7 +11,7 @@ from typing import Any
 
 from frame_ros.core.errors import SetupError
 from frame_ros.scenes import SceneState
-from frame_ros.scenes.simulation.engine import load_mujoco
+from frame_ros.scenes.engine import load_mujoco
 
 PROBE_TIMEOUT = 10.0  # s; a display on another machine may never answer
 # GLFW, which MuJoCo's viewer uses, ends the whole process where the display does not work.

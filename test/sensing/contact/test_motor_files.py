@@ -68,6 +68,8 @@ def test_a_file_of_another_arm_is_named(tmp_path):
 def test_the_shipped_motors_of_the_fr3_hold_for_others_of_the_simulator():
     """Whose sensors are wrong by four waves that may add up, to either side."""
     motors, settings = simulated_motors('fr3'), JointContactOptions()
+    identified = load_motors('fr3')
+    assert identified.offset.any() and (motors.threshold_base >= identified.threshold_base).all()
     largest = 4.0 * JointTorqueNoiseOptions().error * np.sqrt(2.0 / 4.0)
     spare = settings.margin * motors.threshold_base - np.abs(motors.offset) - largest
     assert (spare > 0.05).all()

@@ -24,7 +24,7 @@ from frame_ros.robots import load_robot
 from frame_ros.robots.robot import Robot
 from frame_ros.robots.shapes.filter_shapes import filter_shapes
 from frame_ros.robots.shapes.link_shapes import LinkShapes
-from frame_ros.scenes.simulation.engine import load_mujoco
+from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.simulation.rendering import Intrinsics, SceneRenderer, intrinsics
 from frame_ros.scenes.simulation.state import SceneState
 from frame_ros.sensing.proximity.link_distances import DistanceReading

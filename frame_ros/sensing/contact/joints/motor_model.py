@@ -26,6 +26,9 @@ from frame_ros.sensing.contact.joints.motor_choices import GENERIC
 Array = NDArray[np.float64]
 WIDER = 4.0  # times the thresholds of motors that are not those of the arm
 REST_SPEED = 0.05  # rad/s at which 0.37 is left of the friction that a joint breaks away from
+# N m of threshold that other torque sensors need, wrong otherwise than these: with the margin
+# more than four waves of a Panda's published accuracy, 0.15, that add up (0.42).
+OTHER_SENSORS = 0.4
 OTHER_FRICTION = 0.35  # N m by which the friction of one servo's gear differs from another's
 # Column -> (unit, whether it may be negative). rad and N m are m and N of a joint that slides.
 COLUMNS = {
@@ -171,6 +174,13 @@ class MotorModel:
             wider['threshold_base'] = wider['threshold_base'] + OTHER_FRICTION
         return replace(self, is_generic=True, **wider)
 
+    def for_other_sensors(self) -> MotorModel:
+        """Returns the model for an arm of the same kind with other torque sensors behind its gears:
+        without the offsets of these, and with thresholds that others need.
+        """
+        base = np.maximum(self.threshold_base, OTHER_SENSORS)
+        return replace(self, offset=np.zeros_like(self.offset), threshold_base=base)
+
     def of(self, joint_names: Sequence[str]) -> MotorModel:
         """Returns the model of some of the joints, in the order given.
 
@@ -242,12 +252,14 @@ def find_motors(path_or_robot: str) -> Path:
 
 
 def simulated_motors(robot: str) -> MotorModel:
-    """Reads the motor model of a simulated robot, by its name or profile.
+    """Reads the motor model of a simulated robot, by its name or profile. Its file was identified
+    on one of them; where efforts are measured behind the gears, each has sensors of its own.
 
     Raises:
         FrameRosError: there is none.
     """
-    return load_motors(_of_simulation(robot))
+    found = load_motors(_of_simulation(robot))
+    return found if found.has_friction else found.for_other_sensors()
 
 
 def _of_simulation(robot: str) -> Path:
