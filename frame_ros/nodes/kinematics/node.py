@@ -33,7 +33,8 @@ from frame_ros.robots import AssembledState, load_robot
 from frame_ros.robots.joint_state_merge import FullJointState, JointMerger
 from frame_ros.robots.motion import twist_between
 
-SILENCE = 5.0  # s without a message that is worth a warning
+SILENCE = 5.0  # s without a message that is worth a warning, once one has come
+FIRST_SILENCE = 20.0  # s before the first: nodes that are started together load for unequal times
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
 
 
@@ -219,6 +220,11 @@ class KinematicsNode(Node):
         super().destroy_node()
 
 
+def is_silent(quiet: float, received: int) -> bool:
+    """True if `quiet` s without a joint state, after `received` of them, are worth a warning."""
+    return quiet > (SILENCE if received else FIRST_SILENCE)
+
+
 def poll_until_stopped(node: KinematicsNode, stop: threading.Event) -> None:
     """The node's loop: take joint states often, look at services seldom."""
     heard = time.monotonic()
@@ -236,7 +242,7 @@ def poll_until_stopped(node: KinematicsNode, stop: threading.Event) -> None:
 
     def look() -> None:
         node.look()
-        node.warn_of_silence(time.monotonic() - heard > SILENCE)
+        node.warn_of_silence(is_silent(time.monotonic() - heard, node.joint_states.received))
 
     poll_with_services(node, stop, poll, wait, look)
 

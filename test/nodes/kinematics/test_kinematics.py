@@ -25,6 +25,7 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import SECOND
+from frame_ros.nodes.kinematics.node import FIRST_SILENCE, SILENCE, is_silent
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.robots import load_robot
 
@@ -334,3 +335,9 @@ def test_a_stream_of_just_the_rate_passes_whole_and_a_faster_one_is_thinned():
     due = [ms for ms in range(1000) if limit.is_due(START + ms * 1_000_000)]
     assert np.diff(due).tolist() == [18, *[20] * 49]
     assert not RateLimit(0.0).is_due(START)
+
+
+def test_nodes_that_start_together_have_time_to_load_before_silence_is_warned_of():
+    quiet = (SILENCE + FIRST_SILENCE) / 2
+    assert not is_silent(quiet, received=0) and is_silent(FIRST_SILENCE + 1, received=0)
+    assert is_silent(quiet, received=1) and not is_silent(SILENCE / 2, received=1)
