@@ -3,7 +3,8 @@
 """Parsing of URDFs: links, joints with their limits, and collision shapes."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from xml.etree import ElementTree
 
 import numpy as np
@@ -145,6 +146,13 @@ def parse_urdf(text: str) -> RobotDescription:
         RobotError: not XML, not a URDF, joints that name unknown links or form no tree, a joint
             type without a single position, or numbers that cannot be read.
     """
+    found = _parsed(text)
+    return replace(found, shapes=dict(found.shapes))
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> RobotDescription:
+    """`parse_urdf`, once per text: every scene loads its robot several times."""
     if '<!ENTITY' in text:
         raise RobotError('the robot description declares entities, of which a URDF has none')
     try:
@@ -222,7 +230,7 @@ def _joint(element: ElementTree.Element) -> Joint:
         _attribute(child, 'link'),
         translation,
         rotation,
-        vector / length if length > 0 else vector,
+        _kept(vector / length) if length > 0 else vector,
         *_limits(element, kind),
         _mimic(element),
     )
@@ -271,7 +279,7 @@ def _shapes(link: ElementTree.Element) -> tuple[Primitive, ...]:
 def _origin(element: ElementTree.Element) -> tuple[Array, Array]:
     origin = element.find('origin')
     rpy = _numbers(origin, 'rpy', (0.0, 0.0, 0.0))
-    return _numbers(origin, 'xyz', (0.0, 0.0, 0.0)), rotation_from_rpy(*rpy)
+    return _numbers(origin, 'xyz', (0.0, 0.0, 0.0)), _kept(rotation_from_rpy(*rpy))
 
 
 def _attribute(element: ElementTree.Element, name: str) -> str:
@@ -297,11 +305,17 @@ def _number(element: ElementTree.Element, name: str, default: float | None = Non
 def _numbers(element: ElementTree.Element | None, name: str, default: tuple[float, ...]) -> Array:
     text = None if element is None else element.get(name)
     if text is None and default:
-        return np.array(default)
+        return _kept(np.array(default))
     try:
         values = np.array([float(part) for part in (text or '').split()])
     except ValueError:
         values = np.array([])
     if values.shape != (3,) or not np.isfinite(values).all():
         raise RobotError(f'the robot description has {name}="{text}", three numbers are needed')
+    return _kept(values)
+
+
+def _kept(values: Array) -> Array:
+    """The array, read only: all robots of a description share it."""
+    values.setflags(write=False)
     return values

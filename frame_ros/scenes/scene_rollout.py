@@ -211,7 +211,7 @@ class SceneRollout(RolloutLoop):
         simulation = self.simulation
         if simulation.problem:
             return True
-        self._states.record(simulation.data)
+        self._states.record(simulation.data, simulation.pressing())
         if simulation.is_lost:
             self._state = TaskState.FAILURE
         elif (own := simulation.own_outcomes()) is not None:

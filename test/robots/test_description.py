@@ -203,3 +203,13 @@ def test_a_file_that_is_no_text_is_refused(tmp_path):
     path.write_bytes(b'\xff\xfe\x00')
     with pytest.raises(RobotError, match='not a text file'):
         load_robot(path)
+
+
+def test_robots_of_one_description_share_nothing_that_can_be_changed():
+    first, second = load_robot('so101'), load_robot('so101')
+    link = next(link for link, shapes in first.collision_geometry.items() if shapes)
+    kept = len(second.collision_geometry[link])
+    first.collision_geometry[link] = ()
+    assert len(load_robot('so101').collision_geometry[link]) == kept > 0
+    with pytest.raises(ValueError, match='read-only'):
+        second.description.joints[0].translation[0] = 1.0

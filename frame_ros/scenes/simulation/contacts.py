@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 FINGER_LINKS = SO101.finger_links
 ELLIPTIC = 1  # mjCONE_ELLIPTIC
 _LEAST_FORCE = 1e-6  # N; below, the geoms are close without pressing
-# (link, other) -> (N, 3) positions m, normals from other to link, forces N on the link
-Groups = dict[tuple[str, str], tuple[NDArray, ...]]
+Row = tuple[list[float], list[float], list[float]]
+# (link, other) -> of each contact position m, normal from other to link, force N on the link
+Groups = dict[tuple[str, str], list[Row]]
+Touching = list[tuple[list[int], float]]  # what `pressing` returns
 # A finger's contact with the object to pick is expected while the gripper's drive closes, by
 # CLOSING of its range, or did within SETTLING, s; and up to a net force of all fingers of
 # LARGEST_PUSH, N: fingers that hold an object press against each other, and only the rest moves the
@@ -94,57 +97,51 @@ class ContactTruth:
         self._began.clear()
         self._closed = -np.inf
 
-    def read(self, data: mujoco.MjData, forces: AppliedForces | None = None) -> list[Contact]:
-        """Contacts that press, as of `data`, and applied forces; sorted by link and other."""
+    def read(
+        self,
+        data: mujoco.MjData,
+        forces: AppliedForces | None = None,
+        touching: Touching | None = None,
+    ) -> list[Contact]:
+        """Contacts that press, as of `data`, and applied forces; sorted by link and other.
+
+        Args:
+            touching: what `pressing` has of this state, if it is known.
+        """
         if self._is_closing is None or self._is_closing(data):
             self._closed = data.time
-        groups = self._pressing(data)
+        groups = self._groups(data, pressing(self._model, data) if touching is None else touching)
         for body, position, force in forces.at(data) if forces else ():
             size = float(np.linalg.norm(force))
             if size > _LEAST_FORCE:
-                pair = (self._links[body], APPLIED)
-                own = groups.get(pair, (np.zeros((0, 3)),) * 3)
-                rows = (position, force / size, force)
-                groups[pair] = tuple(np.vstack(both) for both in zip(own, rows, strict=True))
+                row = (position.tolist(), (force / size).tolist(), force.tolist())
+                groups.setdefault((self._links[body], APPLIED), []).append(row)
         return self._merge(groups, data.time)
 
-    def _pressing(self, data: mujoco.MjData) -> Groups:
-        """The contacts that press."""
-        rows: dict[tuple[str, str], list[int]] = {}
-        indices: list[int] = []
-        signs, wrenches = [], []
-        for index, bodies in self._candidates(data):
-            sides = self._robot_side(*bodies)
+    def _groups(self, data: mujoco.MjData, touching: Touching) -> Groups:
+        """The contacts of the robot that press."""
+        groups: Groups = {}
+        frames = positions = None
+        for index, (bodies, size) in enumerate(touching):
+            sides = self._robot_side(*bodies) if size else None
             if sides is None:
                 continue
             link, other, sign = sides
             self._mj.mj_contactForce(self._model, data, index, self._wrench)
-            if self._wrench[0] <= _LEAST_FORCE:
+            along, *across = self._wrench[:3].tolist()
+            if along <= _LEAST_FORCE:
                 continue
-            rows.setdefault((link, other), []).append(len(indices))
-            indices.append(index)
-            signs.append(sign)
-            wrenches.append(self._wrench[:3].tolist())
-        if not indices:
-            return {}
-        # A frame's first axis points from geom1 to geom2, and the force is that on geom2.
-        frames = np.array(signs)[:, None, None] * data.contact.frame[indices].reshape(-1, 3, 3)
-        forces = (np.array(wrenches)[:, None] @ frames)[:, 0]
-        positions, normals = data.contact.pos[indices], frames[:, 0]
-        return {pair: (positions[at], normals[at], forces[at]) for pair, at in rows.items()}
-
-    def _candidates(self, data: mujoco.MjData) -> list[tuple[int, list[int]]]:
-        """Returns the indices of the contacts of the robot that may press, with the bodies of both
-        geoms.
-        """
-        if not data.ncon:
-            return []
-        own = self._links
-        return [
-            (i, pair)
-            for i, (pair, force) in enumerate(pressing(self._model, data))
-            if force and (pair[0] in own or pair[1] in own)
-        ]
+            if frames is None or positions is None:
+                frames, positions = data.contact.frame, data.contact.pos
+            # A frame's first axis points from geom1 to geom2, and the force is that on geom2.
+            axes = (sign * frames[index]).tolist()
+            force = [
+                along * x + across[0] * y + across[1] * z
+                for x, y, z in zip(axes[:3], axes[3:6], axes[6:], strict=True)
+            ]
+            row = (positions[index].tolist(), axes[:3], force)
+            groups.setdefault((link, other), []).append(row)
+        return groups
 
     def _robot_side(self, first: int, second: int) -> tuple[str, str, float] | None:
         """Returns (link, other, sign), the sign from MuJoCo's order to other-to-link."""
@@ -164,14 +161,16 @@ class ContactTruth:
         grasp = self._grasp(groups, time)
         for pair in sorted(groups):
             link, other = pair
-            positions, normals, forces = groups[pair]
-            weights = (normals * forces).sum(axis=1)
-            total = float(weights.sum())
+            rows = groups[pair]
+            weights = [_dot(normal, force) for _, normal, force in rows]
+            total = sum(weights)
             start, last, impulse, peak = self._began.get(pair, (time, time, 0.0, 0.0))
             impulse += total * (time - last)
             peak = max(peak, total)
             self._began[pair] = (start, time, impulse, peak)
-            normal = weights @ normals
+            place = _weighted(weights, [position for position, _, _ in rows])
+            normal = _weighted(weights, [normal for _, normal, _ in rows])
+            length = max(math.hypot(*normal), 1e-12)
             is_external = other not in self._link_names
             is_expected, reason = self._judge(link, other, grasp)
             contacts.append(
@@ -181,10 +180,10 @@ class ContactTruth:
                     is_expected,
                     reason,
                     total,
-                    weights @ positions / total,
-                    normal / max(math.hypot(*normal.tolist()), 1e-12),
-                    forces.sum(axis=0) * is_external,
-                    _torque(positions, forces) * is_external,
+                    np.array([x / total for x in place]),
+                    np.array([x / length for x in normal]),
+                    _net_force(rows) if is_external else np.zeros(3),
+                    _net_torque(rows) if is_external else np.zeros(3),
                     time - start,
                     impulse,
                     peak,
@@ -195,11 +194,12 @@ class ContactTruth:
     def _grasp(self, groups: Groups, time: float) -> tuple[bool, str]:
         """Returns whether the fingers' contact with the object is expected, and the reason."""
         own = [
-            forces.sum(axis=0)
-            for (link, other), (_, _, forces) in groups.items()
+            row[2]
+            for (link, other), rows in groups.items()
             if other == self._target and link in self._fingers
+            for row in rows
         ]
-        push = math.hypot(*sum(own).tolist()) if own else 0.0
+        push = math.hypot(*map(sum, zip(*own, strict=True))) if own else 0.0
         if push > LARGEST_PUSH:
             return False, f'the fingers push the object to pick by {push:.0f} N'
         if time - self._closed > SETTLING:
@@ -218,32 +218,44 @@ class ContactTruth:
         return False, f'{other} is not to be touched'
 
 
-def pressing(model: mujoco.MjModel, data: mujoco.MjData) -> list[tuple[list[int], float]]:
+def pressing(model: mujoco.MjModel, data: mujoco.MjData) -> Touching:
     """Returns for each contact of a state the bodies of both geoms, and its normal force, N; 0: it
     does not press.
     """
+    if not data.ncon:
+        return []
     contact = data.contact
     bodies = model.geom_bodyid[contact.geom].tolist()
-    if model.opt.cone == ELLIPTIC or not data.ncon:
-        rows = contact.efc_address
-        forces = (
-            np.where(rows >= 0, data.efc_force[rows], 0.0) if data.nefc else np.zeros(len(rows))
-        )
-        return list(zip(bodies, forces.tolist(), strict=True))
-    engine, force, found = load_mujoco(), np.zeros(6), []
-    for index, pair in enumerate(bodies):
-        engine.mj_contactForce(model, data, index, force)
-        found.append((pair, float(force[0])))
-    return found
+    if model.opt.cone == ELLIPTIC:
+        rows, forces = contact.efc_address.tolist(), data.efc_force.tolist()
+        found = [forces[row] if row >= 0 else 0.0 for row in rows]
+    else:
+        engine, force, found = load_mujoco(), np.zeros(6), []
+        for index in range(len(bodies)):
+            engine.mj_contactForce(model, data, index, force)
+            found.append(float(force[0]))
+    return list(zip(bodies, found, strict=True))
 
 
-def _torque(positions: NDArray[np.float64], forces: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(3,) N m about the origin, of forces (N, 3) N at positions (N, 3) m."""
-    moments = positions.T @ forces  # its antisymmetric part is the sum of the cross products
-    return np.array(
-        (
-            moments[1, 2] - moments[2, 1],
-            moments[2, 0] - moments[0, 2],
-            moments[0, 1] - moments[1, 0],
-        )
-    )
+def _dot(one: list[float], other: list[float]) -> float:
+    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
+
+
+def _weighted(weights: list[float], rows: list[list[float]]) -> list[float]:
+    """Returns (3,), the sum of rows (N, 3) by weights (N,)."""
+    return [sum(map(operator.mul, weights, column)) for column in zip(*rows, strict=True)]
+
+
+def _net_force(rows: list[Row]) -> NDArray[np.float64]:
+    """(3,) N."""
+    return np.array([sum(column) for column in zip(*(force for _, _, force in rows), strict=True)])
+
+
+def _net_torque(rows: list[Row]) -> NDArray[np.float64]:
+    """(3,) N m about the origin."""
+    total = [0.0, 0.0, 0.0]
+    for (px, py, pz), _, (fx, fy, fz) in rows:
+        total[0] += py * fz - pz * fy
+        total[1] += pz * fx - px * fz
+        total[2] += px * fy - py * fx
+    return np.array(total)

@@ -118,9 +118,8 @@ class DistanceTruth:
         )  # fmt: skip
 
     def places(self, data: mujoco.MjData) -> NDArray[np.float64]:
-        """Returns (G, 12) where the geoms are, for `leasts`."""
-        every = self._every
-        return np.concatenate((data.geom_xpos[every], data.geom_xmat[every]), axis=1)
+        """Returns (G, 12) where all geoms are, for `leasts`."""
+        return np.concatenate((data.geom_xpos, data.geom_xmat), axis=1)
 
     def leasts(self, places: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Returns (T,) m, at each of the `places` the least of the distances that `read` has; in
@@ -128,7 +127,7 @@ class DistanceTruth:
         """
         if not len(places):
             return np.zeros(0)
-        poses = np.array(places)
+        poses = np.array(places)[:, self._every]
         if self._scratch is None:
             self._scratch = self._mj.MjData(self._model)
         data, every, count = self._scratch, self._every, len(self._link_geoms)
@@ -160,7 +159,7 @@ class DistanceTruth:
 
     def _bounds(self, data: mujoco.MjData) -> NDArray[np.float64]:
         """Returns (geoms of the links, obstacles) m, lower bounds of distances."""
-        places, count = self.places(data)[None], len(self._link_geoms)
+        places, count = self.places(data)[None, self._every], len(self._link_geoms)
         return self._lower_bounds(places[:, :count, :3], places[:, count:])[0]
 
     def _lower_bounds(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError
 from frame_ros.scenes.description.scene import Scene
+from frame_ros.scenes.simulation.contacts import Touching
 from frame_ros.scenes.simulation.contacts import pressing as pressing_bodies
 from frame_ros.scenes.simulation.scene_robot import SceneRobot
 from frame_ros.scenes.tasks.states import EpisodeStates, ObjectTrack
@@ -39,25 +40,34 @@ class StateRecorder:
         self._robot = _links(model, int(model.body(robot.base_link).id))
         self._frames: list[tuple[float, Array, bool, bool, set[str]]] = []
 
-    def record(self, data: mujoco.MjData) -> None:
-        """Adds the present state as a frame; once per control step."""
+    def record(self, data: mujoco.MjData, touching: Touching | None = None) -> None:
+        """Adds the present state as a frame; once per control step.
+
+        Args:
+            touching: what `pressing` has of this state, if it is known.
+        """
         poses, quaternions = np.empty((len(self._bodies), 7)), data.xquat[self._bodies]
         poses[:, :3], poses[:, 3:6] = data.xpos[self._bodies], quaternions[:, 1:]
         poses[:, 6] = quaternions[:, 0]
+        touching = pressing_bodies(self._model, data) if touching is None else touching
         pressing: set[int] = set()  # bodies
-        pushes: dict[int, Array] = {}  # finger -> N, along the normals, on the target
-        if data.ncon:
-            for index, ((first, second), force) in enumerate(pressing_bodies(self._model, data)):
-                if not force or self._target not in (first, second):
-                    continue
-                other = second if first == self._target else first
-                pressing.add(other)
-                if other in self._fingers:  # the normal points from the first geom to the second
-                    sign = 1.0 if other == first else -1.0
-                    push = sign * force * data.contact[index].frame[:3]
-                    pushes[other] = pushes[other] + push if other in pushes else push
+        pushes: dict[int, list[float]] = {}  # finger -> N, along the normals, on the target
+        for index, ((first, second), force) in enumerate(touching):
+            if not force or self._target not in (first, second):
+                continue
+            other = second if first == self._target else first
+            pressing.add(other)
+            if other in self._fingers:  # the normal points from the first geom to the second
+                size = force if other == first else -force
+                push = (size * data.contact.frame[index, :3]).tolist()
+                before = pushes.get(other, (0.0, 0.0, 0.0))
+                pushes[other] = [x + y for x, y in zip(before, push, strict=True)]
         fingers = list(pushes.values())
-        is_grasped = any(float(a @ b) < 0 for i, a in enumerate(fingers) for b in fingers[:i])
+        is_grasped = any(
+            sum(x * y for x, y in zip(a, b, strict=True)) < 0
+            for i, a in enumerate(fingers)
+            for b in fingers[:i]
+        )
         touches_robot = not pressing.isdisjoint(self._robot)
         touched = {self._others[body] for body in pressing if body in self._others}
         self._frames.append((float(data.time), poses, is_grasped, touches_robot, touched))

@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.scenes.simulation.applied_forces import AppliedForces
 from frame_ros.scenes.simulation.cameras import SceneCameras
-from frame_ros.scenes.simulation.contacts import CLOSING, Contact, ContactTruth
+from frame_ros.scenes.simulation.contacts import (
+    CLOSING,
+    Contact,
+    ContactTruth,
+    Touching,
+    pressing,
+)
 from frame_ros.scenes.simulation.distances import DistanceTruth, LeastDistance
 from frame_ros.scenes.simulation.scene_robot import SceneRobot
 from frame_ros.sensing.proximity.link_distances import DistanceReading
@@ -78,7 +84,8 @@ class RobotSimulation(SceneCameras):
             parts.mjSTATE_QPOS | parts.mjSTATE_QVEL | parts.mjSTATE_MOCAP_POS
             | parts.mjSTATE_MOCAP_QUAT
         )  # fmt: skip
-        self._derived = np.zeros(self._mj.mj_stateSize(model, self._state_parts))
+        self._state_size = self._mj.mj_stateSize(model, self._state_parts)
+        self._derived = b''  # the state that everything was derived from
 
     def _go_home(self) -> None:
         """Puts the arm home, with the gripper's followers, at rest."""
@@ -127,9 +134,9 @@ class RobotSimulation(SceneCameras):
         """Steps the physics. Results that depend on the positions alone are not computed again for
         the first step, which halves the cost of single steps, unless something was moved.
         """
-        state = np.empty_like(self._derived)
+        state = np.empty(self._state_size)
         self._mj.mj_getState(self.model, self.data, state, self._state_parts)
-        if steps > 0 and np.array_equal(state, self._derived):
+        if steps > 0 and state.tobytes() == self._derived:
             self._mj.mj_step2(self.model, self.data)
             steps -= 1
         if steps > 0:
@@ -144,7 +151,9 @@ class RobotSimulation(SceneCameras):
     def _derive(self) -> None:
         """Brings everything derived to the instant of the positions."""
         self._mj.mj_forward(self.model, self.data)
-        self._mj.mj_getState(self.model, self.data, self._derived, self._state_parts)
+        state = np.empty(self._state_size)
+        self._mj.mj_getState(self.model, self.data, state, self._state_parts)
+        self._derived = state.tobytes()
 
     def _is_closing(self, data: Any) -> bool:
         """Returns whether the gripper's drive goes to a smaller opening than it has, or presses."""
@@ -180,7 +189,11 @@ class RobotSimulation(SceneCameras):
 
     def contacts(self) -> list[Contact]:
         """Returns the robot's contacts and forces applied to it, in the base frame."""
-        return self._contacts.read(self.data, self._forces)
+        return self._contacts.read(self.data, self._forces, self.pressing())
+
+    def pressing(self) -> Touching:
+        """Returns what presses on what, as of `contacts.pressing`."""
+        return pressing(self.model, self.data)
 
     def tip_position(self) -> NDArray[np.float64]:
         """(3,) m, of the robot's tip link."""

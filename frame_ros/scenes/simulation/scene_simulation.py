@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.scenes.description.scene import Scene, SceneObject
 from frame_ros.scenes.description.shapes import extents
-from frame_ros.scenes.simulation.contacts import Contact
+from frame_ros.scenes.simulation.contacts import Contact, Touching
 from frame_ros.scenes.simulation.rendering import CameraFrame
 from frame_ros.scenes.simulation.robot_simulation import JointReadings, RobotSimulation
 from frame_ros.scenes.simulation.scene_model import build_scene_model
@@ -82,6 +82,7 @@ class SceneSimulation(RobotSimulation):
         self.scene, self.problem = scene, ''
         self._read: list[Contact] | None = None
         self._joints: JointReadings | None = None
+        self._touching: Touching | None = None
         self._is_drawn = is_drawn
         self._attach(self._build_model(scene, robot), scene.task.target)
         self._sizes = {c.name: (c.width or 320, c.height or 240) for c in scene.cameras or ()}
@@ -198,7 +199,7 @@ class SceneSimulation(RobotSimulation):
     def _look_again(self) -> None:
         """After any motion: derives everything again, and sets `problem` if it has diverged."""
         self._derive()
-        self._read = self._joints = None
+        self._read = self._joints = self._touching = None
         self.problem = self.problem or self.divergence()
 
     def joint_state(self) -> JointReadings:
@@ -212,6 +213,12 @@ class SceneSimulation(RobotSimulation):
         if self._read is None:
             self._read = super().contacts()
         return self._read
+
+    def pressing(self) -> Touching:
+        """As of RobotSimulation."""
+        if self._touching is None:
+            self._touching = super().pressing()
+        return self._touching
 
     @property
     def obstacle_names(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from frame_ros.scenes.description.scene import Scene, SceneObject
 from frame_ros.scenes.description.shapes import MESH, Shape, corner_points, surface_points
 from frame_ros.scenes.simulation.task import REST_SPEED, REST_TIME
 from frame_ros.scenes.tasks.kinds import TASKS
-from frame_ros.scenes.tasks.states import EpisodeStates, ObjectTrack, in_frame_of, track_extents
+from frame_ros.scenes.tasks.states import EpisodeStates, ObjectTrack, in_frame_of, start_extents
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -181,6 +181,9 @@ def _on(scene: Scene, states: EpisodeStates) -> Flags:
 
     The paper says 'placed stably on top', without figures: these are the simulator's own.
     """
+    rests = _at_rest(scene, states, True)
+    if not rests.any():  # whether it is over it costs more
+        return rests
     target, receptacle = _target(scene, states), _receptacle(scene, states)
     local = np.abs(in_frame_of(receptacle[1], target[1].positions))
     half = receptacle[0].half_edges
@@ -197,6 +200,9 @@ def _in(scene: Scene, states: EpisodeStates) -> Flags:
     inside = tray.cavity
     if inside is None:
         raise ValueRangeError(f'the receptacle is a {tray.kind}, which has no inside')
+    rests = _at_rest(scene, states, True)
+    if not rests.any():  # whether it is inside costs more
+        return rests
     if shape.kind in ('box', 'tray', MESH):
         points = corner_points(shape)
     else:
@@ -217,12 +223,12 @@ def _on_by_code(scene: Scene, states: EpisodeStates) -> Flags:
     bottom of a basket; the inside floor of a tray stands for it.
     """
     target, (shape, track) = _target(scene, states), _receptacle(scene, states)
-    half, own = track_extents(shape, track)[0], track_extents(*target)[0]
+    half, own = start_extents(shape, track), start_extents(*target)
     places = track.positions
     inside = shape.cavity
     if inside is not None and (shape.kind == 'tray' or scene.task.kind == 'put_in'):
         flat = Shape('box', tuple((2 * inside.half_edges).tolist()))
-        half = track_extents(flat, track)[0] * (1.0, 1.0, 0.0)
+        half = start_extents(flat, track) * (1.0, 1.0, 0.0)
         floor = Rotation.from_quat(track.orientations).apply((*inside.centre, 0.0))
         places = places + floor + (0.0, 0.0, inside.floor)
     offset = target[1].positions - places
@@ -231,7 +237,7 @@ def _on_by_code(scene: Scene, states: EpisodeStates) -> Flags:
     return np.asarray(is_over & (offset[:, 2] > 0) & (above <= CODE_ON_Z[scene.task.kind]))
 
 
-def _at_rest(scene: Scene, states: EpisodeStates, holds: Flags) -> Flags:
+def _at_rest(scene: Scene, states: EpisodeStates, holds: Flags | bool) -> Flags:
     """Frames by which a condition has held for REST_TIME, with the target still and let go."""
     track = states.tracks[scene.task.target]
     receptacle = str(scene.task.receptacle)
@@ -275,7 +281,7 @@ def _circle_gap(scene: Scene, states: EpisodeStates) -> Array:
 
 def _gap(target: tuple[Shape, ObjectTrack], receptacle: tuple[Shape, ObjectTrack]) -> Array:
     """(N,) m between the circles about the boxes of target and receptacle at the start."""
-    radii = [float(np.linalg.norm(track_extents(*each)[0, :2])) for each in (target, receptacle)]
+    radii = [float(np.linalg.norm(start_extents(*each)[:2])) for each in (target, receptacle)]
     offset = target[1].positions[:, :2] - receptacle[1].positions[:, :2]
     return np.asarray(np.linalg.norm(offset, axis=1) - sum(radii))
 

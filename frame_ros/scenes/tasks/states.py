@@ -98,10 +98,9 @@ class EpisodeStates:
                 raise ValueRangeError(f'the shape of {each.name} is not known')
 
 
-def track_extents(shape: Shape, track: ObjectTrack) -> Array:
-    """Returns (N, 3) m, half the upright box about an object in each frame."""
-    turns = Rotation.from_quat(track.orientations).as_matrix()
-    return np.array([extents(shape, turn) for turn in turns])
+def start_extents(shape: Shape, track: ObjectTrack) -> Array:
+    """Returns (3,) m, half the upright box about an object in the first frame."""
+    return extents(shape, Rotation.from_quat(track.orientations[0]).as_matrix())
 
 
 def in_frame_of(track: ObjectTrack, points: Array) -> Array:
