@@ -5,6 +5,8 @@
     python benchmarks/sensing.py [--hours 5.1] [--workers 2] [--directory runs/sensing] [--write]
     python benchmarks/sensing.py --only depth_world     # worlds that others made
     python benchmarks/sensing.py --only depth_meshes,depth_room,depth_motion,depth_robots
+    python benchmarks/sensing.py --only depth_policy    # moved by a LeRobot policy trained for it
+    python benchmarks/sensing.py --only depth_recorded --recording PATH    # by a bag or data set
     python benchmarks/sensing.py --only partial_mark    # what rules for the mark would do
     python benchmarks/sensing.py --only friction_effort,friction_policy   # gears that stick
     python benchmarks/sensing.py --only depth_camera    # offsets of cameras, as they are estimated
@@ -36,15 +38,19 @@ from pathlib import Path
 import numpy as np
 from bars import Bars, parse
 from parts import (
+    act_policy,
     camera_offset_rows,
     depth_world_rows,
     friction_rows,
+    given_motion_rows,
     partial_mark_rows,
     wrench_rows,
 )
 from parts.result_rows import renewed
 
+from frame_ros.bags.recording_options import RAD, UNITS, load_recorded_units
 from frame_ros.cli.progress import progress_bar
+from frame_ros.core.errors import FrameRosError
 from frame_ros.evaluation.detection_scores import (
     DetectionScore,
     DistanceScore,
@@ -108,11 +114,25 @@ def main() -> int:
     parser.add_argument('--directory', type=Path, default=Path('runs/sensing'))
     parser.add_argument('--only', default='', help='kinds of trials, separated by commas')
     parser.add_argument('--write', action='store_true', help=f'write the table into {PAGE.name}')
+    add_recording(parser)
     args = parse(parser, only=SHORT_KINDS)
     kinds = args.only.split(',') if args.only else list(FUNCTIONS)
+    if not args.only and args.recording:
+        kinds.append(given_motion_rows.RECORDED_KIND)
     if not 0.0 < args.share <= 1.0:
         parser.error(f'--share is {args.share:g}; more than 0 and at most 1 is expected')
-    chosen = short_trials() if args.short else all_trials(args.hours, args.share)
+    if (given_motion_rows.RECORDED_KIND in kinds) != bool(args.recording):
+        parser.error(f'{given_motion_rows.RECORDED_KIND} and --recording PATH need each other')
+    try:
+        sources = given_sources(args, kinds)
+    except FrameRosError as error:
+        print(error, file=sys.stderr)
+        return 2
+    share = 0.01 if args.short else args.share
+    chosen = [
+        *(short_trials() if args.short else all_trials(args.hours, args.share)),
+        *(trial for source in sources for trial in given_motion_rows.trials(source, share)),
+    ]
     # The rules of the mark are judged on trials of depth worlds.
     is_for_mark = partial_mark_rows.KIND in kinds
     trials = [t for t in chosen if t.kind in kinds or (is_for_mark and partial_mark_rows.is_of(t))]
@@ -123,8 +143,8 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) if args.short else args.directory
-        versions = sensing_versions()
-        campaign = Campaign(FUNCTIONS, directory, versions)
+        versions = {**sensing_versions(), **given_motion_rows.versions()}
+        campaign = Campaign({**FUNCTIONS, **given_motion_rows.FUNCTIONS}, directory, versions)
         others = campaign.of_other_versions()
         if others:
             print(f'{others} results in {directory} are of other versions, and not taken')
@@ -142,6 +162,8 @@ def main() -> int:
         of = ', '.join(kind for kind in known if versions[kind] == version)
         print(f'version {version}: {of}')
     lines = table(outcomes, kinds, bars)
+    if sources:
+        lines += ['', *given_motion_rows.lines(outcomes, sources, bars)]
     print('\n'.join(lines))
     if args.write and not args.short:
         text = PAGE.read_text(encoding='utf-8')
@@ -150,6 +172,29 @@ def main() -> int:
         rows = renewed(old.splitlines(), [line for line in lines if NO_RESULTS not in line])
         PAGE.write_text(before + BEGIN + '\n'.join(rows) + '\n' + END + after, encoding='utf-8')
     return bars.exit_status() or int(any(outcome.problem for outcome in outcomes))
+
+
+def add_recording(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of recorded motion."""
+    parser.add_argument('--recording', type=Path, help='bag, folder of bags, LeRobot data set')
+    parser.add_argument('--joint-units', default=RAD, choices=UNITS, help='of the recording')
+    parser.add_argument('--joint-calibration', default='', help="LeRobot's, for percent and ticks")
+
+
+def given_sources(args: argparse.Namespace, kinds: Sequence[str]) -> list[given_motion_rows.Given]:
+    """Returns the motions of a policy and of a recording, of those that the kinds need.
+
+    Raises:
+        FrameRosError: the recording does not fit, or what a policy needs is not installed.
+    """
+    sources = []
+    if given_motion_rows.POLICY_KIND in kinds:
+        directory, recipe = (None, act_policy.SHORT) if args.short else (args.directory, None)
+        sources.append(act_policy.policy_motion(directory, recipe, args.kept))
+    if args.recording:
+        units = load_recorded_units(args.joint_units, args.joint_calibration)
+        sources.append(given_motion_rows.recorded(args.recording, units))
+    return [source for source in sources if source.motions]
 
 
 def short_trials() -> Iterator[Trial]:

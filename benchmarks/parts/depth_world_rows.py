@@ -146,39 +146,50 @@ def _of(outcomes: Sequence[Outcome], robot: str, row: DepthRow) -> list[dict[str
     ]
 
 
+EMPTY_HEADING = (
+    "| robot of others' meshes | empty scene | frames | false distance below 100 mm "
+    '| below 50 mm | below 20 mm | withheld: misaligned | marked partial |',
+    '| --- | --- | --- | --- | --- | --- | --- | --- |',
+)
+NEAR_HEADING = (
+    "| robot of others' meshes | obstacles within 0.3 m, all frames | frames "
+    '| over 10 mm too far, not marked partial | over 10 mm too far, marked or not '
+    '| cautious bound too far | over 10 mm too near '
+    '| marked partial: of those not too far, too far | without a distance '
+    '| visible | of them too far, not marked | median error of visible ones (95 %), frames, '
+    'trials |',
+    '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
+)
+
+
 def _empty_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
-    table = [
-        "| robot of others' meshes | empty scene | frames | false distance below 100 mm "
-        '| below 50 mm | below 20 mm | withheld: misaligned | marked partial |',
-        '| --- | --- | --- | --- | --- | --- | --- | --- |',
-    ]
+    table = list(EMPTY_HEADING)
     for robot in (*WORLD_ROBOTS, *DRAWN_ROBOTS):
         for row in (*ROWS, *MESH_ROWS, *MOTION_ROWS):
             found = _of(outcomes, robot, row)
             if not row.is_empty or not found:
                 continue
-            score = empty_score(found)
-            table.append(
-                f'| {robot} | {row.name} | {score.frames} | {score.false} | '
-                f'{100 * score.false_50.value:.2f} % | {100 * score.false_20.value:.2f} % | '
-                f'{100 * score.withheld.value:.1f} % | {100 * score.partial.value:.1f} % |'
-            )
-            if row.false is not None:
-                name = f'{robot}, empty, {row.name}, share of false distances below 100 mm'
-                bars.at_most(name, score.false.value, row.false)
+            table.append(empty_line(robot, row.name, found, row.false, bars))
     return table
 
 
+def empty_line(
+    robot: str, name: str, found: Sequence[dict[str, Any]], bar: float | None, bars: Bars
+) -> str:
+    """Returns the row of results with empty scenes; judges the share of false distances."""
+    score = empty_score(found)
+    if bar is not None:
+        title = f'{robot}, empty, {name}, share of false distances below 100 mm'
+        bars.at_most(title, score.false.value, bar)
+    return (
+        f'| {robot} | {name} | {score.frames} | {score.false} | '
+        f'{100 * score.false_50.value:.2f} % | {100 * score.false_20.value:.2f} % | '
+        f'{100 * score.withheld.value:.1f} % | {100 * score.partial.value:.1f} % |'
+    )
+
+
 def _near_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
-    table = [
-        "| robot of others' meshes | obstacles within 0.3 m, all frames | frames "
-        '| over 10 mm too far, not marked partial | over 10 mm too far, marked or not '
-        '| cautious bound too far | over 10 mm too near '
-        '| marked partial: of those not too far, too far | without a distance '
-        '| visible | of them too far, not marked | median error of visible ones (95 %), frames, '
-        'trials |',
-        '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
-    ]
+    table = list(NEAR_HEADING)
     for robot in WORLD_ROBOTS:
         every: list[dict[str, Any]] = []
         for row in ROWS:
@@ -186,19 +197,20 @@ def _near_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
             if row.is_empty or not found:
                 continue
             every += found
-            table.append(_near_line(robot, row.name, found, row.silent, bars))
+            table.append(near_line(robot, row.name, found, row.silent, bars))
         if every:
-            table.append(_near_line(robot, ALL, every, SILENT, bars))
+            table.append(near_line(robot, ALL, every, SILENT, bars))
         for row in (*MESH_ROWS, *ROOM_ROWS, *MOTION_ROWS):
             found = _of(outcomes, robot, row)
             if found and not row.is_empty:
-                table.append(_near_line(robot, row.name, found, row.silent, bars))
+                table.append(near_line(robot, row.name, found, row.silent, bars))
     return table
 
 
-def _near_line(
+def near_line(
     robot: str, name: str, found: Sequence[dict[str, Any]], bar: float | None, bars: Bars
 ) -> str:
+    """Returns the row of results with obstacles; judges what is too far, and the median."""
     score = near_score(found)
     if bar is not None:
         title = f'{robot}, obstacles, {name}'
