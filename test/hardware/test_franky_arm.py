@@ -126,7 +126,10 @@ def test_a_motion_of_another_kind_waits_for_the_end_of_the_one_before(arm):
 
 
 def test_a_reflex_ends_the_motion_with_its_reason(arm, server):
-    arm.follow_positions(arm.read().positions + 0.1)
+    start = arm.read().positions
+    arm.follow_positions(start + 0.1)
+    # Before the motion has begun there is none to end.
+    read_until(arm, lambda found: np.abs(found[-1].positions - start).max() > 0.01)
     server.order('reflex')
     with pytest.raises(MotionAborted, match='[Rr]eflex'):
         read_until(arm, lambda found: False)

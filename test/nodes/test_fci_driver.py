@@ -240,8 +240,11 @@ def test_the_age_of_a_command_counts_from_its_reception(bench, monkeypatch):
 
 def test_after_a_reflex_it_waits_for_the_recovery(bench, server, monkeypatch):
     found = bench()
-    goal = found.positions[:7]
-    found.until(lambda: found.state.activity is Activity.FOLLOWING, lambda: found.command(goal))
+    start = found.positions[:7]
+    goal = start + 0.05 * np.eye(7)[6]
+    # Before the motion has begun there is none to end.
+    found.until(lambda: np.abs(found.positions[:7] - start).max() > 0.01,
+                lambda: found.command(goal))  # fmt: skip
     server.order('reflex')
     found.until(lambda: found.state.activity is Activity.ABORTED, lambda: found.command(goal))
     assert 'eflex' in found.state.problem
