@@ -11,7 +11,7 @@ from frame_ros.evaluation.scene_trials.robustness.factors import LEAST_SCENES, F
 from frame_ros.evaluation.scene_trials.robustness.regions import Region
 from frame_ros.evaluation.scene_trials.robustness.scene_factors import SIMILARITY
 from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS, family_of
-from frame_ros.evaluation.scene_trials.robustness.sobol import SobolIndex
+from frame_ros.evaluation.scene_trials.robustness.sobol import LEAST_ROWS, SobolIndex
 from frame_ros.evaluation.scene_trials.robustness.study import GroupStudy
 from frame_ros.reports.html.study_page import BAD, QUIET, STRONG, Cell, Figure, Part, Table
 from frame_ros.reports.model.numbers import UNAVAILABLE, counted, readable
@@ -212,14 +212,28 @@ def _shares(group: GroupStudy) -> Part:
     shown = [name for name in known if name != SUCCESS and _has_share(known[name])]
     ranked = sorted(shown, key=lambda name: -max(_share(each) for each in known[name]))
     names = [*([SUCCESS] if SUCCESS in known else []), *ranked[:MOST_SHARES]]
+    if reason := _no_shares(group, known.get(SUCCESS, ())):
+        texts.append(f'Of success there are no shares: {reason}.')
     if rest := len(known) - len(names):
         texts.append(
             f'Of {counted(rest, "more metric")} no factor has a share whose interval is above 0.'
             if len(ranked) <= MOST_SHARES
             else f'{counted(rest, "more metric")} {"is" if rest == 1 else "are"} in the JSON.'
         )
-    content = [shares_figure(known[name], name) for name in names]
+    drawn = [name for name in names if any(math.isfinite(each.first) for each in known[name])]
+    content = [shares_figure(known[name], name) for name in drawn]
     return Part("Shares of the variance (Sobol' indices)", texts, content, 'sobol')
+
+
+def _no_shares(group: GroupStudy, indices: Sequence[SobolIndex]) -> str:
+    """Why no index of success is known; '': one is, or none was asked for."""
+    if not indices or any(math.isfinite(each.first) for each in indices):
+        return ''
+    rows = max(each.rows for each in indices)
+    if rows < LEAST_ROWS:
+        return f'too few rows, {rows} of the design have all their results, {LEAST_ROWS} are needed'
+    same = 'the samples A and B' if group.sobol.of_design else 'the scenes'
+    return f'nothing varies, success is the same in all of {same}'
 
 
 def _share(index: SobolIndex) -> float:

@@ -91,6 +91,26 @@ def test_a_single_scene_and_its_smallest_breaking_perturbation_have_a_page(tmp_p
     assert capsys.readouterr().out.startswith('made succeeds in 100 % [21, 100] of 1 scene of')
 
 
+@pytest.mark.parametrize(
+    ('rows', 'rate', 'said'),
+    [(2, 0.5, 'too few rows, 2 of the design'), (16, 1.0, 'nothing varies'),
+     (16, 0.0, 'nothing varies')],
+)  # fmt: skip
+def test_a_design_without_shares_has_a_page_that_says_why(rows, rate, said, tmp_path, capsys):
+    (scene,) = drawn_scenes(1)
+    names = [f'sobol_{each}_{row}' for row in range(rows) for each in ('A', 'B', 'AB_mass')]
+    scenes, rng = [attrs.evolve(scene, name=name) for name in names], np.random.default_rng(0)
+    folder = write_campaign(tmp_path / 'design', scenes, [trial(s, rate, rng) for s in scenes])
+    output = tmp_path / 'design.html'
+    assert main(['scenes', 'report', str(folder), '--output', str(output)]) == 0
+    page = output.read_text()
+    assert f'Of success there are no shares: {said}' in page
+    (found,) = json.loads(output.with_suffix('.json').read_text())['groups'][0]['sobol'][
+        'outcomes'
+    ]['success']
+    assert (found['rows'], found['first'], found['first_interval']) == (rows, None, [None, None])
+
+
 def test_wrong_folders_and_outputs_are_refused(folder, tmp_path, capsys):
     assert main(['scenes', 'report', str(tmp_path / 'missing')]) != 0
     assert 'is no campaign' in capsys.readouterr().err

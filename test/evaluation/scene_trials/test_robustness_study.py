@@ -3,6 +3,7 @@
 """The analyses of campaigns find the effects that were planted, and the notes say what is lost."""
 
 import json
+from dataclasses import replace
 
 import attrs
 import numpy as np
@@ -12,7 +13,8 @@ from campaign_folders import drawn_scenes, trial, write_campaign
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.evaluation.scene_trials.folder import FORMAT
 from frame_ros.evaluation.scene_trials.robustness.campaign_data import read_campaigns
-from frame_ros.evaluation.scene_trials.robustness.scene_factors import similarity
+from frame_ros.evaluation.scene_trials.robustness.confounders import confounder_study
+from frame_ros.evaluation.scene_trials.robustness.scene_factors import mean_similarity, similarity
 from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS
 from frame_ros.evaluation.scene_trials.robustness.study import RobustnessOptions, robustness_study
 from frame_ros.reports.robustness_page import headline, robustness_data, robustness_page, verdict
@@ -226,6 +228,17 @@ def test_similarity_is_one_of_the_same_thing_and_less_of_another():
     black = attrs.evolve(target, colour=(0.0, 0.0, 0.0))
     assert similarity(white, black) == pytest.approx(2 / 3)
     assert np.isnan(similarity(attrs.evolve(target, shape=None, colour=None), target))
+
+
+def test_similarity_whose_highest_value_is_the_most_frequent_divides_no_scenes(study):
+    table = study.groups[0].table
+    own = [each for each in table.scenes if len(each.confounders) == 1]
+    first = next(s for s in own if mean_similarity(s) < max(map(mean_similarity, own)))
+    second = max(own, key=mean_similarity)
+    scenes = (first, second, second)
+    trials = tuple(table.trials[table.scenes.index(each)] for each in scenes)
+    few = replace(table, scenes=scenes, trials=trials, success=np.array([0.0, 1.0, 1.0]))
+    assert confounder_study(few).similar == ()
 
 
 def test_mutated_runs_are_paired_with_the_default_ones(study):
