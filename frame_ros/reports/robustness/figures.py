@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from frame_ros.evaluation.scene_trials.robustness.confounders import ConfounderStudy, Count
-from frame_ros.evaluation.scene_trials.robustness.factors import FactorEffect
+from frame_ros.evaluation.scene_trials.robustness.factors import LEAST_IN_BIN, FactorEffect
 from frame_ros.evaluation.scene_trials.robustness.heat_map import HeatMap
 from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS
 from frame_ros.evaluation.scene_trials.robustness.sobol import SobolIndex, largest
@@ -62,7 +62,8 @@ def effects_figure(effects: Sequence[FactorEffect], about: str) -> Figure:
         data,
         layout,
         f'{about} Filled: significant after adjustment. Lines are 95 % intervals: of success '
-        f"Wilson's, of metrics by bootstrap; n is the number of scenes.{more}",
+        f"Wilson's, of metrics by bootstrap (none of a bin with fewer than {LEAST_IN_BIN} scenes, "
+        f'or whose values are all the same); n is the number of scenes.{more}',
         PANELS,
     )
 

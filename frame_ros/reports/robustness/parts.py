@@ -7,7 +7,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from frame_ros.evaluation.scene_trials.robustness.factors import LEAST_SCENES, FactorEffect
+from frame_ros.evaluation.scene_trials.robustness.factors import (
+    LEAST_IN_BIN,
+    LEAST_SCENES,
+    FactorEffect,
+)
 from frame_ros.evaluation.scene_trials.robustness.regions import Region
 from frame_ros.evaluation.scene_trials.robustness.scene_factors import SIMILARITY
 from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS, family_of
@@ -226,7 +230,7 @@ def _shares(group: GroupStudy) -> Part:
 
 
 def _no_shares(group: GroupStudy, indices: Sequence[SobolIndex]) -> str:
-    """Why no index of success is known; '': one is, or none was asked for."""
+    """The reason for which no index of success is known; '': one is, or there is no estimate."""
     if not indices or any(math.isfinite(each.first) for each in indices):
         return ''
     rows = max(each.rows for each in indices)
@@ -253,9 +257,12 @@ def _noise(group: GroupStudy) -> Part:
     ends = (floor.lower, floor.upper)
     texts = [
         f'Two runs of the same scene with other policy seeds end differently with a probability of '
-        f'{interval_text(floor.flip_rate, ends)} ({counted(floor.scenes, "scene")} with repeats). '
+        f'{interval_text(floor.flip_rate, ends)} ({counted(floor.scenes, "scene")} with repeats; '
+        "Wilson's interval, in which a scene is one trial however often it was run). "
         'A factor exceeds the floor if its effect is significant and its highest and lowest bin '
-        'are further apart than the standard deviation between runs of one scene.'
+        'are further apart than the standard deviation between runs of one scene. Shares of the '
+        f'variance have a 95 % bootstrap interval over scenes, if there are {LEAST_IN_BIN} or more '
+        'and resamples differ.',
     ]
     rows: list[list[str | Cell]] = [
         [

@@ -265,6 +265,37 @@ def test_the_noise_floor_is_that_of_the_repeats(study):
     )
 
 
+def test_intervals_of_values_that_are_all_the_same_are_no_certainty(tmp_path):
+    scenes, rng = drawn_scenes(10, operators=('light_intensity',)), np.random.default_rng(0)
+    same = {'pl': 0.4}
+    runs = [
+        trial(each, 1.0, rng, repeat=repeat, policy_seed=repeat, metrics=same | {'op': index})
+        for index, each in enumerate(scenes)
+        for repeat in (0, 1)
+    ]
+    data = read_campaigns([write_campaign(tmp_path / 'same', scenes, runs)])
+    few, group = (
+        robustness_study(data, RobustnessOptions(metrics=('pl', 'op'), bins=bins)).groups[0]
+        for bins in (5, 2)
+    )
+    floor = group.noise
+    assert (floor.flip_rate, floor.lower) == (0.0, 0.0)
+    assert floor.upper == pytest.approx(0.278, abs=1e-3)  # the exact one is 0.308
+    assert len(floor.outcomes) == 3
+    assert all(np.isnan((each.lower, each.upper)).all() for each in floor.outcomes)
+    ends = {
+        (is_few, e.outcome): [b.upper - b.lower for b in e.bins]
+        for is_few, own in ((True, few), (False, group))
+        for e in own.effects
+        if e.factor == 'light.factor'
+    }
+    for key in ((True, 'op'), (True, 'pl'), (False, 'pl')):
+        assert np.isnan(ends[key]).all() and len(ends[key]) == (5 if key[0] else 2)
+    assert all(width > 0 for width in ends[False, 'op'])
+    rates = [b for e in group.effects if e.outcome == SUCCESS for b in e.bins]
+    assert all(b.lower < b.upper == 1.0 for b in rates)
+
+
 def test_the_heat_map_counts_every_scene_once(study):
     heat = study.groups[0].heat
     assert heat.scenes.shape == (10, 10) and heat.scenes.sum() == 240 and not heat.outside

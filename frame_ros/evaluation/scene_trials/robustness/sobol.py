@@ -34,7 +34,7 @@ class SobolIndex:
     Attributes:
         first, total: the indices; NaN: not to be had, with fewer than LEAST_ROWS rows or where
             all results of a and b are the same. Estimates may lie slightly below 0.
-        first_interval, total_interval: 95 %, by bootstrap.
+        first_interval, total_interval: 95 %, by bootstrap; NaN: all resamples have one estimate.
         rows: of the design, or scenes, from which they are.
         left_out: rows of the design that lack a result.
     """
@@ -91,7 +91,9 @@ def sobol_indices(
 
 def _interval(estimates: Array) -> tuple[float, float]:
     known = estimates[np.isfinite(estimates)]  # others are of resamples in which nothing varies
-    low, high = np.percentile(known, (2.5, 97.5)).tolist() if len(known) else (NAN, NAN)
+    if not len(known) or not np.ptp(known) > 0:  # no row says how far the estimate may be off
+        return NAN, NAN
+    low, high = np.percentile(known, (2.5, 97.5)).tolist()
     return low, high
 
 
