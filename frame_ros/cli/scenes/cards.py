@@ -5,15 +5,19 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import given
+from frame_ros.cli.scenes.verdicts import NOT_CHECKED, SceneChecks
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.output_files import check_file, refuse_inputs, write_whole
+from frame_ros.reports.model.numbers import counted
 from frame_ros.scenes.cards.mat import MatOptions
+from frame_ros.scenes.generation.limits import SceneLimits
 
 if TYPE_CHECKING:
     from frame_ros.reports.set_up_cards.page import Photo
@@ -50,7 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
-    """Writes the page of cards, or the sheets of a mat.
+    """Writes the page of cards, or the sheets of a mat; returns 1 if a scene of a card breaks a
+    constraint, which its card says too.
 
     Raises:
         SetupError: a file cannot be read or written, or arguments do not fit.
@@ -80,13 +85,37 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
         if len(mats) != 1:
             raise SetupError(f'--mat is of one robot; the scenes have {", ".join(mats)}')
         ((robot, mat),) = mats.items()
-        text, said = build_mat(robot, mat), f'the mat of {robot}'
+        text, said, problems = build_mat(robot, mat), f'the mat of {robot}', {}
     else:
         seen = _photos(photos, infos, poses, chosen, args.is_rectified)
-        text, said = build_cards(chosen, mats, seen), f'{len(chosen)} cards'
+        problems = problems_of(chosen, from_arguments(SceneLimits, args))
+        text = build_cards(chosen, mats, seen, problems=problems)
+        said = f'{len(chosen)} cards'
     write_whole(output, text, 'the cards')
     print(f'{said}: {output}')
-    return 0
+    return 1 if problems else 0
+
+
+def problems_of(scenes: Sequence[Scene], limits: SceneLimits) -> dict[int, str]:
+    """Prints what scenes break, as `check` does, and what stands on nothing.
+
+    Returns:
+        Place of the scene -> what is wrong with it, for its card.
+    """
+    from frame_ros.scenes.cards.outlines import standing_problems
+
+    checks, problems, unchecked = SceneChecks(limits), dict[int, str](), Counter[str]()
+    for place, each in enumerate(scenes):
+        verdict, text = checks.verdict(each)
+        if verdict == NOT_CHECKED:
+            unchecked[text] += 1
+        found = [*([text] if text and verdict != NOT_CHECKED else []), *standing_problems(each)]
+        if found:
+            problems[place] = '; '.join(found)
+            print(f'{each.name}: {problems[place]}')
+    for text, count in unchecked.items():
+        print(f'{counted(count, "scene")} {text}')
+    return problems
 
 
 def chosen_scenes(scenes: Sequence[Scene], only: Sequence[str]) -> Sequence[Scene]:

@@ -73,6 +73,7 @@ class Card:
         lights, others, checks: texts, one a line.
         outside: names of objects that are not on the mat.
         overlays: (camera, data URL) of photos with ghosts.
+        problem: what is wrong with the scene; '': nothing that is known.
     """
 
     scene: Scene
@@ -84,6 +85,7 @@ class Card:
     checks: Sequence[str]
     outside: Sequence[str]
     overlays: Sequence[tuple[str, str]]
+    problem: str = ''
 
     @property
     def seed(self) -> str:
@@ -101,18 +103,21 @@ def build_cards(
     mats: Mapping[str, Mat],
     photos: Sequence[Photo] = (),
     made: datetime | None = None,
+    problems: Mapping[int, str] | None = None,
 ) -> str:
     """Returns the page of cards as HTML: it loads nothing, and all texts stay text.
 
     Args:
         mats: robot -> its mat.
         made: when; None: now.
+        problems: place of a scene -> what is wrong with it, of which its card warns.
 
     Raises:
         ValueRangeError: a camera of a photo is not in a scene, or not of the photo's size.
     """
     cards = [
-        _card(scene, place, mats[scene.robot], photos) for place, scene in enumerate(scenes, 1)
+        _card(scene, place, mats[scene.robot], photos, (problems or {}).get(place - 1, ''))
+        for place, scene in enumerate(scenes, 1)
     ]
     return _page('cards.html', made, cards=cards, count=len(cards), mats=mats, base=BASE)
 
@@ -141,7 +146,7 @@ def _page(name: str, made: datetime | None, **values: Any) -> str:
     return valid_text(text)
 
 
-def _card(scene: Scene, place: int, mat: Mat, photos: Sequence[Photo]) -> Card:
+def _card(scene: Scene, place: int, mat: Mat, photos: Sequence[Photo], problem: str) -> Card:
     facts = object_facts(scene, mat)
     return Card(
         scene=scene, place=place, facts=facts,
@@ -150,6 +155,7 @@ def _card(scene: Scene, place: int, mat: Mat, photos: Sequence[Photo]) -> Card:
         checks=list(check_texts(scene, mat)),
         outside=[each.name for each in facts if not each.cell],
         overlays=[(photo.name, overlay(scene, photo)) for photo in photos],
+        problem=problem,
     )  # fmt: skip
 
 
