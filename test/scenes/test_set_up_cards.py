@@ -214,8 +214,13 @@ def test_the_command_writes_cards_with_ghosts_in_a_photo(written, tmp_path, caps
     assert output.read_text().count('data:image/jpeg;base64,') == 1
     pose = 'front=base_link 0.2 0 0.7 3.141593 0 0'
     assert main([*arguments, *seen, '--extrinsics', pose]) == 0
-    assert main([*arguments, '--mat']) == 0
-    assert 'sheet 1-1' in output.read_text()
+    in_mm = pose.replace('0.2 0 0.7', '620 -400 420')
+    assert main([*arguments, *seen, '--extrinsics', in_mm]) != 0
+    assert '849 m from base_link' in capsys.readouterr().err
+    for area in ('[0.1, -0.3, 0.5, 0.3]', '0.1,-0.3,0.5,0.3'):
+        assert main([*arguments, '--mat', '--area', area]) == 0
+        page = output.read_text()
+        assert 'sheet 1-1' in page and '12 x 8 cells' in page
 
 
 def test_a_scene_that_nobody_can_set_up_is_named_on_the_console_and_on_its_card(tmp_path, capsys):
@@ -270,6 +275,7 @@ def test_objects_that_overlap_are_drawn_with_all_outlines_and_numbers():
         (('--output', 'c.html', '--photo', 'front={file}'), 'no picture'),
         (('--output', 'c.html', '--camera-info', 'front={file}'), 'no --photo'),
         (('--output', 'c.html', '--area', '[0, 0, 0, 1]'), 'area'),
+        (('--output', 'c.html', '--area', '[0, 0, 1'), 'area'),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, said, written, tmp_path, monkeypatch, capsys):
