@@ -16,6 +16,7 @@ from frame_ros.reports.robustness.parts import group_parts, interval_text
 from frame_ros.scenes.tasks.rules import RULES
 
 FORMAT = 'frame_ros robustness report 1'  # of the JSON
+KIND = 'frame_ros scenes report'  # of the page
 OF_WORLD = 'of the simulated world itself'
 SEARCHED = (
     'A search chose these scenes by the outcomes of others: rates, shares and regions are of what '
@@ -35,7 +36,7 @@ def robustness_page(study: RobustnessStudy, title: str = '') -> StudyPage:
     rule = study.options.success_rule
     return StudyPage(
         title=title or 'Robustness over scenes',
-        kicker='frame_ros scenes report',
+        kicker=KIND,
         headline=headline(study),
         verdict=verdict(study),
         warnings=warnings,

@@ -244,8 +244,12 @@ def test_a_scene_that_nobody_can_set_up_is_named_on_the_console_and_on_its_card(
     ):
         assert text in said and text.partition(': ')[2] in page
     assert page.count('cannot be used as it is') == 3
-    assert main([*arguments, '--only', SCENE.name]) == 0
+    assert main([*arguments, '--only', SCENE.name]) == 0  # over its own page
     assert 'cannot be used' not in output.read_text()
+    output.write_text('<html>my thesis</html>')
+    assert main(arguments) == 2 and main([*arguments, '--mat']) == 2
+    assert 'no page of frame_ros scenes cards' in capsys.readouterr().err
+    assert output.read_text() == '<html>my thesis</html>'
 
 
 def test_objects_that_overlap_are_drawn_with_all_outlines_and_numbers():

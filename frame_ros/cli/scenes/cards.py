@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from frame_ros.scenes.cards.camera import PlacedCamera
     from frame_ros.scenes.description.scene import Scene
 
+KIND = 'frame_ros scenes cards'  # of the page
 ENDINGS = ('.html', '.htm')
 
 
@@ -58,9 +59,11 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     constraint, which its card says too.
 
     Raises:
-        SetupError: a file cannot be read or written, or arguments do not fit.
+        SetupError: a file cannot be read or written, arguments do not fit, or a file that is no
+            page of cards has the name of the page.
         ValueRangeError: a camera of a photo is not in a scene, or a mat would be too large.
     """
+    from frame_ros.reports.html.own_pages import refuse_other_page
     from frame_ros.reports.set_up_cards.page import build_cards, build_mat
     from frame_ros.scenes.cards.mat import mats_of
 
@@ -79,6 +82,7 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     )
     inputs = [*args.files, *photos.values(), *infos.values()]
     refuse_inputs(output, [Path(file).expanduser() for file in inputs], '--output')
+    refuse_other_page(output, KIND)
     chosen = chosen_scenes(scenes, args.only)
     mats = mats_of(chosen, from_arguments(MatOptions, args))
     if args.mat:

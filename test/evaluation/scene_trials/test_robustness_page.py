@@ -121,6 +121,11 @@ def test_wrong_folders_and_outputs_are_refused(folder, tmp_path, capsys):
     assert main(['scenes', 'report', str(folder), '--output', str(tmp_path / 's.html')]) != 0
     assert 'is no report' in capsys.readouterr().err and 'scenes' in other.read_text()
     assert not (tmp_path / 's.html').exists()
+    thesis = tmp_path / 't.html'
+    thesis.write_text('<html><head><meta name="generator" content="frame_ros 1"></head></html>')
+    assert main(['scenes', 'report', str(folder), '--output', str(thesis)]) != 0
+    assert 'no page of frame_ros scenes report' in capsys.readouterr().err
+    assert 'generator' in thesis.read_text() and not thesis.with_suffix('.json').exists()
     assert main(['scenes', 'report', str(folder), '--metrics', 'speed']) != 0
     assert 'no metric has the id' in capsys.readouterr().err
     assert main(['scenes', 'report', str(folder), '--json', '--success-rule', 'world']) != 0
