@@ -102,7 +102,7 @@ def _refuse_other_json(file: Path) -> None:
 
 def as_text(study: RobustnessStudy) -> str:
     """Returns the study in some lines and tables for a terminal."""
-    from frame_ros.reports.robustness_page import headline, verdict
+    from frame_ros.reports.robustness_page import headline, verdict, warnings_of
 
     parts = ['\n'.join([headline(study), *verdict(study)])]
     regions = [
@@ -122,5 +122,6 @@ def as_text(study: RobustnessStudy) -> str:
                 (each.mutation, each.policy, each.task, f'{each.passed}', f'{each.kept:.1f}', ratio)
             )
         parts.append(format_table(rows))
+    parts += [f'warning: {each}' for each in warnings_of(study)]
     parts += [f'note: {each}' for each in study.data.remarks]
     return '\n\n'.join(parts)

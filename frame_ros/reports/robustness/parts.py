@@ -67,6 +67,15 @@ def interval_text(value: float, ends: tuple[float, float]) -> str:
     return f'{100 * value:.0f} % [{100 * low:.0f}, {100 * high:.0f}]'
 
 
+def chosen_text(group: GroupStudy) -> str:
+    """Returns the reason for which no factor is named where scenes were chosen by outcomes."""
+    return (
+        f'No factor is named: {group.chosen} of {counted(len(group.table.scenes), "scene")} come '
+        'from a search or breaking, which choose scenes by the outcomes of others, so that an '
+        'effect may be that of the choice.'
+    )
+
+
 def p_cell(p: float, level: float = 0.05) -> Cell:
     """Returns a p-value; strong below the level."""
     if not math.isfinite(p):
@@ -124,6 +133,8 @@ def _success(group: GroupStudy) -> Part:
         if significant
         else 'No factor has a significant effect on success.'
     ]
+    if group.chosen:
+        texts = [chosen_text(group)]
     if all(each.scenes < LEAST_SCENES for each in own):
         texts = [f'A test needs {LEAST_SCENES} scenes.']
     figure = effects_figure(own, 'Success rate by factor, the smallest p first.')
@@ -140,6 +151,8 @@ def _metrics(group: GroupStudy) -> Part:
     texts = [
         'Metrics: ' + '; '.join(f'{f}: {", ".join(names)}' for f, names in families.items()) + '.'
     ]
+    if group.chosen:
+        texts.insert(0, chosen_text(group))
     significant = [each for each in _by_p(others) if each.is_significant]
     content: list[Table | Figure] = [overview_figure(group.effects)]
     if all(each.scenes < LEAST_SCENES for each in group.effects):

@@ -78,17 +78,22 @@ def test_a_single_scene_and_its_smallest_breaking_perturbation_have_a_page(tmp_p
     changed = [trial(each, rate, rng) for each, rate in zip(bright, (1.0, 0.0))]
     write_campaign(folder, [scene, *bright], [one, *changed])
     (folder / 'campaign.json').write_text(
-        json.dumps({'format': FORMAT, 'search': {'mode': 'guided'}})
+        json.dumps({'format': FORMAT, 'search': {'mode': 'guided'}, 'breaking': {}})
     )
     output = tmp_path / 'one.html'
     assert main(['scenes', 'report', str(folder), '--output', str(output)]) == 0
     page = output.read_text()
     assert 'are needed' in page and 'The scenes differ in no factor' in page
     assert 'A search chose these scenes' in page and 'No scene was run more than once' in page
-    (found,) = json.loads(output.with_suffix('.json').read_text())['breaking']
+    content = json.loads(output.with_suffix('.json').read_text())
+    assert content['searched'] == content['broken'] == [str(folder)]
+    assert content['groups'][0]['chosen'] == 1
+    (found,) = content['breaking']
     assert (found['operator'], found['broken'], found['smallest']) == ('light_intensity', 1, 0.5)
     assert 'to 9' in found['example'] and 'Smallest breaking perturbations' in page
-    assert capsys.readouterr().out.startswith('made succeeds in 100 % [21, 100] of 1 scene of')
+    said = capsys.readouterr().out
+    assert said.startswith('made succeeds in 100 % [21, 100] of 1 scene of')
+    assert f'warning: {folder}: A search chose' in said
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from campaign_folders import drawn_scenes, trial, write_campaign
 
+from frame_ros.cli.scenes.report import as_text
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.evaluation.scene_trials.folder import FORMAT
 from frame_ros.evaluation.scene_trials.robustness.campaign_data import read_campaigns
@@ -17,7 +18,13 @@ from frame_ros.evaluation.scene_trials.robustness.confounders import confounder_
 from frame_ros.evaluation.scene_trials.robustness.scene_factors import mean_similarity, similarity
 from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS
 from frame_ros.evaluation.scene_trials.robustness.study import RobustnessOptions, robustness_study
-from frame_ros.reports.robustness_page import headline, robustness_data, robustness_page, verdict
+from frame_ros.reports.robustness_page import (
+    headline,
+    robustness_data,
+    robustness_page,
+    verdict,
+    warnings_of,
+)
 
 
 def chance(scene):
@@ -200,6 +207,29 @@ def test_planted_effects_on_success_are_found_and_no_others(study):
     assert not any(e.outcome == 'op' and e.is_significant for e in group.effects)
     for effect in group.effects:
         assert sum(each.scenes for each in effect.bins) == effect.scenes
+
+
+def test_no_factor_is_named_where_scenes_were_chosen_by_outcomes(study):
+    """Of a folder that a search wrote, next to one of breaking and one that neither wrote."""
+    named = 'Factors with an effect on success'
+    assert any(named in each for each in verdict(study)) and not warnings_of(study)
+    data = replace(study.data, folders=('s', 'b', 'r'), searched=('s',), broken=('b',))
+    found = replace(study, data=data, groups=[replace(study.groups[0], chosen=7)])
+    said = verdict(found)
+    assert not any(named in each for each in said)
+    (why,) = (each for each in said if 'No factor is named' in each)
+    assert '7 of 240 scenes come from a search' in why
+    page = robustness_page(found)
+    searched, broken, unlike = warnings_of(found)
+    assert tuple(page.warnings[:3]) == (searched, broken, unlike)
+    assert searched.startswith('s: A search chose') and broken.startswith('b: ')
+    assert 'scenes of r were not chosen' in unlike
+    for anchor in ('success', 'metrics'):
+        (part,) = (each for each in page.parts if each.anchor == anchor)
+        assert why in part.paragraphs
+        assert not any('depends on' in each for each in part.paragraphs)
+    printed = as_text(found)
+    assert all(f'warning: {each}' in printed for each in (searched, broken, unlike))
 
 
 def test_regions_name_the_planted_conditions(study):
