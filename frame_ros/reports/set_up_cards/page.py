@@ -33,7 +33,7 @@ from frame_ros.scenes.cards.facts import (
     other_texts,
     seed_text,
 )
-from frame_ros.scenes.cards.ghosts import draw_ghosts, ghosts_of
+from frame_ros.scenes.cards.ghosts import draw_ghosts, enlarged, ghosts_of
 from frame_ros.scenes.cards.mat import Mat
 from frame_ros.scenes.description.scene import BASE, Scene
 from frame_ros.scenes.generation.clutter import home_capsules
@@ -44,6 +44,8 @@ _DRAWING = (190.0, 125.0)  # mm, the most that a mat takes up on a card
 _TILE = (0.190, 0.250)  # m, the most of a mat that one sheet holds
 _PLAN = (190.0, 150.0)  # mm
 _JPEG_QUALITY = 90
+_PHOTO_WIDTH = 960  # pixels, the least of a photo on a card
+_NUMBERS, _LEAST_NUMBERS = 0.02, 12.0  # height of numbers: share of the width, pixels
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ def _card(scene: Scene, place: int, mat: Mat, photos: Sequence[Photo], problem: 
         lights=[*light_texts(scene), *other_texts(scene)], others=camera_texts(scene),
         checks=list(check_texts(scene, mat)),
         outside=[each.name for each in facts if not each.cell],
-        overlays=[(photo.name, overlay(scene, photo)) for photo in photos],
+        overlays=[(photo.name, overlay(scene, photo, facts)) for photo in photos],
         problem=problem,
     )  # fmt: skip
 
@@ -167,8 +169,9 @@ def _capsules(scene: Scene) -> NDArray[np.float64]:
         return np.empty((0, 7))
 
 
-def overlay(scene: Scene, photo: Photo) -> str:
-    """Returns a photo with the objects of a scene drawn in, as the data URL of a JPEG.
+def overlay(scene: Scene, photo: Photo, facts: Sequence[ObjectFacts]) -> str:
+    """Returns a photo with the objects of a scene drawn in, as the data URL of a JPEG; a small one
+    is enlarged, so that the numbers, those of the card, can be read.
 
     Raises:
         ValueRangeError: the scene has no such camera, or not of the photo's size.
@@ -180,7 +183,12 @@ def overlay(scene: Scene, photo: Photo) -> str:
             f'the photo of {photo.name} has {width}x{height} pixels, the camera '
             f'{camera.lens.width}x{camera.lens.height}; both must be the same'
         )
-    drawn = draw_ghosts(photo.picture, ghosts_of(scene, camera), text=(scene.instruction or '',))
+    picture, ghosts = enlarged(photo.picture, ghosts_of(scene, camera), _PHOTO_WIDTH)
+    drawn = draw_ghosts(
+        picture, ghosts, text=(scene.instruction or '',),
+        labels={each.name: str(each.number) for each in facts},
+        letters=max(_LEAST_NUMBERS, _NUMBERS * picture.shape[1]),
+    )  # fmt: skip
     _, content = cv2.imencode('.jpg', drawn[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
     return f'data:image/jpeg;base64,{base64.b64encode(content.tobytes()).decode()}'
 
