@@ -176,7 +176,8 @@ def _read(option: Option, flag: str, text: str) -> Any:
     try:
         if option.is_list:
             item = replace(option, kind=option.item)
-            value: Any = [parse(item, part.strip()) for part in text.split(',') if part.strip()]
+            parts = [part.strip() for part in _without_brackets(option, text).split(',')]
+            value: Any = [parse(item, part) for part in parts if part]
         else:
             value = parse(option, text)
         is_empty = not text.strip(' ,') and (option.is_list or option.kind is str)
@@ -186,6 +187,13 @@ def _read(option: Option, flag: str, text: str) -> Any:
     if is_empty:
         raise SetupError(f'{flag} is empty')
     return found
+
+
+def _without_brackets(option: Option, text: str) -> str:
+    """A list of numbers may be written as YAML does: [1, 2] as 1,2."""
+    bare = text.strip()
+    is_bracketed = option.item in (int, float) and bare[:1] == '[' and bare[-1:] == ']'
+    return bare[1:-1] if is_bracketed else text
 
 
 def _read_pair(option: Option, flag: str, text: str) -> tuple[str, Any]:

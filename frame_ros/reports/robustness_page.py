@@ -12,10 +12,11 @@ from frame_ros.evaluation.scene_trials.robustness.study import GroupStudy, Robus
 from frame_ros.reports.html.study_page import Cell, Part, StudyPage, Table
 from frame_ros.reports.model.numbers import counted, json_safe, readable
 from frame_ros.reports.robustness.mutation_parts import mutation_parts, step_rows
-from frame_ros.reports.robustness.parts import group_parts, interval_text
+from frame_ros.reports.robustness.parts import chosen_text, group_parts, interval_text
 from frame_ros.scenes.tasks.rules import RULES
 
 FORMAT = 'frame_ros robustness report 1'  # of the JSON
+KIND = 'frame_ros scenes report'  # of the page
 OF_WORLD = 'of the simulated world itself'
 SEARCHED = (
     'A search chose these scenes by the outcomes of others: rates, shares and regions are of what '
@@ -23,11 +24,31 @@ SEARCHED = (
 )
 
 
+BROKEN = (
+    'These scenes are those from which changes that break the policy were looked for, and steps on '
+    'the way, each chosen by the outcomes of those before it'
+)
+
+
+def warnings_of(study: RobustnessStudy) -> list[str]:
+    """Returns what makes the rates of a study doubtful: scenes that were chosen by outcomes."""
+    data = study.data
+    found = [f'{each}: {SEARCHED}.' for each in data.searched]
+    found += [f'{each}: {BROKEN}.' for each in data.broken if each not in data.searched]
+    rest = [each for each in data.folders if each not in (*data.searched, *data.broken)]
+    if found and rest:
+        found.append(
+            f'The folders are unlike: scenes of {", ".join(rest)} were not chosen by outcomes, '
+            'those of the others were. Rates over all are of no population, and factors by which '
+            'the folders differ seem to have an effect; a report of each alone has neither.'
+        )
+    return found
+
+
 def robustness_page(study: RobustnessStudy, title: str = '') -> StudyPage:
     """Returns the page of a study."""
     data = study.data
-    warnings = [f'{each}: {SEARCHED}.' for each in data.searched]
-    warnings += [f'{each}.' for each in data.remarks]
+    warnings = [*warnings_of(study), *(f'{each}.' for each in data.remarks)]
     parts = [_results(study), *_invalid(study)]
     for place, group in enumerate(study.groups):
         parts += group_parts(group, place, len(study.groups) == 1)
@@ -35,7 +56,7 @@ def robustness_page(study: RobustnessStudy, title: str = '') -> StudyPage:
     rule = study.options.success_rule
     return StudyPage(
         title=title or 'Robustness over scenes',
-        kicker='frame_ros scenes report',
+        kicker=KIND,
         headline=headline(study),
         verdict=verdict(study),
         warnings=warnings,
@@ -76,15 +97,18 @@ def verdict(study: RobustnessStudy) -> list[str]:
                 f'{head}Success is {low:.1f} % with the {counted(group.invalid, "trial")} that did '
                 f'not count as failures, and {high:.1f} % with them as successes.'
             )
+        chosen = ', of the scenes that were chosen' if group.chosen else ''
         if group.regions.found:
             worst = group.regions.found[0]
             found.append(
                 f'{head}It fails most where {worst.name}: {100 * worst.rate:.0f} % of '
                 f'{worst.scenes} scenes, {worst.lift:.2f} times as often as everywhere '
-                f'[{worst.lower:.2f}, {worst.upper:.2f}].'
+                f'[{worst.lower:.2f}, {worst.upper:.2f}]{chosen}.'
             )
         factors = [e.factor for e in group.effects if e.outcome == SUCCESS and e.is_significant]
-        if factors:
+        if group.chosen:
+            found.append(f'{head}{chosen_text(group)}')
+        elif factors:
             found.append(f'{head}Factors with an effect on success: {", ".join(factors)}.')
     if study.data.invalid:
         reasons = '; '.join(f'{reason} ({n})' for reason, n in study.data.reasons.items())
@@ -171,6 +195,7 @@ def robustness_data(study: RobustnessStudy) -> dict[str, Any]:
             'invalid': data.reasons,
             'remarks': data.remarks,
             'searched': data.searched,
+            'broken': data.broken,
             'rule': study.options.success_rule,
             'groups': [_group_data(each) for each in study.groups],
             'breaking': [asdict(each) for each in study.breaking],
@@ -204,6 +229,7 @@ def _group_data(group: GroupStudy) -> dict[str, Any]:
         'interval': group.interval,
         'bounds': group.bounds,
         'invalid': group.invalid,
+        'chosen': group.chosen,
         'steps': None if group.steps is None else _steps_data(group.steps),
         'effects': [asdict(each) for each in group.effects],
         'confounders': asdict(group.confounders),

@@ -214,8 +214,58 @@ def test_the_command_writes_cards_with_ghosts_in_a_photo(written, tmp_path, caps
     assert output.read_text().count('data:image/jpeg;base64,') == 1
     pose = 'front=base_link 0.2 0 0.7 3.141593 0 0'
     assert main([*arguments, *seen, '--extrinsics', pose]) == 0
-    assert main([*arguments, '--mat']) == 0
-    assert 'sheet 1-1' in output.read_text()
+    in_mm = pose.replace('0.2 0 0.7', '620 -400 420')
+    assert main([*arguments, *seen, '--extrinsics', in_mm]) != 0
+    assert '849 m from base_link' in capsys.readouterr().err
+    for area in ('[0.1, -0.3, 0.5, 0.3]', '0.1,-0.3,0.5,0.3'):
+        assert main([*arguments, '--mat', '--area', area]) == 0
+        page = output.read_text()
+        assert 'sheet 1-1' in page and '12 x 8 cells' in page
+
+
+def test_a_scene_that_nobody_can_set_up_is_named_on_the_console_and_on_its_card(tmp_path, capsys):
+    over = attrs.evolve(SCENE.target, position=SCENE.receptacle.position)
+    away = attrs.evolve(SCENE.target, position=(200.0, 0.0))
+    high = attrs.evolve(SCENE.target, height=SCENE.target.height + 0.2)
+    file, output = tmp_path / 'scenes.yaml', tmp_path / 'cards.html'
+    bad = {'over': over, 'away': away, 'high': high}
+    write_scenes(file, [
+        SCENE, *(attrs.evolve(SCENE, name=name, objects=(each, SCENE.receptacle))
+                 for name, each in bad.items()),
+    ])  # fmt: skip
+    arguments = ['scenes', 'cards', str(file), '--output', str(output)]
+    assert main(arguments) == 1
+    said, page = capsys.readouterr().out, output.read_text()
+    assert said.endswith(f'4 cards: {output}\n') and SCENE.name not in said
+    for text in (
+        'over: breaks distance: target and receptacle are',
+        'over the edge of the table',
+        'high: target floats 200 mm above the table',
+    ):
+        assert text in said and text.partition(': ')[2] in page
+    assert page.count('cannot be used as it is') == 3
+    assert main([*arguments, '--only', SCENE.name]) == 0  # over its own page
+    assert 'cannot be used' not in output.read_text()
+    output.write_text('<html>my thesis</html>')
+    assert main(arguments) == 2 and main([*arguments, '--mat']) == 2
+    assert 'no page of frame_ros scenes cards' in capsys.readouterr().err
+    assert output.read_text() == '<html>my thesis</html>'
+
+
+def test_objects_that_overlap_are_drawn_with_all_outlines_and_numbers():
+    small = attrs.evolve(SCENE.target, position=SCENE.receptacle.position)
+    twin = attrs.evolve(small, name='twin', role='confounder')
+    scene = attrs.evolve(SCENE, objects=(small, twin, SCENE.receptacle))
+    facts = object_facts(scene, MAT)
+    drawing = str(mat_drawing(scene, MAT, facts, np.empty((0, 7)), 190.0, 125.0))
+    shapes = re.findall(r'<polygon class="(target|confounder|receptacle)" fill="([^"]*)"', drawing)
+    assert shapes[0][0] == 'receptacle'  # below the two that are smaller
+    assert [fill == 'none' for _, fill in shapes] == [False] * 3 + [True] * 3
+    tags = re.findall(r'<circle class="tag" cx="(.+?)" cy="(.+?)" r="(.+?)"', drawing)
+    places = np.array([each[:2] for each in tags], float)
+    gaps = np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(3, 1)]
+    assert gaps.min() > 2 * float(tags[0][2])
+    assert drawing.rindex('<polygon') < drawing.index('class="tag"')
 
 
 @pytest.mark.parametrize(
@@ -229,6 +279,7 @@ def test_the_command_writes_cards_with_ghosts_in_a_photo(written, tmp_path, caps
         (('--output', 'c.html', '--photo', 'front={file}'), 'no picture'),
         (('--output', 'c.html', '--camera-info', 'front={file}'), 'no --photo'),
         (('--output', 'c.html', '--area', '[0, 0, 0, 1]'), 'area'),
+        (('--output', 'c.html', '--area', '[0, 0, 1'), 'area'),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, said, written, tmp_path, monkeypatch, capsys):

@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ghosts of objects in camera pictures, against pictures that MuJoCo and OpenCV draw."""
 
+import base64
+
 import attrs
 import cv2
 import numpy as np
 import pytest
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.reports.set_up_cards.page import Photo, overlay
 from frame_ros.scenes.cards.accuracy import outline_error
 from frame_ros.scenes.cards.camera import Lens, PlacedCamera, lens_of, placed_camera
-from frame_ros.scenes.cards.ghosts import draw_ghosts, ghosts_of, plain_text
+from frame_ros.scenes.cards.facts import object_facts
+from frame_ros.scenes.cards.ghosts import Ghost, draw_ghosts, enlarged, ghosts_of, plain_text
+from frame_ros.scenes.cards.mat import mats_of
 from frame_ros.scenes.cards.outlines import footprint
 from frame_ros.scenes.generation.generator import generate
 from frame_ros.scenes.generation.setting import nominal_scene, setting
@@ -149,6 +154,46 @@ def test_a_drawn_picture_is_blended_only_where_ghosts_are():
     assert (drawn[45 : y - 8] == 100).all() and (drawn[:, : x - 40][45:] == 100).all()
     assert (picture == 100).all()
     assert plain_text('caf\u00e9 \u4e2d') == 'cafe ?'
+
+
+def letters_of(picture):
+    """Heights of the bright parts of a picture, pixels, those of specks left out."""
+    bright = (picture.min(axis=2) > 150).astype(np.uint8)
+    rows = cv2.connectedComponentsWithStats(bright)[2][1:]
+    return sorted(int(row[cv2.CC_STAT_HEIGHT]) for row in rows if row[cv2.CC_STAT_AREA] > 4)
+
+
+def test_labels_at_one_place_are_written_apart_and_can_be_read():
+    anchor, nothing = np.array((315.0, 100.0)), np.empty((0, 2))
+    ghosts = [Ghost(name, (0, 0, 0), nothing, (), (), anchor) for name in 'ab']
+    labels = {'a': '1', 'b': '2'}
+    grey = np.full((240, 320, 3), 90, np.uint8)
+    high = letters_of(draw_ghosts(grey, ghosts, labels=labels, letters=14.0))
+    assert len(high) == 2 and 12 <= high[0] <= high[1] <= 18
+    low = letters_of(draw_ghosts(grey, ghosts, labels=labels))  # of a live image
+    assert len(low) == 2 and low[0] >= 7
+
+
+def test_a_small_photo_on_a_card_is_enlarged_with_its_ghosts_and_has_the_card_s_numbers():
+    scene = nominal_scene(setting(scene_robot('so101'), 'put_in'))
+    front = placed_camera(scene.cameras[0])
+    black = np.zeros((240, 320, 3), np.uint8)
+    ghosts = ghosts_of(scene, front)
+    larger, moved = enlarged(black, ghosts, 960)
+    assert larger.shape == (720, 960, 3)
+    masks = []
+    for picture, own, size in ((black, ghosts, (960, 720)), (larger, moved, (960, 720))):
+        drawn = draw_ghosts(picture, own, 1.0, labels=dict.fromkeys(('target', 'receptacle'), ''))
+        masks.append(cv2.resize(drawn, size, interpolation=cv2.INTER_NEAREST).max(axis=2) > 60)
+    assert (masks[0] & masks[1]).sum() / (masks[0] | masks[1]).sum() > 0.85
+    assert enlarged(larger, moved, 960)[0] is larger
+    facts = object_facts(scene, mats_of([scene])['so101'])
+    with_numbers, without = (
+        cv2.imdecode(np.frombuffer(base64.b64decode(url.partition(',')[2]), np.uint8), 1)
+        for url in (overlay(scene, Photo('front', black, None), own) for own in (facts, ()))
+    )
+    assert with_numbers.shape == (720, 960, 3)
+    assert np.abs(with_numbers.astype(int) - without).max() > 100
 
 
 @pytest.mark.parametrize(

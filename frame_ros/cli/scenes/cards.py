@@ -5,21 +5,26 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import given
+from frame_ros.cli.scenes.verdicts import NOT_CHECKED, SceneChecks
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.output_files import check_file, refuse_inputs, write_whole
+from frame_ros.reports.model.numbers import counted
 from frame_ros.scenes.cards.mat import MatOptions
+from frame_ros.scenes.generation.limits import SceneLimits
 
 if TYPE_CHECKING:
     from frame_ros.reports.set_up_cards.page import Photo
     from frame_ros.scenes.cards.camera import PlacedCamera
     from frame_ros.scenes.description.scene import Scene
 
+KIND = 'frame_ros scenes cards'  # of the page
 ENDINGS = ('.html', '.htm')
 
 
@@ -50,12 +55,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
-    """Writes the page of cards, or the sheets of a mat.
+    """Writes the page of cards, or the sheets of a mat; returns 1 if a scene of a card breaks a
+    constraint, which its card says too.
 
     Raises:
-        SetupError: a file cannot be read or written, or arguments do not fit.
+        SetupError: a file cannot be read or written, arguments do not fit, or a file that is no
+            page of cards has the name of the page.
         ValueRangeError: a camera of a photo is not in a scene, or a mat would be too large.
     """
+    from frame_ros.reports.html.own_pages import refuse_other_page
     from frame_ros.reports.set_up_cards.page import build_cards, build_mat
     from frame_ros.scenes.cards.mat import mats_of
 
@@ -74,19 +82,44 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     )
     inputs = [*args.files, *photos.values(), *infos.values()]
     refuse_inputs(output, [Path(file).expanduser() for file in inputs], '--output')
+    refuse_other_page(output, KIND)
     chosen = chosen_scenes(scenes, args.only)
     mats = mats_of(chosen, from_arguments(MatOptions, args))
     if args.mat:
         if len(mats) != 1:
             raise SetupError(f'--mat is of one robot; the scenes have {", ".join(mats)}')
         ((robot, mat),) = mats.items()
-        text, said = build_mat(robot, mat), f'the mat of {robot}'
+        text, said, problems = build_mat(robot, mat), f'the mat of {robot}', {}
     else:
         seen = _photos(photos, infos, poses, chosen, args.is_rectified)
-        text, said = build_cards(chosen, mats, seen), f'{len(chosen)} cards'
+        problems = problems_of(chosen, from_arguments(SceneLimits, args))
+        text = build_cards(chosen, mats, seen, problems=problems)
+        said = f'{len(chosen)} cards'
     write_whole(output, text, 'the cards')
     print(f'{said}: {output}')
-    return 0
+    return 1 if problems else 0
+
+
+def problems_of(scenes: Sequence[Scene], limits: SceneLimits) -> dict[int, str]:
+    """Prints what scenes break, as `check` does, and what stands on nothing.
+
+    Returns:
+        Place of the scene -> what is wrong with it, for its card.
+    """
+    from frame_ros.scenes.cards.outlines import standing_problems
+
+    checks, problems, unchecked = SceneChecks(limits), dict[int, str](), Counter[str]()
+    for place, each in enumerate(scenes):
+        verdict, text = checks.verdict(each)
+        if verdict == NOT_CHECKED:
+            unchecked[text] += 1
+        found = [*([text] if text and verdict != NOT_CHECKED else []), *standing_problems(each)]
+        if found:
+            problems[place] = '; '.join(found)
+            print(f'{each.name}: {problems[place]}')
+    for text, count in unchecked.items():
+        print(f'{counted(count, "scene")} {text}')
+    return problems
 
 
 def chosen_scenes(scenes: Sequence[Scene], only: Sequence[str]) -> Sequence[Scene]:

@@ -15,6 +15,7 @@ from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.scenes import allowed, breaking, cards, runs, search, worlds
 from frame_ros.cli.scenes.report import add_report_arguments, report_campaigns
+from frame_ros.cli.scenes.verdicts import GOOD, NOT_CHECKED, WRONG, SceneChecks
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
@@ -30,7 +31,6 @@ from frame_ros.scenes.world_names import OURS
 if TYPE_CHECKING:
     from frame_ros.scenes.description.scene import Scene
     from frame_ros.scenes.generation.generator import Generated
-    from frame_ros.scenes.generation.setting import Setting
 
 ACTIONS = {
     'generate': 'draw scenes',
@@ -171,7 +171,7 @@ def option_names() -> dict[str, frozenset[str]]:
         'show': frozenset(),
         'convert': frozenset({'task', 'models', *output}),
         'operators': frozenset({'world'}),
-        'cards': names(MatOptions) | output | photos,
+        'cards': names(MatOptions) | names(SceneLimits, without=('attempts',)) | output | photos,
         'run': allowed.run_names(),
         # It checks the scenes itself, by its own limits.
         'search': names(SearchOptions, SceneLimits) | allowed.run_names() - {'is_checked'},
@@ -265,11 +265,8 @@ def _convert(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    from frame_ros.scenes.generation.setting import setting
-
-    limits = from_arguments(SceneLimits, args)
     world = from_arguments(SceneRunOptions, args).world
-    settings: dict[tuple[str, str], Setting | str] = {}
+    checks = SceneChecks(from_arguments(SceneLimits, args), world)
     counts = Counter[str]()
     for file in args.files:
         try:
@@ -280,41 +277,16 @@ def _check(args: argparse.Namespace) -> int:
             continue
         unchecked = Counter[str]()
         for each in scenes:
-            key = each.robot, each.task.kind
-            if key not in settings:
-                try:
-                    settings[key] = setting(
-                        worlds.robot_of(world, each.robot), each.task.kind, limits
-                    )
-                except FrameRosError as error:
-                    settings[key] = f'not checked: {error}'
-            verdict, text = _verdict(each, settings[key], world)
+            verdict, text = checks.verdict(each)
             counts[verdict] += 1
-            if verdict == 'not checked':
+            if verdict == NOT_CHECKED:
                 unchecked[text] += 1
             elif text:
                 print(f'{file}: {each.name}: {text}')
         for text, count in unchecked.items():
             print(f'{file}: {count} scenes {text}')
-    print(', '.join(f'{counts[name]} {name}' for name in ('good', 'wrong', 'not checked')))
-    return 1 if counts['wrong'] or counts['cannot be read'] else 0
-
-
-def _verdict(scene: Scene, place: Setting | str, world: str) -> tuple[str, str]:
-    """Good, wrong or not checked, and why. place: of the scene, or why it has none."""
-    from frame_ros.scenes.generation.constraints import check_scene
-
-    if problem := worlds.of_another(scene, world):
-        return 'not checked', f'not checked: {problem}'
-    if isinstance(place, str):
-        return 'not checked', place
-    broken = check_scene(scene, place)
-    if broken is not None and broken.constraint == 'known':
-        return 'not checked', f'not checked: {broken.problem}'
-    if broken is not None:
-        return 'wrong', f'breaks {broken.constraint}: {broken.problem}'
-    problem = worlds.problem_in(world, scene)
-    return ('wrong', problem) if problem else ('good', '')
+    print(', '.join(f'{counts[name]} {name}' for name in (GOOD, WRONG, NOT_CHECKED)))
+    return 1 if counts[WRONG] or counts['cannot be read'] else 0
 
 
 def _show(args: argparse.Namespace) -> int:

@@ -50,14 +50,15 @@ def report_campaigns(args: argparse.Namespace) -> int:
 
     Raises:
         SetupError: a folder cannot be read, no trial counts, the page cannot be written, or a
-            file that is no report has the name of its JSON.
+            file that is no report has the name of the page or of its JSON.
         ValueRangeError: a metric is not known.
     """
     from frame_ros.core.output_files import check_file, refuse_inputs, write_whole
     from frame_ros.evaluation.scene_trials.robustness.campaign_data import read_campaigns
     from frame_ros.evaluation.scene_trials.robustness.study import robustness_study
+    from frame_ros.reports.html.own_pages import refuse_other_page
     from frame_ros.reports.html.study_page import write_study_page
-    from frame_ros.reports.robustness_page import robustness_data, robustness_page
+    from frame_ros.reports.robustness_page import KIND, robustness_data, robustness_page
 
     prints = bool(getattr(args, 'json', False))
     output = None if prints and args.output is None else Path(args.output or DEFAULT_OUTPUT)
@@ -68,6 +69,7 @@ def report_campaigns(args: argparse.Namespace) -> int:
         names = ('campaign.json', 'scenes.json', 'results.jsonl')
         inputs = [Path(folder).expanduser() / name for folder in args.files for name in names]
         refuse_inputs(output.with_suffix('.json'), inputs, '--output')
+        refuse_other_page(output, KIND)
         _refuse_other_json(output.with_suffix('.json'))
     study = robustness_study(read_campaigns(args.files), from_arguments(RobustnessOptions, args))
     text = json.dumps(robustness_data(study), indent=1, allow_nan=False) + '\n'
@@ -100,7 +102,7 @@ def _refuse_other_json(file: Path) -> None:
 
 def as_text(study: RobustnessStudy) -> str:
     """Returns the study in some lines and tables for a terminal."""
-    from frame_ros.reports.robustness_page import headline, verdict
+    from frame_ros.reports.robustness_page import headline, verdict, warnings_of
 
     parts = ['\n'.join([headline(study), *verdict(study)])]
     regions = [
@@ -120,5 +122,6 @@ def as_text(study: RobustnessStudy) -> str:
                 (each.mutation, each.policy, each.task, f'{each.passed}', f'{each.kept:.1f}', ratio)
             )
         parts.append(format_table(rows))
+    parts += [f'warning: {each}' for each in warnings_of(study)]
     parts += [f'note: {each}' for each in study.data.remarks]
     return '\n\n'.join(parts)

@@ -8,10 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from frame_ros.evaluation.scene_trials.robustness.confounders import ConfounderStudy, Count
-from frame_ros.evaluation.scene_trials.robustness.factors import FactorEffect
+from frame_ros.evaluation.scene_trials.robustness.factors import LEAST_IN_BIN, FactorEffect
 from frame_ros.evaluation.scene_trials.robustness.heat_map import HeatMap
 from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS
 from frame_ros.evaluation.scene_trials.robustness.sobol import SobolIndex, largest
@@ -64,7 +62,8 @@ def effects_figure(effects: Sequence[FactorEffect], about: str) -> Figure:
         data,
         layout,
         f'{about} Filled: significant after adjustment. Lines are 95 % intervals: of success '
-        f"Wilson's, of metrics by bootstrap; n is the number of scenes.{more}",
+        f"Wilson's, of metrics by bootstrap (none of a bin with fewer than {LEAST_IN_BIN} scenes, "
+        f'or whose values are all the same); n is the number of scenes.{more}',
         PANELS,
     )
 
@@ -248,7 +247,9 @@ def confounder_figure(study: ConfounderStudy) -> Figure:
 
 
 def shares_figure(indices: Sequence[SobolIndex], outcome: str) -> Figure:
-    """Returns bars of the first-order and, from a design, total indices of one outcome."""
+    """Returns bars of the first-order and, from a design, total indices of one outcome, of which
+    one or more are finite.
+    """
     shown = [each for each in largest(indices) if math.isfinite(each.first)][:16]
     names = [label_of(each.factor) for each in shown]
     kinds = [('first order', BLUE, [(each.first, each.first_interval) for each in shown])]
@@ -265,7 +266,8 @@ def shares_figure(indices: Sequence[SobolIndex], outcome: str) -> Figure:
         }
         for name, colour, rows in kinds
     ]  # fmt: skip
-    ends = [end for *_, rows in kinds for _, pair in rows for end in pair if np.isfinite(end)]
+    ends = [end for *_, rows in kinds for v, pair in rows for end in (v, *pair)]
+    ends = [end for end in ends if math.isfinite(end)]
     return Figure(
         data,
         {

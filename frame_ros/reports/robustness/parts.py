@@ -7,11 +7,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from frame_ros.evaluation.scene_trials.robustness.factors import LEAST_SCENES, FactorEffect
+from frame_ros.evaluation.scene_trials.robustness.factors import (
+    LEAST_IN_BIN,
+    LEAST_SCENES,
+    FactorEffect,
+)
 from frame_ros.evaluation.scene_trials.robustness.regions import Region
 from frame_ros.evaluation.scene_trials.robustness.scene_factors import SIMILARITY
 from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS, family_of
-from frame_ros.evaluation.scene_trials.robustness.sobol import SobolIndex
+from frame_ros.evaluation.scene_trials.robustness.sobol import LEAST_ROWS, SobolIndex
 from frame_ros.evaluation.scene_trials.robustness.study import GroupStudy
 from frame_ros.reports.html.study_page import BAD, QUIET, STRONG, Cell, Figure, Part, Table
 from frame_ros.reports.model.numbers import UNAVAILABLE, counted, readable
@@ -61,6 +65,15 @@ def interval_text(value: float, ends: tuple[float, float]) -> str:
     if not math.isfinite(low):
         return f'{100 * value:.0f} %'
     return f'{100 * value:.0f} % [{100 * low:.0f}, {100 * high:.0f}]'
+
+
+def chosen_text(group: GroupStudy) -> str:
+    """Returns the reason for which no factor is named where scenes were chosen by outcomes."""
+    return (
+        f'No factor is named: {group.chosen} of {counted(len(group.table.scenes), "scene")} come '
+        'from a search or breaking, which choose scenes by the outcomes of others, so that an '
+        'effect may be that of the choice.'
+    )
 
 
 def p_cell(p: float, level: float = 0.05) -> Cell:
@@ -120,6 +133,8 @@ def _success(group: GroupStudy) -> Part:
         if significant
         else 'No factor has a significant effect on success.'
     ]
+    if group.chosen:
+        texts = [chosen_text(group)]
     if all(each.scenes < LEAST_SCENES for each in own):
         texts = [f'A test needs {LEAST_SCENES} scenes.']
     figure = effects_figure(own, 'Success rate by factor, the smallest p first.')
@@ -136,6 +151,8 @@ def _metrics(group: GroupStudy) -> Part:
     texts = [
         'Metrics: ' + '; '.join(f'{f}: {", ".join(names)}' for f, names in families.items()) + '.'
     ]
+    if group.chosen:
+        texts.insert(0, chosen_text(group))
     significant = [each for each in _by_p(others) if each.is_significant]
     content: list[Table | Figure] = [overview_figure(group.effects)]
     if all(each.scenes < LEAST_SCENES for each in group.effects):
@@ -212,14 +229,28 @@ def _shares(group: GroupStudy) -> Part:
     shown = [name for name in known if name != SUCCESS and _has_share(known[name])]
     ranked = sorted(shown, key=lambda name: -max(_share(each) for each in known[name]))
     names = [*([SUCCESS] if SUCCESS in known else []), *ranked[:MOST_SHARES]]
+    if reason := _no_shares(group, known.get(SUCCESS, ())):
+        texts.append(f'Of success there are no shares: {reason}.')
     if rest := len(known) - len(names):
         texts.append(
             f'Of {counted(rest, "more metric")} no factor has a share whose interval is above 0.'
             if len(ranked) <= MOST_SHARES
             else f'{counted(rest, "more metric")} {"is" if rest == 1 else "are"} in the JSON.'
         )
-    content = [shares_figure(known[name], name) for name in names]
+    drawn = [name for name in names if any(math.isfinite(each.first) for each in known[name])]
+    content = [shares_figure(known[name], name) for name in drawn]
     return Part("Shares of the variance (Sobol' indices)", texts, content, 'sobol')
+
+
+def _no_shares(group: GroupStudy, indices: Sequence[SobolIndex]) -> str:
+    """The reason for which no index of success is known; '': one is, or there is no estimate."""
+    if not indices or any(math.isfinite(each.first) for each in indices):
+        return ''
+    rows = max(each.rows for each in indices)
+    if rows < LEAST_ROWS:
+        return f'too few rows, {rows} of the design have all their results, {LEAST_ROWS} are needed'
+    same = 'the samples A and B' if group.sobol.of_design else 'the scenes'
+    return f'nothing varies, success is the same in all of {same}'
 
 
 def _share(index: SobolIndex) -> float:
@@ -239,9 +270,12 @@ def _noise(group: GroupStudy) -> Part:
     ends = (floor.lower, floor.upper)
     texts = [
         f'Two runs of the same scene with other policy seeds end differently with a probability of '
-        f'{interval_text(floor.flip_rate, ends)} ({counted(floor.scenes, "scene")} with repeats). '
+        f'{interval_text(floor.flip_rate, ends)} ({counted(floor.scenes, "scene")} with repeats; '
+        "Wilson's interval, in which a scene is one trial however often it was run). "
         'A factor exceeds the floor if its effect is significant and its highest and lowest bin '
-        'are further apart than the standard deviation between runs of one scene.'
+        'are further apart than the standard deviation between runs of one scene. Shares of the '
+        f'variance have a 95 % bootstrap interval over scenes, if there are {LEAST_IN_BIN} or more '
+        'and resamples differ.',
     ]
     rows: list[list[str | Cell]] = [
         [

@@ -23,6 +23,7 @@ _LABELS = 8.0  # mm of paper at the left and right, for numbers along the edges
 _BELOW, _ABOVE = 6.0, 2.0  # mm of paper
 _BASE = 0.05  # m about the base's origin that are drawn too
 _CUT = 6.0  # mm, length of a cut mark
+_TAG = 2.3  # mm, radius of an object's number
 _CHECK = 100.0  # mm, length of the bar by which a print's scale is checked
 
 
@@ -77,7 +78,7 @@ def mat_drawing(
     wide, tall = spans[0] / scale + 2 * _LABELS, spans[1] / scale + _ABOVE + _BELOW
     parts = [
         *_robot(sheet, capsules, low, high), *_grid(sheet, mat), *_axes(sheet, mat),
-        *(part for each in facts for part in _object(sheet, scene, each)),
+        *_objects(sheet, scene, facts),
         *_scale_bar(sheet, scale, wide, tall),
     ]  # fmt: skip
     return _svg(wide, tall, parts)
@@ -172,14 +173,35 @@ def _axes(sheet: Sheet, mat: Mat) -> Iterator[str]:
     yield _text((origin[0] + 1.6, origin[1] + 2.0), '0', 'number start', 2.4)
 
 
-def _object(sheet: Sheet, scene: Scene, facts: ObjectFacts) -> Iterator[str]:
+def _objects(sheet: Sheet, scene: Scene, facts: Sequence[ObjectFacts]) -> Iterator[str]:
+    """Surfaces, the largest first, then outlines and arrows, then numbers: where objects overlap by
+    mistake, none of these is hidden.
+    """
+    outlines = {each.name: footprint(scene.object(each.name)) for each in facts}
+    by_size = sorted(facts, key=lambda each: -_span(outlines[each.name]).prod())
+    for each in by_size:
+        yield from _surface(sheet, scene, each, outlines[each.name])
+    for each in by_size:
+        yield from _marks(sheet, scene, each, outlines[each.name])
+    tags: list[tuple[float, float]] = []
+    for each in facts:
+        tags.append(_tag_place(sheet, scene, each, outlines[each.name], tags))
+        x, y = tags[-1]
+        yield f'<circle class="tag" cx="{x:.2f}" cy="{y:.2f}" r="{_TAG}"/>'
+        yield _text((x, y), str(each.number), 'tagnumber', 3.0)
+
+
+def _span(outline: Array) -> Array:
+    return np.ptp(outline, axis=0) if len(outline) else np.zeros(2)
+
+
+def _surface(sheet: Sheet, scene: Scene, facts: ObjectFacts, outline: Array) -> Iterator[str]:
     each = scene.object(facts.name)
-    outline = footprint(each)
-    at = sheet.at(*each.position)
-    if len(outline):
-        yield f'<polygon class="{facts.role}" fill="{facts.paint}" points="{sheet.path(outline)}"/>'
-    else:
+    if not len(outline):
+        at = sheet.at(*each.position)
         yield f'<circle class="{facts.role} unknown" cx="{at[0]:.2f}" cy="{at[1]:.2f}" r="3"/>'
+        return
+    yield f'<polygon class="{facts.role}" fill="{facts.paint}" points="{sheet.path(outline)}"/>'
     if each.shape is not None and each.shape.kind == 'tray':
         middle = np.array(each.position)
         inner = each.shape.inner_half_edges
@@ -187,21 +209,45 @@ def _object(sheet: Sheet, scene: Scene, facts: ObjectFacts) -> Iterator[str]:
         share = float(inner[0] / each.shape.half_edges[0])
         inside = middle + share * (outline - middle)
         yield f'<polygon class="inside" points="{sheet.path(inside)}"/>'
+
+
+def _marks(sheet: Sheet, scene: Scene, facts: ObjectFacts, outline: Array) -> Iterator[str]:
+    """The outline again, which another's surface may hide, the middle, and the arrow."""
+    each = scene.object(facts.name)
+    at = sheet.at(*each.position)
+    if len(outline):
+        yield f'<polygon class="{facts.role}" fill="none" points="{sheet.path(outline)}"/>'
     cross = f'M{at[0] - 1.2:.2f},{at[1]:.2f}h2.4M{at[0]:.2f},{at[1] - 1.2:.2f}v2.4'
     yield f'<path class="cross" d="{cross}"/>'
     if facts.yaw is not None:
-        reach = 0.5 * float(np.ptp(outline, axis=0).max()) if len(outline) else 0.03
+        reach = 0.5 * float(_span(outline).max()) if len(outline) else 0.03
         tip = np.array(each.position) + (reach + 4 * sheet.scale / MM) * np.array(
             (math.cos(facts.yaw), math.sin(facts.yaw))
         )
         line = _line(at, sheet.at(*tip), 'yaw')
         yield line.replace('/>', ' marker-end="url(#tip)"/>')
-    radius = 2.3
-    shift = 0.5 * float(np.ptp(outline, axis=0).max()) * MM / sheet.scale if len(outline) else 3.0
+
+
+def _tag_place(
+    sheet: Sheet,
+    scene: Scene,
+    facts: ObjectFacts,
+    outline: Array,
+    taken: Sequence[tuple[float, float]],
+) -> tuple[float, float]:
+    """The place of an object's number, mm of paper: at its side, and on no other number."""
+    at = sheet.at(*scene.object(facts.name).position)
+    shift = 0.5 * float(_span(outline).max()) * MM / sheet.scale if len(outline) else 3.0
     aside = -1.0 if facts.yaw is not None and math.sin(facts.yaw) < 0 else 1.0
-    x, y = at[0] + aside * (shift + radius * 0.8), at[1] + shift * 0.5
-    yield f'<circle class="tag" cx="{x:.2f}" cy="{y:.2f}" r="{radius}"/>'
-    yield _text((x, y), str(facts.number), 'tagnumber', 3.0)
+    apart, down = shift + _TAG * 0.8, shift * 0.5
+    sides = ((aside, 1.0), (-aside, 1.0), (aside, -1.0), (-aside, -1.0))
+    places = [
+        (at[0] + x * (apart + further * 2.1 * _TAG), at[1] + y * down)
+        for further in range(len(taken) + 1)
+        for x, y in sides
+    ]
+    is_free = [all(math.dist(place, other) > 2 * _TAG for other in taken) for place in places]
+    return next((place for place, free in zip(places, is_free) if free), places[0])
 
 
 def _scale_bar(sheet: Sheet, scale: float, wide: float, tall: float) -> Iterator[str]:

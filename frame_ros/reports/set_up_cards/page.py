@@ -33,7 +33,7 @@ from frame_ros.scenes.cards.facts import (
     other_texts,
     seed_text,
 )
-from frame_ros.scenes.cards.ghosts import draw_ghosts, ghosts_of
+from frame_ros.scenes.cards.ghosts import draw_ghosts, enlarged, ghosts_of
 from frame_ros.scenes.cards.mat import Mat
 from frame_ros.scenes.description.scene import BASE, Scene
 from frame_ros.scenes.generation.clutter import home_capsules
@@ -44,6 +44,8 @@ _DRAWING = (190.0, 125.0)  # mm, the most that a mat takes up on a card
 _TILE = (0.190, 0.250)  # m, the most of a mat that one sheet holds
 _PLAN = (190.0, 150.0)  # mm
 _JPEG_QUALITY = 90
+_PHOTO_WIDTH = 960  # pixels, the least of a photo on a card
+_NUMBERS, _LEAST_NUMBERS = 0.02, 12.0  # height of numbers: share of the width, pixels
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Card:
         lights, others, checks: texts, one a line.
         outside: names of objects that are not on the mat.
         overlays: (camera, data URL) of photos with ghosts.
+        problem: what is wrong with the scene; '': nothing that is known.
     """
 
     scene: Scene
@@ -84,6 +87,7 @@ class Card:
     checks: Sequence[str]
     outside: Sequence[str]
     overlays: Sequence[tuple[str, str]]
+    problem: str = ''
 
     @property
     def seed(self) -> str:
@@ -101,18 +105,21 @@ def build_cards(
     mats: Mapping[str, Mat],
     photos: Sequence[Photo] = (),
     made: datetime | None = None,
+    problems: Mapping[int, str] | None = None,
 ) -> str:
     """Returns the page of cards as HTML: it loads nothing, and all texts stay text.
 
     Args:
         mats: robot -> its mat.
         made: when; None: now.
+        problems: place of a scene -> what is wrong with it, of which its card warns.
 
     Raises:
         ValueRangeError: a camera of a photo is not in a scene, or not of the photo's size.
     """
     cards = [
-        _card(scene, place, mats[scene.robot], photos) for place, scene in enumerate(scenes, 1)
+        _card(scene, place, mats[scene.robot], photos, (problems or {}).get(place - 1, ''))
+        for place, scene in enumerate(scenes, 1)
     ]
     return _page('cards.html', made, cards=cards, count=len(cards), mats=mats, base=BASE)
 
@@ -141,7 +148,7 @@ def _page(name: str, made: datetime | None, **values: Any) -> str:
     return valid_text(text)
 
 
-def _card(scene: Scene, place: int, mat: Mat, photos: Sequence[Photo]) -> Card:
+def _card(scene: Scene, place: int, mat: Mat, photos: Sequence[Photo], problem: str) -> Card:
     facts = object_facts(scene, mat)
     return Card(
         scene=scene, place=place, facts=facts,
@@ -149,7 +156,8 @@ def _card(scene: Scene, place: int, mat: Mat, photos: Sequence[Photo]) -> Card:
         lights=[*light_texts(scene), *other_texts(scene)], others=camera_texts(scene),
         checks=list(check_texts(scene, mat)),
         outside=[each.name for each in facts if not each.cell],
-        overlays=[(photo.name, overlay(scene, photo)) for photo in photos],
+        overlays=[(photo.name, overlay(scene, photo, facts)) for photo in photos],
+        problem=problem,
     )  # fmt: skip
 
 
@@ -161,8 +169,9 @@ def _capsules(scene: Scene) -> NDArray[np.float64]:
         return np.empty((0, 7))
 
 
-def overlay(scene: Scene, photo: Photo) -> str:
-    """Returns a photo with the objects of a scene drawn in, as the data URL of a JPEG.
+def overlay(scene: Scene, photo: Photo, facts: Sequence[ObjectFacts]) -> str:
+    """Returns a photo with the objects of a scene drawn in, as the data URL of a JPEG; a small one
+    is enlarged, so that the numbers, those of the card, can be read.
 
     Raises:
         ValueRangeError: the scene has no such camera, or not of the photo's size.
@@ -174,7 +183,12 @@ def overlay(scene: Scene, photo: Photo) -> str:
             f'the photo of {photo.name} has {width}x{height} pixels, the camera '
             f'{camera.lens.width}x{camera.lens.height}; both must be the same'
         )
-    drawn = draw_ghosts(photo.picture, ghosts_of(scene, camera), text=(scene.instruction or '',))
+    picture, ghosts = enlarged(photo.picture, ghosts_of(scene, camera), _PHOTO_WIDTH)
+    drawn = draw_ghosts(
+        picture, ghosts, text=(scene.instruction or '',),
+        labels={each.name: str(each.number) for each in facts},
+        letters=max(_LEAST_NUMBERS, _NUMBERS * picture.shape[1]),
+    )  # fmt: skip
     _, content = cv2.imencode('.jpg', drawn[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
     return f'data:image/jpeg;base64,{base64.b64encode(content.tobytes()).decode()}'
 

@@ -19,9 +19,12 @@ from frame_ros.scenes.description.scene import Scene, SceneObject, Triple
 
 Array = NDArray[np.float64]
 Picture = NDArray[np.uint8]
+Box = tuple[int, int, int, int]  # pixels: left, top, right, bottom
 UNKNOWN_COLOUR = (0.6, 0.6, 0.6)
 _SHIFT = 4  # bits of a pixel's fractions in OpenCV's drawing
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
+_CAPITALS = 21.0  # pixels, height of the font's capital letters at size 1
+LEAST_LETTERS = 8.0  # pixels, below which letters cannot be read
 _REFERENCE_WIDTH = 640  # pixels of a picture in which lines are 2 pixels and letters 0.5 wide
 
 
@@ -80,18 +83,46 @@ def srgb(linear: Triple) -> tuple[int, int, int]:
     return red, green, blue
 
 
+def enlarged(
+    picture: Picture, ghosts: Sequence[Ghost], least_width: int
+) -> tuple[Picture, tuple[Ghost, ...]]:
+    """Returns a picture (H, W, 3) whole times larger, so that it is least_width pixels wide or
+    wider, and the ghosts in its pixels; both as they are if it is.
+    """
+    factor = -(-least_width // max(1, picture.shape[1]))
+    if factor <= 1:
+        return picture, tuple(ghosts)
+    size = factor * picture.shape[1], factor * picture.shape[0]
+    larger = cv2.resize(picture, size, interpolation=cv2.INTER_CUBIC).astype(np.uint8)
+
+    def moved(points: Array) -> Array:
+        return (points + 0.5) * factor - 0.5  # the middle of the first pixel is at 0
+
+    return larger, tuple(
+        attrs.evolve(
+            each, silhouette=moved(each.silhouette), edges=tuple(map(moved, each.edges)),
+            footprint=tuple(map(moved, each.footprint)),
+            anchor=None if each.anchor is None else moved(each.anchor),
+        )
+        for each in ghosts
+    )  # fmt: skip
+
+
 def draw_ghosts(
     picture: Picture,
     ghosts: Sequence[Ghost],
     opacity: float = 0.45,
     text: Sequence[str] = (),
     labels: Mapping[str, str] | None = None,
+    letters: float = 0.0,
 ) -> Picture:
     """Returns a picture (H, W, 3) uint8 RGB with the ghosts, and lines of text above it.
 
     Args:
         opacity: 0 to 1, of their surfaces.
         labels: object's name -> what is written at it; None: its name.
+        letters: pixels, height of the letters of labels; 0: by the picture's width, LEAST_LETTERS
+            or more.
 
     Raises:
         ShapeError: the picture is no such array.
@@ -106,17 +137,19 @@ def draw_ghosts(
     scale = max(0.5, picture.shape[1] / _REFERENCE_WIDTH)
     for ghost in ghosts:
         for line in ghost.footprint:
-            _line(drawn, line, (255, 255, 255), 1)
+            _line(drawn, line, (255, 255, 255), max(1, round(scale)))
         for line in ghost.edges:
             _line(drawn, line, ghost.colour, 1)
         if len(ghost.silhouette):
             outline = np.concatenate((ghost.silhouette, ghost.silhouette[:1]))
             _line(drawn, outline, (0, 0, 0), max(1, round(3 * scale)))
             _line(drawn, outline, ghost.colour, max(1, round(1.5 * scale)))
+    height = letters or max(LEAST_LETTERS, 0.45 * _CAPITALS * scale)
+    taken: list[Box] = []
     for ghost in ghosts:
         label = ghost.name if labels is None else labels.get(ghost.name, ghost.name)
         if ghost.anchor is not None and label:
-            _label(drawn, ghost.anchor, label, scale)
+            _label(drawn, ghost.anchor, plain_text(label), height, taken)
     return _banner(drawn, text, scale)
 
 
@@ -152,12 +185,28 @@ def _line(picture: Picture, line: Array, colour: tuple[int, int, int], width: in
     cv2.polylines(picture, [_fixed(line)], False, colour, width, cv2.LINE_AA, _SHIFT)
 
 
-def _label(picture: Picture, anchor: Array, label: str, scale: float) -> None:
-    text, size = plain_text(label), 0.45 * scale
-    (width, height), _ = cv2.getTextSize(text, _FONT, size, 1)
-    at = (round(float(anchor[0]) - width / 2), round(float(anchor[1]) + height / 2))
-    cv2.putText(picture, text, at, _FONT, size, (0, 0, 0), max(2, round(3 * scale)), cv2.LINE_AA)
-    cv2.putText(picture, text, at, _FONT, size, (255, 255, 255), max(1, round(scale)), cv2.LINE_AA)
+def _label(picture: Picture, anchor: Array, text: str, letters: float, taken: list[Box]) -> None:
+    """Writes white on a dark box about an anchor, above or below it where a label is already."""
+    size, width = letters / _CAPITALS, max(1, round(letters / 9))
+    (across, high), below = cv2.getTextSize(text, _FONT, size, width)
+    pad = max(2, round(letters / 4))
+    wide, tall = across + 2 * pad, high + below + 2 * pad
+    most = np.maximum((picture.shape[1] - wide, picture.shape[0] - tall), 0)
+    corner = anchor - (wide / 2, tall / 2)
+    for row in sorted(range(-len(taken), len(taken) + 1), key=abs):
+        left, top = np.rint(np.clip(corner + (0, row * (tall + 1)), 0, most)).astype(int).tolist()
+        box = left, top, left + wide, top + tall
+        if not any(_overlap(box, other) for other in taken):
+            break
+    taken.append(box)
+    part = picture[top : top + tall, left : left + wide]
+    part[:] = part // 5
+    at = (left + pad, top + pad + high)
+    cv2.putText(picture, text, at, _FONT, size, (255, 255, 255), width, cv2.LINE_AA)
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _banner(picture: Picture, lines: Sequence[str], scale: float) -> Picture:
@@ -166,7 +215,7 @@ def _banner(picture: Picture, lines: Sequence[str], scale: float) -> Picture:
         return picture
     texts = [plain_text(line) for line in lines]
     widest = max(cv2.getTextSize(text, _FONT, 1.0, 1)[0][0] for text in texts)
-    size = min(0.5 * scale, (picture.shape[1] - 8) / max(widest, 1))
+    size = min(max(0.5 * scale, LEAST_LETTERS / _CAPITALS), (picture.shape[1] - 8) / max(widest, 1))
     step = max(10, round(cv2.getTextSize('Ag', _FONT, size, 1)[0][1] * 1.9))
     strip = picture[: step * len(texts) + 4]
     strip[:] = strip // 4

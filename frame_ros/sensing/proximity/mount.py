@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 from frame_ros.core.errors import SetupError
 
 Array = NDArray[np.float64]
+FARTHEST = 10.0  # m from its link, beyond which a place was meant in another unit
 
 
 class Mount(NamedTuple):
@@ -38,7 +39,7 @@ def parse_mount(camera: str, text: str, links: Collection[str]) -> Mount:
     Roll, pitch and yaw turn about the fixed axes x, then y, then z, as in a URDF.
 
     Raises:
-        SetupError: it is neither, or the robot has no such link.
+        SetupError: it is neither, the robot has no such link, or it is farther than FARTHEST.
     """
     link, *rest = text.replace(',', ' ').split() or ['']
     try:
@@ -53,6 +54,12 @@ def parse_mount(camera: str, text: str, links: Collection[str]) -> Mount:
     if link not in links:
         raise SetupError(
             f'extrinsics of {camera} name the link {link!r}; the robot has {", ".join(links)}'
+        )
+    distance = float(np.linalg.norm(values[:3]))
+    if distance > FARTHEST:
+        raise SetupError(
+            f'extrinsics of {camera} place it {distance:.4g} m from {link}; at most {FARTHEST:g} m '
+            'are expected: x y z are in m, not in mm'
         )
     return Mount(link, _rotation(camera, values[3:]), values[:3])
 

@@ -78,17 +78,42 @@ def test_a_single_scene_and_its_smallest_breaking_perturbation_have_a_page(tmp_p
     changed = [trial(each, rate, rng) for each, rate in zip(bright, (1.0, 0.0))]
     write_campaign(folder, [scene, *bright], [one, *changed])
     (folder / 'campaign.json').write_text(
-        json.dumps({'format': FORMAT, 'search': {'mode': 'guided'}})
+        json.dumps({'format': FORMAT, 'search': {'mode': 'guided'}, 'breaking': {}})
     )
     output = tmp_path / 'one.html'
     assert main(['scenes', 'report', str(folder), '--output', str(output)]) == 0
     page = output.read_text()
     assert 'are needed' in page and 'The scenes differ in no factor' in page
     assert 'A search chose these scenes' in page and 'No scene was run more than once' in page
-    (found,) = json.loads(output.with_suffix('.json').read_text())['breaking']
+    content = json.loads(output.with_suffix('.json').read_text())
+    assert content['searched'] == content['broken'] == [str(folder)]
+    assert content['groups'][0]['chosen'] == 1
+    (found,) = content['breaking']
     assert (found['operator'], found['broken'], found['smallest']) == ('light_intensity', 1, 0.5)
     assert 'to 9' in found['example'] and 'Smallest breaking perturbations' in page
-    assert capsys.readouterr().out.startswith('made succeeds in 100 % [21, 100] of 1 scene of')
+    said = capsys.readouterr().out
+    assert said.startswith('made succeeds in 100 % [21, 100] of 1 scene of')
+    assert f'warning: {folder}: A search chose' in said
+
+
+@pytest.mark.parametrize(
+    ('rows', 'rate', 'said'),
+    [(2, 0.5, 'too few rows, 2 of the design'), (16, 1.0, 'nothing varies'),
+     (16, 0.0, 'nothing varies')],
+)  # fmt: skip
+def test_a_design_without_shares_has_a_page_that_says_why(rows, rate, said, tmp_path, capsys):
+    (scene,) = drawn_scenes(1)
+    names = [f'sobol_{each}_{row}' for row in range(rows) for each in ('A', 'B', 'AB_mass')]
+    scenes, rng = [attrs.evolve(scene, name=name) for name in names], np.random.default_rng(0)
+    folder = write_campaign(tmp_path / 'design', scenes, [trial(s, rate, rng) for s in scenes])
+    output = tmp_path / 'design.html'
+    assert main(['scenes', 'report', str(folder), '--output', str(output)]) == 0
+    page = output.read_text()
+    assert f'Of success there are no shares: {said}' in page
+    (found,) = json.loads(output.with_suffix('.json').read_text())['groups'][0]['sobol'][
+        'outcomes'
+    ]['success']
+    assert (found['rows'], found['first'], found['first_interval']) == (rows, None, [None, None])
 
 
 def test_wrong_folders_and_outputs_are_refused(folder, tmp_path, capsys):
@@ -101,6 +126,11 @@ def test_wrong_folders_and_outputs_are_refused(folder, tmp_path, capsys):
     assert main(['scenes', 'report', str(folder), '--output', str(tmp_path / 's.html')]) != 0
     assert 'is no report' in capsys.readouterr().err and 'scenes' in other.read_text()
     assert not (tmp_path / 's.html').exists()
+    thesis = tmp_path / 't.html'
+    thesis.write_text('<html><head><meta name="generator" content="frame_ros 1"></head></html>')
+    assert main(['scenes', 'report', str(folder), '--output', str(thesis)]) != 0
+    assert 'no page of frame_ros scenes report' in capsys.readouterr().err
+    assert 'generator' in thesis.read_text() and not thesis.with_suffix('.json').exists()
     assert main(['scenes', 'report', str(folder), '--metrics', 'speed']) != 0
     assert 'no metric has the id' in capsys.readouterr().err
     assert main(['scenes', 'report', str(folder), '--json', '--success-rule', 'world']) != 0

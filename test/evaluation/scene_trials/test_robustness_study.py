@@ -3,19 +3,28 @@
 """The analyses of campaigns find the effects that were planted, and the notes say what is lost."""
 
 import json
+from dataclasses import replace
 
 import attrs
 import numpy as np
 import pytest
 from campaign_folders import drawn_scenes, trial, write_campaign
 
+from frame_ros.cli.scenes.report import as_text
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.evaluation.scene_trials.folder import FORMAT
 from frame_ros.evaluation.scene_trials.robustness.campaign_data import read_campaigns
-from frame_ros.evaluation.scene_trials.robustness.scene_factors import similarity
+from frame_ros.evaluation.scene_trials.robustness.confounders import confounder_study
+from frame_ros.evaluation.scene_trials.robustness.scene_factors import mean_similarity, similarity
 from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS
 from frame_ros.evaluation.scene_trials.robustness.study import RobustnessOptions, robustness_study
-from frame_ros.reports.robustness_page import headline, robustness_data, robustness_page, verdict
+from frame_ros.reports.robustness_page import (
+    headline,
+    robustness_data,
+    robustness_page,
+    verdict,
+    warnings_of,
+)
 
 
 def chance(scene):
@@ -200,6 +209,29 @@ def test_planted_effects_on_success_are_found_and_no_others(study):
         assert sum(each.scenes for each in effect.bins) == effect.scenes
 
 
+def test_no_factor_is_named_where_scenes_were_chosen_by_outcomes(study):
+    """Of a folder that a search wrote, next to one of breaking and one that neither wrote."""
+    named = 'Factors with an effect on success'
+    assert any(named in each for each in verdict(study)) and not warnings_of(study)
+    data = replace(study.data, folders=('s', 'b', 'r'), searched=('s',), broken=('b',))
+    found = replace(study, data=data, groups=[replace(study.groups[0], chosen=7)])
+    said = verdict(found)
+    assert not any(named in each for each in said)
+    (why,) = (each for each in said if 'No factor is named' in each)
+    assert '7 of 240 scenes come from a search' in why
+    page = robustness_page(found)
+    searched, broken, unlike = warnings_of(found)
+    assert tuple(page.warnings[:3]) == (searched, broken, unlike)
+    assert searched.startswith('s: A search chose') and broken.startswith('b: ')
+    assert 'scenes of r were not chosen' in unlike
+    for anchor in ('success', 'metrics'):
+        (part,) = (each for each in page.parts if each.anchor == anchor)
+        assert why in part.paragraphs
+        assert not any('depends on' in each for each in part.paragraphs)
+    printed = as_text(found)
+    assert all(f'warning: {each}' in printed for each in (searched, broken, unlike))
+
+
 def test_regions_name_the_planted_conditions(study):
     regions = study.groups[0].regions
     assert {each.factors for each in regions.found[:2]} == {('light.factor',), ('confounders',)}
@@ -228,6 +260,17 @@ def test_similarity_is_one_of_the_same_thing_and_less_of_another():
     assert np.isnan(similarity(attrs.evolve(target, shape=None, colour=None), target))
 
 
+def test_similarity_whose_highest_value_is_the_most_frequent_divides_no_scenes(study):
+    table = study.groups[0].table
+    own = [each for each in table.scenes if len(each.confounders) == 1]
+    first = next(s for s in own if mean_similarity(s) < max(map(mean_similarity, own)))
+    second = max(own, key=mean_similarity)
+    scenes = (first, second, second)
+    trials = tuple(table.trials[table.scenes.index(each)] for each in scenes)
+    few = replace(table, scenes=scenes, trials=trials, success=np.array([0.0, 1.0, 1.0]))
+    assert confounder_study(few).similar == ()
+
+
 def test_mutated_runs_are_paired_with_the_default_ones(study):
     words, light = study.mutations
     assert (words.mutation, words.scenes, words.has_failed) == ('instruction', 240, True)
@@ -250,6 +293,37 @@ def test_the_noise_floor_is_that_of_the_repeats(study):
     assert 0 < success.share <= 1 and success.within**2 == pytest.approx(
         group.noise.flip_rate / 2, rel=1e-6
     )
+
+
+def test_intervals_of_values_that_are_all_the_same_are_no_certainty(tmp_path):
+    scenes, rng = drawn_scenes(10, operators=('light_intensity',)), np.random.default_rng(0)
+    same = {'pl': 0.4}
+    runs = [
+        trial(each, 1.0, rng, repeat=repeat, policy_seed=repeat, metrics=same | {'op': index})
+        for index, each in enumerate(scenes)
+        for repeat in (0, 1)
+    ]
+    data = read_campaigns([write_campaign(tmp_path / 'same', scenes, runs)])
+    few, group = (
+        robustness_study(data, RobustnessOptions(metrics=('pl', 'op'), bins=bins)).groups[0]
+        for bins in (5, 2)
+    )
+    floor = group.noise
+    assert (floor.flip_rate, floor.lower) == (0.0, 0.0)
+    assert floor.upper == pytest.approx(0.278, abs=1e-3)  # the exact one is 0.308
+    assert len(floor.outcomes) == 3
+    assert all(np.isnan((each.lower, each.upper)).all() for each in floor.outcomes)
+    ends = {
+        (is_few, e.outcome): [b.upper - b.lower for b in e.bins]
+        for is_few, own in ((True, few), (False, group))
+        for e in own.effects
+        if e.factor == 'light.factor'
+    }
+    for key in ((True, 'op'), (True, 'pl'), (False, 'pl')):
+        assert np.isnan(ends[key]).all() and len(ends[key]) == (5 if key[0] else 2)
+    assert all(width > 0 for width in ends[False, 'op'])
+    rates = [b for e in group.effects if e.outcome == SUCCESS for b in e.bins]
+    assert all(b.lower < b.upper == 1.0 for b in rates)
 
 
 def test_the_heat_map_counts_every_scene_once(study):

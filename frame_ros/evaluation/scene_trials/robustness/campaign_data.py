@@ -43,6 +43,8 @@ class CampaignData:
         invalid: that do not count.
         remarks: what was dropped or renamed, in words.
         searched: folders whose scenes a search has chosen by their outcomes.
+        broken: folders of `breaking`, whose scenes follow the outcomes of those before them.
+        chosen: names of the scenes of both.
     """
 
     folders: tuple[str, ...]
@@ -51,6 +53,8 @@ class CampaignData:
     invalid: tuple[TrialResult, ...] = ()
     remarks: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+    chosen: frozenset[str] = frozenset()
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -106,10 +110,19 @@ def read_campaigns(folders: Sequence[str | Path]) -> CampaignData:
         key=lambda t: (place[t.scene], t.policy, t.repeat, t.mutation, t.instruction, t.base,
                        t.policy_seed),
     )  # fmt: skip
+    searched, broken = list(map(_is_searched, settings)), list(map(_is_broken, settings))
+    chosen = {
+        name
+        for each, *is_so in zip(names, searched, broken)
+        if any(is_so)
+        for name in each.values()
+    }
     return CampaignData(
         tuple(map(str, folders)), scenes, tuple(each for each in ordered if each.is_valid),
         tuple(each for each in ordered if not each.is_valid), tuple(remarks),
-        tuple(str(each) for each, own in zip(places, settings) if _is_searched(own)),
+        tuple(str(each) for each, is_so in zip(places, searched) if is_so),
+        tuple(str(each) for each, is_so in zip(places, broken) if is_so),
+        frozenset(chosen),
     )  # fmt: skip
 
 
@@ -216,6 +229,11 @@ def _is_searched(settings: Mapping[str, Any]) -> bool:
     """Returns whether the scenes of a folder were chosen by the outcomes of others."""
     found = settings.get('search')
     return isinstance(found, Mapping) and found.get('mode') != 'random'
+
+
+def _is_broken(settings: Mapping[str, Any]) -> bool:
+    """Returns whether the scenes of a folder are on the way to changes that break the policy."""
+    return isinstance(settings.get('breaking'), Mapping)
 
 
 def _add_scenes(

@@ -73,13 +73,16 @@ def confounder_study(table: SceneTable) -> ConfounderStudy:
     sweep = tuple(_count(each, table.success[numbers == each]) for each in different)
     known = np.isfinite(alike)
     is_spread = any(len(np.unique(alike[known & (numbers == each)])) > 1 for each in different)
+    nothing = ConfounderStudy(sweep, trend_p, rho, (), (), NAN, NAN)
     if not is_spread:
-        return ConfounderStudy(sweep, trend_p, rho, (), (), NAN, NAN)
+        return nothing
     is_similar = np.zeros(len(alike), bool)
     for number in different:
         own = known & (numbers == number)
         if own.any():
             is_similar[own] = alike[own] > np.median(alike[own])
+    if not is_similar.any():  # none is above its median: the highest value is the most frequent
+        return nothing
     groups = is_similar, known & ~is_similar
     rows = [
         (*(_count(n, table.success[each & (numbers == n)]) for n in different if n),

@@ -33,7 +33,9 @@ class FactorBin:
         centre: mean of the factor; of a choice its place.
         scenes: number of them with a value of the outcome.
         value: mean of the outcome.
-        lower, upper: its 95 % interval: Wilson's of success, by bootstrap of a metric.
+        lower, upper: its 95 % interval: Wilson's of success, by bootstrap of a metric. NaN of a
+            metric with fewer than LEAST_IN_BIN scenes, or with the same value in all: resamples say
+            nothing there of what other scenes would have.
     """
 
     label: str
@@ -157,6 +159,8 @@ def _bin(label: str, x: Array, y: Array, is_rate: bool) -> FactorBin:
     value, centre = float(y.mean()), float(x.mean())
     if is_rate:
         low, high = wilson_interval(float(y.sum()), len(y))
+    elif len(y) < LEAST_IN_BIN or not np.ptp(y) > 0:
+        low, high = NAN, NAN
     else:
         found = bootstrapped_mean(y)
         low, high = found.lower, found.upper

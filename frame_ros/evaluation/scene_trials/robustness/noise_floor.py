@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.evaluation.scene_trials.robustness.factors import FactorEffect
+from frame_ros.evaluation.scene_trials.robustness.factors import LEAST_IN_BIN, FactorEffect
 from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS, SceneTable
+from frame_ros.metrics import wilson_interval
 
 Array = NDArray[np.float64]
 NAN = float('nan')
@@ -28,7 +29,8 @@ class OutcomeNoise:
         runs: of these scenes.
         within: standard deviation within a scene, pooled.
         share: of the variance of single runs that lies within scenes; lower, upper: its 95 %
-            bootstrap interval over scenes.
+            bootstrap interval over scenes; NaN with fewer than LEAST_IN_BIN scenes, or where all
+            resamples have the same share.
         exceeding: factors whose effect is significant and whose span is more than `within`.
         below: factors whose effect is significant, but no more than that.
     """
@@ -51,7 +53,8 @@ class NoiseFloor:
     Attributes:
         outcomes: those with repeated runs.
         flip_rate: probability that two runs of the same scene end differently; NaN: no repeats.
-        lower, upper: its 95 % bootstrap interval over scenes.
+        lower, upper: its 95 % interval by Wilson, with scenes as trials: pairs of runs of one scene
+            depend on each other. Wide enough: no share of pairs varies more than 0 and 1 do.
         scenes: with two runs or more.
     """
 
@@ -73,7 +76,8 @@ def noise_floor(table: SceneTable, effects: Sequence[FactorEffect], seed: int = 
         found.append(_noise(outcome, groups, own, seed))
         if outcome == SUCCESS:
             flips = np.array([_flips(each) for each in groups])
-            flip, interval, scenes = float(flips.mean()), _interval(flips, seed), len(groups)
+            flip, scenes = float(flips.mean()), len(groups)
+            interval = wilson_interval(min(float(flips.sum()), scenes), scenes)
     return NoiseFloor(tuple(found), flip, *interval, scenes)
 
 
@@ -129,7 +133,8 @@ def _noise(
     sizes, means, squares = (each[0][picks] for each in _moments(groups))
     shares = _analysis(sizes, means, squares)[1]
     known = shares[np.isfinite(shares)]
-    ends = np.percentile(known, (2.5, 97.5)) if len(known) else (NAN, NAN)
+    is_known = len(groups) >= LEAST_IN_BIN and len(known) and np.ptp(known) > 0
+    ends = np.percentile(known, (2.5, 97.5)) if is_known else (NAN, NAN)
     exceeding = tuple(each.factor for each in effects if each.span > within)
     below = tuple(each.factor for each in effects if not each.span > within)
     return OutcomeNoise(
@@ -142,9 +147,3 @@ def _flips(outcomes: Array) -> float:
     """The share of the pairs of runs that end differently."""
     n, k = len(outcomes), float(outcomes.sum())
     return 2 * k * (n - k) / (n * (n - 1))
-
-
-def _interval(values: Array, seed: int) -> tuple[float, float]:
-    picks = np.random.default_rng(seed).integers(len(values), size=(RESAMPLES, len(values)))
-    low, high = np.percentile(values[picks].mean(axis=1), (2.5, 97.5))
-    return float(low), float(high)

@@ -32,8 +32,9 @@ class SobolIndex:
     """The share of one factor in the variance of one outcome.
 
     Attributes:
-        first, total: the indices; NaN: not to be had. Estimates may lie slightly below 0.
-        first_interval, total_interval: 95 %, by bootstrap.
+        first, total: the indices; NaN: not to be had, with fewer than LEAST_ROWS rows or where
+            all results of a and b are the same. Estimates may lie slightly below 0.
+        first_interval, total_interval: 95 %, by bootstrap; NaN: all resamples have one estimate.
         rows: of the design, or scenes, from which they are.
         left_out: rows of the design that lack a result.
     """
@@ -73,22 +74,27 @@ def sobol_indices(
     for name, ab in mixed.items():
         known = np.isfinite(a) & np.isfinite(b) & np.isfinite(ab)
         rows, lacking = int(known.sum()), int((~known).sum())
-        if rows < LEAST_ROWS:
+        whole = np.concatenate((a[np.isfinite(a)], b[np.isfinite(b)]))
+        if rows < LEAST_ROWS or not np.ptp(whole) > 0:
             found.append(SobolIndex(name, NAN, (NAN, NAN), NAN, (NAN, NAN), rows, lacking))
             continue
-        whole = np.concatenate((a[np.isfinite(a)], b[np.isfinite(b)]))
         own = np.stack((a[known], b[known], ab[known])) - whole.mean()
         first, total = _estimates(own[:, None], np.array([whole.var()]))
         picked = own[:, rng.integers(rows, size=(resamples, rows))]
         variances = np.concatenate((picked[0], picked[1]), axis=1).var(axis=1)
-        ends = [
-            tuple(np.nanpercentile(each, (2.5, 97.5)).tolist())
-            for each in _estimates(picked, variances)
-        ]
+        ends = [_interval(each) for each in _estimates(picked, variances)]
         found.append(
             SobolIndex(name, float(first[0]), ends[0], float(total[0]), ends[1], rows, lacking)
         )
     return found
+
+
+def _interval(estimates: Array) -> tuple[float, float]:
+    known = estimates[np.isfinite(estimates)]  # others are of resamples in which nothing varies
+    if not len(known) or not np.ptp(known) > 0:  # no row says how far the estimate may be off
+        return NAN, NAN
+    low, high = np.percentile(known, (2.5, 97.5)).tolist()
+    return low, high
 
 
 def _estimates(results: Array, variances: Array) -> tuple[Array, Array]:

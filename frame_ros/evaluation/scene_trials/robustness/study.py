@@ -77,6 +77,8 @@ class GroupStudy:
         invalid: number of these.
         steps: rates of the steps, over scenes; None: not known.
         effects: of all factors on all outcomes.
+        chosen: number of the scenes that a search or `breaking` chose by the outcomes of others, so
+            that effects of factors may be those of the choice.
     """
 
     table: SceneTable
@@ -91,6 +93,7 @@ class GroupStudy:
     regions: Regions
     sobol: SobolShares
     noise: NoiseFloor
+    chosen: int = 0
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,7 @@ def _group(data: CampaignData, table: SceneTable, options: RobustnessOptions) ->
         failure_regions(table, options.level, seed=options.seed),
         _shares(table, options),
         noise_floor(table, effects, options.seed),
+        sum(scene.name in data.chosen for scene in table.scenes),
     )
 
 
