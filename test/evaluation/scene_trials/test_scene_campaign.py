@@ -5,6 +5,9 @@
 import json
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import attrs
 import numpy as np
@@ -29,12 +32,14 @@ from frame_ros.evaluation.scene_trials.trial import (
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference
 from frame_ros.policies.scripted.tasks import ScriptedTasks
+from frame_ros.scenes.description.files import write_scenes
 from frame_ros.scenes.generation.setting import nominal_scene, setting
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 
 SHORT = SceneRunOptions(timeout=0.3)
 HERE = f'{__file__}:Fragile'
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class ConnectionClosed(Exception):
@@ -127,6 +132,24 @@ def test_a_policy_that_cannot_be_made_is_an_error_and_no_result(scenes, processe
     refused = pytest.raises(SetupError, match='the policy cannot be made: .*refused')
     with TrialPool(policy, SHORT, processes) as pool, refused:
         list(pool.run([PlannedTrial(scene=scenes[0])]))
+
+
+def test_a_script_that_its_processes_run_again_is_refused_without_a_result(tmp_path, scenes):
+    page = (ROOT / 'docs' / 'scenes.md').read_text()
+    example = page.partition('```python\n')[2].partition('```')[0]
+    guarded, guard, call = example.partition("if __name__ == '__main__':")
+    assert guard
+    script = tmp_path / 'script.py'
+    script.write_text(f'{guarded}if True:{call}')
+    write_scenes(tmp_path / 'scenes.yaml', scenes)
+    ended = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert ended.returncode == 1
+    last = ended.stderr.splitlines()[-1]
+    assert 'SetupError: a process of trials ended with status 1' in last
+    assert "put the call under `if __name__ == '__main__':`" in last
+    assert not (tmp_path / 'campaign' / 'results.jsonl').read_text()
 
 
 def test_a_campaign_resumes_drops_a_half_line_and_adds_repeats(tmp_path, scenes):
