@@ -56,6 +56,8 @@ class TrialRunner:
                 self._made[robot] = self._options.make(robot)
             except FrameRosError as error:
                 raise SetupError(f'the policy cannot be made: {error}') from error
+            except SystemExit as error:
+                raise SetupError(f'the policy cannot be made: SystemExit: {error}') from error
         return trial(planned, self._made[robot], self._run, called, self._recording)
 
     def close(self) -> None:

@@ -62,6 +62,8 @@ class Fragile(Policy):
     def infer(self, observation):
         if self.mass == 0.0666:
             os.kill(os.getpid(), signal.SIGKILL)
+        if self.mass == 0.0888:
+            raise SystemExit(3)
         if self.mass == 0.0777:
             raise RuntimeError('no idea')
         if self.mass == 0.0333 and observation.stamp > 1_100_000_000:
@@ -208,6 +210,14 @@ def test_an_error_of_the_policy_is_a_problem_with_its_words(scenes):
     result = trial(called('wrong', 0.0777), Fragile(), SHORT)
     assert result.problem == 'the policy failed: RuntimeError: no idea' and not result.is_valid
     assert not result.steps and not result.is_success()
+
+
+def test_a_policy_that_exits_costs_its_trial_also_in_this_process(tmp_path, scenes):
+    policy = TrialPolicyOptions(policy=HERE, label='fragile')
+    scenes = (called('exits', 0.0888), scenes[0])
+    results = in_folder(tmp_path, scenes, policy=policy)
+    assert [each.problem for each in results] == ['the policy failed: SystemExit: 3', '']
+    assert len(read_campaign(tmp_path).results) == 2
 
 
 def test_a_policy_that_breaks_down_has_failed_and_one_that_never_acted_does_not_count():
