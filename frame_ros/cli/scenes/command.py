@@ -278,7 +278,7 @@ def _check(args: argparse.Namespace) -> int:
             print(error)
             counts['cannot be read'] += 1
             continue
-        unchecked = Counter[str]()
+        unchecked, names = Counter[str](), set[str]()
         for each in scenes:
             key = each.robot, each.task.kind
             if key not in settings:
@@ -289,6 +289,12 @@ def _check(args: argparse.Namespace) -> int:
                 except FrameRosError as error:
                     settings[key] = f'not checked: {error}'
             verdict, text = _verdict(each, settings[key], world)
+            if each.name in names and verdict != 'wrong':
+                verdict, text = (
+                    'wrong',
+                    'its name is that of another scene of the file; they must differ',
+                )
+            names.add(each.name)
             counts[verdict] += 1
             if verdict == 'not checked':
                 unchecked[text] += 1
@@ -304,6 +310,8 @@ def _verdict(scene: Scene, place: Setting | str, world: str) -> tuple[str, str]:
     """Good, wrong or not checked, and why. place: of the scene, or why it has none."""
     from frame_ros.scenes.generation.constraints import check_scene
 
+    if problem := worlds.unknown_world(scene):
+        return 'wrong', problem
     if problem := worlds.of_another(scene, world):
         return 'not checked', f'not checked: {problem}'
     if isinstance(place, str):
@@ -337,12 +345,15 @@ def _rows(scenes: Sequence[Scene]) -> Iterator[tuple[str, ...]]:
 
 
 def _read(file: str) -> tuple[Scene, ...]:
-    """The scenes of a file of ours, or of VLATest's."""
+    """The scenes of a file of ours, or of VLATest's; raises SetupError if there are none."""
     from frame_ros.scenes.description.files import read_content, scenes_of
     from frame_ros.scenes.description.vlatest import is_vlatest, read_vlatest
 
     content = read_content(file)
-    return read_vlatest(file) if is_vlatest(content) else scenes_of(content, file)
+    found = read_vlatest(file) if is_vlatest(content) else scenes_of(content, file)
+    if not found:
+        raise SetupError(f'{file}: there is no scene in it')
+    return found
 
 
 def _output(args: argparse.Namespace, inputs: Sequence[str]) -> Path | None:
