@@ -44,11 +44,12 @@ def _options(node: str, parameters: Parameters) -> Any:
 
 
 def _check_policy(parameters: Parameters) -> None:
-    from frame_ros.policies.registry import check_policy
+    from frame_ros.policies.registry import check_acts_without_scene, check_policy
     from frame_ros.robots import load_robot
 
     options = parse_options('policy_options', parameters.get('policy_options', ()))
     chosen = _options('policy', parameters)
+    check_acts_without_scene(chosen.policy)
     offered = offered_of(chosen, load_robot(chosen.robot))
     check_policy(chosen.policy, offered, required_of(chosen), options)
     if file := parameters.get('rephrasings_file'):

@@ -96,7 +96,7 @@ def make_server(args: argparse.Namespace) -> tuple[PolicyServer, Policy]:
     Raises:
         FrameRosError: the policy cannot be made, or an argument is wrong.
     """
-    from frame_ros.policies.registry import make_policy
+    from frame_ros.policies.registry import check_acts_without_scene, make_policy
     from frame_ros.policies.remote.server import PolicyServer, is_loopback
     from frame_ros.policies.remote.service import InferenceService
 
@@ -106,6 +106,7 @@ def make_server(args: argparse.Namespace) -> tuple[PolicyServer, Policy]:
     joints = offered_joints_of(chosen.robot, chosen.joint_names)
     key = _api_key(args.api_key_file)
     convention = _convention(from_arguments(ClientOptions, args), joints)
+    check_acts_without_scene(args.policy)
     policy = make_policy(args.policy, offered_with(chosen, joints), **chosen.policy_options)
     for note in policy.notes:
         logger.warning('%s', note)

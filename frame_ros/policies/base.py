@@ -34,6 +34,7 @@ class Policy:
         cameras: The cameras it needs.
         poses: The poses it needs.
         needs_instruction: An inference without an instruction is refused.
+        needs_scene: It acts only where `know` is called, as `frame-ros scenes run` does.
         n_action_steps: Steps of a chunk to execute before the next chunk; 0: its caller decides.
         samples: Chunks sampled with each inference, which a caller may change between two episodes;
             None: it cannot be changed.
@@ -55,6 +56,7 @@ class Policy:
     cameras: tuple[str, ...] = ()
     poses: tuple[str, ...] = ()
     needs_instruction: bool = False
+    needs_scene: bool = False
     n_action_steps: int = 0
     samples: int | None = None
     quality: float | None = None

@@ -14,7 +14,7 @@ from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.execution.action_spaces import ActionConverter
 from frame_ros.policies.execution.options import ENSEMBLING
 from frame_ros.policies.options import PolicyRunOptions
-from frame_ros.policies.registry import make_policy
+from frame_ros.policies.registry import check_acts_without_scene, make_policy
 from frame_ros.policies.rephrasing.rephrasings import load_rephrasings
 from frame_ros.policies.rephrasing.schedule import RephraseSchedule
 from frame_ros.robots import Robot
@@ -41,8 +41,10 @@ def make_policy_of(options: PolicyRunOptions, robot: Robot) -> Policy:
     """The policy.
 
     Raises:
-        FrameRosError: it is unknown, or does not take what was set for it, or cannot be loaded.
+        FrameRosError: it is unknown, does not take what was set for it, cannot be loaded, or acts
+            in known scenes only.
     """
+    check_acts_without_scene(options.policy)
     given = parse_options('policy_options', options.policy_options)
     required = required_of(options)
     return make_policy(options.policy, offered_of(options, robot), required, **given)

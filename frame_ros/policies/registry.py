@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from frame_ros.core.errors import SetupError
+from frame_ros.core.errors import PolicyError, SetupError
 from frame_ros.policies.base import Policy
 from frame_ros.policies.own_policy import is_own_policy, load_own_policy
 from frame_ros.policies.policy_names import (
@@ -87,6 +87,22 @@ def check_policy(
         return
     source = find_source(name)
     source.check(source.arguments(values, required, options))
+
+
+def check_acts_without_scene(spec: str) -> None:
+    """Checks that one of our policies acts where nothing says what the true scene is: in the nodes.
+
+    Raises:
+        PolicyError: it does not; the text says which does.
+    """
+    if (place := OURS.get(spec)) is None:
+        return
+    module, _, name = place.partition(':')
+    if getattr(getattr(import_module(module), name), 'needs_scene', False):
+        raise PolicyError(
+            f'the policy {spec} must know every object of the scene, as in `frame-ros scenes run`; '
+            'in the scenes of the demo and of the simulator node the policy scripted acts'
+        )
 
 
 def _named(spec: str, offered: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

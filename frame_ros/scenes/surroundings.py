@@ -15,6 +15,7 @@ SURFACE_FRICTION: Triple = (0.8, 0.01, 0.0002)
 TAKEN_NAMES = ('world', 'table', 'floor')
 TABLE_COLOUR: Triple = (0.80, 0.70, 0.57)
 BIN_COLOUR: Triple = (0.30, 0.36, 0.42)
+LEAST_IMAGE, LARGEST_IMAGE = 16, (1280, 960)  # pixels, of an edge and of a picture
 LIT: Triple = (0.15, 0.0, 0.0)  # m, the place that every lamp is directed at
 LIGHT_TINT: Triple = (1.0, 1.0, 0.96)
 

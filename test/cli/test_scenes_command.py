@@ -81,6 +81,25 @@ def test_a_file_with_a_mistake_does_not_keep_others_from_being_checked(drawn, tm
     assert main(['scenes', 'show', str(other)]) == 2
 
 
+def test_names_that_occur_twice_no_scenes_and_worlds_that_are_not_there_are_found(
+    drawn, tmp_path, capsys
+):
+    first, second = yaml.safe_load(drawn.read_text())['scenes'][:2]
+
+    def checked(*scenes):
+        file = tmp_path / 'these.json'
+        content = {'format': 'frame_ros scenes', 'version': 1, 'scenes': scenes}
+        file.write_text(json.dumps(content))
+        return main(['scenes', 'check', str(file)]), capsys.readouterr().out
+
+    status, out = checked(first, {**second, 'name': first['name']})
+    assert status == 1 and '1 good, 1 wrong' in out and 'that of another scene' in out
+    status, out = checked()
+    assert status == 1 and 'these.json: there is no scene in it' in out
+    status, out = checked({**first, 'world': 'nosuch'})
+    assert status == 1 and "world is 'nosuch'; it must be one of frame_ros, so101-lift" in out
+
+
 def test_what_is_left_out_is_said_and_is_the_status(tmp_path, capsys):
     path = tmp_path / 'few.json'
     arguments = ['--count', '8', '--attempts', '1', '--output', str(path)]

@@ -15,7 +15,7 @@ from frame_ros.policies.choices import offered_of
 from frame_ros.policies.making import make_converter, make_policy_of
 from frame_ros.policies.options import PolicyRunOptions
 from frame_ros.policies.protocol import Observation
-from frame_ros.policies.registry import make_policy
+from frame_ros.policies.registry import check_acts_without_scene, make_policy
 from frame_ros.robots import load_robot
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'episodes'))
@@ -76,6 +76,14 @@ def test_a_builder_gets_what_it_takes_and_options_go_before():
 def test_what_a_policy_does_not_take_is_told(change, message):
     with pytest.raises(FrameRosError, match=message):
         make_policy_of(evolve(PolicyRunOptions(policy='hold'), **change), ROBOT)
+
+
+@pytest.mark.parametrize('policy', ['scripted_tasks', 'planted_weaknesses'])
+def test_a_policy_that_must_know_the_scene_is_refused_where_no_one_says_it(policy):
+    with pytest.raises(PolicyError, match='the policy scripted acts'):
+        make_policy_of(PolicyRunOptions(policy=policy), ROBOT)
+    check_acts_without_scene('scripted')
+    assert make_policy(policy).needs_scene
 
 
 def test_make_policy_insists_on_what_is_required():

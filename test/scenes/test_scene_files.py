@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from frame_ros.core.errors import FrameRosError, SetupError, ValueRangeError
 from frame_ros.core.strict_yaml import load_yaml
@@ -122,6 +123,31 @@ def test_other_formats_and_versions_are_refused(changes, message):
     content = json.loads(scenes_text([scene()])) | changes
     with pytest.raises(SetupError, match=message):
         scenes_of(content, 'some.json')
+
+
+def test_a_written_file_that_was_cut_is_refused_wherever_it_was():
+    drawn = generate('put_in', 'so101', 2, 5).scenes
+    text = scenes_text(drawn, is_json=False)
+    assert len(scenes_of(load_yaml(text), 'whole.yaml')) == 2
+    lines = text.splitlines(keepends=True)
+    for end in range(1, len(lines)):  # also before the first policy_seed
+        try:
+            content = load_yaml(''.join(lines[:end]))
+        except yaml.YAMLError:
+            continue
+        with pytest.raises(SetupError):
+            scenes_of(content, 'cut.yaml')
+    by_hand = text.replace('count: 2\n', '', 1).partition('  policy_seed')[0]
+    assert len(scenes_of(load_yaml(by_hand), 'by_hand.yaml')) == 1
+
+
+@pytest.mark.parametrize(
+    ('count', 'message'),
+    [(2, 'count is 2, and there are 1 scenes: the file was cut'), (True, 'count is True')],
+)
+def test_a_wrong_count_is_refused(count, message):
+    with pytest.raises(SetupError, match=message):
+        scenes_of(json.loads(scenes_text([scene()])) | {'count': count}, 'some.json')
 
 
 def test_files_that_are_no_scene_files_are_refused(tmp_path):

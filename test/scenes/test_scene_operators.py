@@ -15,6 +15,7 @@ import pytest
 from frame_ros.core.errors import RobotError, ValueRangeError
 from frame_ros.core.structuring import unstructured
 from frame_ros.scenes.description.files import scenes_text
+from frame_ros.scenes.description.scene import SensorFault
 from frame_ros.scenes.description.shapes import Shape, extents, standing_radius
 from frame_ros.scenes.generation.constraints import CONSTRAINTS, check_scene, distance_left
 from frame_ros.scenes.generation.generator import generate, scene_from
@@ -27,11 +28,13 @@ from frame_ros.scenes.generation.operators import (
     Dimension,
     chosen_operators,
 )
+from frame_ros.scenes.generation.plausibility import matter_problem
 from frame_ros.scenes.generation.setting import (
     nominal_scene,
     polar,
     setting,
     settled,
+    standing,
 )
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.scenes.tasks.kinds import TASKS
@@ -323,6 +326,63 @@ def test_what_a_scene_may_not_break_is_found_and_said():
         'semantics', 'two things are a red cube: target and confounder_0',
     )  # fmt: skip
     assert broken(attrs.evolve(scene, frame='elsewhere'), PUT_IN)[0] == 'known'
+
+
+UNSOLVABLE = {
+    'in g': ({'mass': 25.0}, 'matter', 'target has 25 kg, so 9.26e+05 kg/m3; no material has'),
+    'of air': ({'mass': 1e-6}, 'matter', 'nothing solid has less than 5'),
+    'tiny': ({'shape': Shape('box', (1e-4,) * 3)}, 'matter', 'measures 0.1 x 0.1 x 0.1 mm'),
+    'thin': ({'shape': Shape('cylinder', (0.01, 1e-4))}, 'matter', '0.5 mm thick at least'),
+    'slippery': ({'friction': 0.0}, 'matter', 'friction of target is 0'),
+    'in the air': ({'height': 0.215}, 'standing', 'target is 0.2 m above the table'),
+    'sunk': ({'height': 0.0}, 'standing', 'target is 0.015 m in the table'),
+}
+
+
+@pytest.mark.parametrize('what', UNSOLVABLE)
+def test_objects_that_no_policy_could_move_break_a_constraint(what):
+    changes, constraint, text = UNSOLVABLE[what]
+    scene = nominal_scene(PICK)
+    scene = attrs.evolve(scene, objects=(attrs.evolve(scene.target, **changes),))
+    name, problem = broken(scene, PICK)
+    assert name == constraint and text in problem
+
+
+FAULTS = {
+    'no camera': ({'nocam': SensorFault()}, 'there are joint_states, front, wrist'),
+    'too late': ({'joint_states': SensorFault(latency=1e9)}, 'it must be below 20 s'),
+    'nothing comes': ({'front': SensorFault(dropouts=1.0)}, 'dropouts of front is 1'),
+}
+
+
+@pytest.mark.parametrize('what', FAULTS)
+def test_sensors_that_show_nothing_break_a_constraint(what):
+    sensors, text = FAULTS[what]
+    name, problem = broken(attrs.evolve(nominal_scene(PICK), sensors=sensors), PICK)
+    assert name == 'sensors' and text in problem
+
+
+def test_pictures_that_cannot_be_drawn_and_empty_words_break_a_constraint():
+    scene = nominal_scene(PICK)
+    large = attrs.evolve(scene.cameras[0], width=100_000, height=100_000)
+    name, problem = broken(attrs.evolve(scene, cameras=(large,), sensors={}), PICK)
+    assert name == 'sensors' and '16x16 to 1280x960' in problem
+    assert broken(attrs.evolve(scene, instruction=' '), PICK) == (
+        'semantics', 'the instruction is empty',
+    )  # fmt: skip
+
+
+def test_ends_of_what_operators_draw_are_solvable():
+    (factor,), (friction,) = (OPERATORS[n].dimensions(PICK) for n in ('mass', 'friction'))
+    for place in (PICK, SETTINGS['fr3', 'pick_up']):
+        scene = nominal_scene(place)
+        for each in place.types.values():
+            for share in (0.0, 1.0):
+                target = attrs.evolve(
+                    standing(each, 'target', (0.5, 0.5, 0.5), (0.2, 0.0)),
+                    mass=each.mass * factor.at(share), friction=friction.at(share),
+                )  # fmt: skip
+                assert matter_problem(attrs.evolve(scene, objects=(target,)), place) is None
 
 
 def test_a_wall_before_the_camera_breaks_visibility():

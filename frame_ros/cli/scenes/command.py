@@ -275,9 +275,13 @@ def _check(args: argparse.Namespace) -> int:
             print(error)
             counts['cannot be read'] += 1
             continue
-        unchecked = Counter[str]()
+        unchecked, names = Counter[str](), set[str]()
         for each in scenes:
             verdict, text = checks.verdict(each)
+            if each.name in names and verdict != WRONG:
+                verdict = WRONG
+                text = 'its name is that of another scene of the file; they must differ'
+            names.add(each.name)
             counts[verdict] += 1
             if verdict == NOT_CHECKED:
                 unchecked[text] += 1
@@ -309,12 +313,15 @@ def _rows(scenes: Sequence[Scene]) -> Iterator[tuple[str, ...]]:
 
 
 def _read(file: str) -> tuple[Scene, ...]:
-    """The scenes of a file of ours, or of VLATest's."""
+    """The scenes of a file of ours, or of VLATest's; raises SetupError if there are none."""
     from frame_ros.scenes.description.files import read_content, scenes_of
     from frame_ros.scenes.description.vlatest import is_vlatest, read_vlatest
 
     content = read_content(file)
-    return read_vlatest(file) if is_vlatest(content) else scenes_of(content, file)
+    found = read_vlatest(file) if is_vlatest(content) else scenes_of(content, file)
+    if not found:
+        raise SetupError(f'{file}: there is no scene in it')
+    return found
 
 
 def _output(args: argparse.Namespace, inputs: Sequence[str]) -> Path | None:

@@ -30,6 +30,8 @@ class SceneChecks:
         """Returns GOOD, WRONG or NOT_CHECKED, and the reason in words; '' of a good scene."""
         from frame_ros.scenes.generation.constraints import check_scene
 
+        if problem := worlds.unknown_world(scene):
+            return WRONG, problem
         place = self._place(scene)
         if problem := worlds.of_another(scene, self.world):
             return NOT_CHECKED, f'not checked: {problem}'

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.scenes.world_names import OURS
+from frame_ros.scenes.world_names import OURS, WORLD_NAMES
 
 if TYPE_CHECKING:
     from frame_ros.scenes.description.scene import Scene
@@ -43,6 +43,13 @@ def robot_of(world: str, source: str) -> SceneRobot:
     from frame_ros.scenes.other_worlds.worlds import scene_world
 
     return scene_world(world).robot(source)
+
+
+def unknown_world(scene: Scene) -> str:
+    """Returns that the world of a scene is none that there is; '': it is one."""
+    if scene.world in WORLD_NAMES:
+        return ''
+    return f'world is {scene.world!r}; it must be one of {", ".join(WORLD_NAMES)}'
 
 
 def of_another(scene: Scene, world: str) -> str:

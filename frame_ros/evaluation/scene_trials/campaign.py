@@ -13,7 +13,7 @@ from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.core.options import flatten
 from frame_ros.evaluation.scene_trials.folder import MESHES, CampaignFolder
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
-from frame_ros.evaluation.scene_trials.pool import TrialPool
+from frame_ros.evaluation.scene_trials.pool import TrialPool, refuse_child
 from frame_ros.evaluation.scene_trials.recording import RecordOptions, TrialRecording
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.trial import PlannedTrial
@@ -60,6 +60,7 @@ def run_campaign(
     Raises:
         SetupError: the folder is of another campaign or cannot be written, two scenes have the
             same name, or instructions are of a scene that is not there.
+            A script called it without `if __name__ == '__main__':`, and processes read it again.
         ValueRangeError: repeats is below 1, or processes negative.
         FrameRosError: the policy could not be made.
     """
@@ -115,6 +116,7 @@ def run_trials(
     record: RecordOptions | None = None,
 ) -> list[TrialResult]:
     """Runs trials of scenes in a folder; as `run_campaign`, with the trials given."""
+    refuse_child()  # before it touches the folder
     run, wanted = run or SceneRunOptions(), list(trials)
     check_scenes(scenes, wanted, policy.called)
     for robot in dict.fromkeys(scene.robot for scene in scenes):

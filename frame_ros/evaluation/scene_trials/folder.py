@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import attrs
 
 from frame_ros.core.errors import SetupError
-from frame_ros.core.input_files import UNPACKED_PART, load_json, read_text
+from frame_ros.core.input_files import UNPACKED_PART, load_json, read_bytes, read_text
 from frame_ros.core.output_files import appending, make_folder, write_whole
 from frame_ros.core.version import package_version
 from frame_ros.evaluation.scene_trials.result import TrialResult
@@ -64,12 +64,15 @@ def read_results(folder: Path) -> tuple[list[TrialResult], list[str]]:
     that ran again the last line counts.
 
     Raises:
-        SetupError: a line but the last is wrong.
+        SetupError: it cannot be read, or a line but the last is wrong.
     """
     file = folder / RESULTS
     if not file.is_file():
         return [], []
-    *lines, last = read_text(file, UNPACKED_PART).split('\n')
+    try:
+        *lines, last = read_bytes(file, UNPACKED_PART).split(b'\n')
+    except OSError as error:
+        raise SetupError(f'{file} cannot be read: {error.strerror}') from error
     found = [
         TrialResult.from_line(line, f'{file}, line {number}')
         for number, line in enumerate(lines, 1)

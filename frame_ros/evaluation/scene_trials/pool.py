@@ -21,6 +21,14 @@ from frame_ros.policies.base import Policy
 from frame_ros.scenes.run_options import SceneRunOptions
 
 _LOOKED = 1.0  # s, between two looks for trials that take too long
+_BEGUN = 'begun'  # that a process sends before its first trial
+GUARD = "in a script put the call under `if __name__ == '__main__':`, as each process reads it"
+
+
+def refuse_child() -> None:
+    """Raises SetupError in a process of trials that reads the script which started it."""
+    if getattr(multiprocessing.current_process(), '_inheriting', False):
+        raise SetupError(f'trials were asked for by a process of trials: {GUARD}')
 
 
 class TrialRunner:
@@ -48,6 +56,8 @@ class TrialRunner:
                 self._made[robot] = self._options.make(robot)
             except FrameRosError as error:
                 raise SetupError(f'the policy cannot be made: {error}') from error
+            except SystemExit as error:
+                raise SetupError(f'the policy cannot be made: SystemExit: {error}') from error
         return trial(planned, self._made[robot], self._run, called, self._recording)
 
     def close(self) -> None:
@@ -76,7 +86,10 @@ class TrialPool:
         most_wall_time: float = 600.0,
         recording: TrialRecording | None = None,
     ) -> None:
-        """Raises ValueRangeError: processes is negative, or most_wall_time not positive."""
+        """Raises ValueRangeError: processes is negative, or most_wall_time not positive.
+        SetupError: as of `refuse_child`.
+        """
+        refuse_child()
         if processes < 0 or not most_wall_time > 0:
             raise ValueRangeError(
                 f'processes is {processes} and most_wall_time {most_wall_time} s; they must be 0 '
@@ -93,7 +106,7 @@ class TrialPool:
         too long is invalid with the reason.
 
         Raises:
-            SetupError: the policy cannot be made.
+            SetupError: the policy cannot be made, or a process ends before its first trial.
         """
         waiting = iter(trials)
         if self._here is not None:
@@ -119,7 +132,9 @@ class TrialPool:
             planned = worker.planned
             assert planned is not None
             if worker.connection in ready:
-                result, problem = worker.take()
+                if (taken := worker.take()) is None:
+                    continue
+                result, problem = taken
             elif worker.age < self._most:
                 continue
             else:
@@ -173,7 +188,7 @@ class _Worker:
                 os.environ['OMP_NUM_THREADS'] = before
         theirs.close()
         self.planned: PlannedTrial | None = None
-        self._given = 0.0
+        self._given, self._has_begun = 0.0, False
 
     @property
     def is_alive(self) -> bool:
@@ -191,22 +206,28 @@ class _Worker:
         except OSError:
             pass  # it died; the end of its connection says so
 
-    def take(self) -> tuple[TrialResult | None, str]:
-        """The result, or None and the reason why there is none.
+    def take(self) -> tuple[TrialResult | None, str] | None:
+        """The result, or None and the reason why there is none; None: the process has just begun.
 
         Raises:
-            SetupError: the policy cannot be made.
+            SetupError: the policy cannot be made, or the process ended before it began.
         """
         try:
             found = self.connection.recv()
-        except (EOFError, OSError):
+        except (EOFError, OSError) as error:
             self._process.join(5.0)
             code = self._process.exitcode
             self.stop()
             if code is not None and code < 0:
                 name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
                 return None, f'{KILLED} by {name}'
+            if not self._has_begun:
+                text = f'a process of trials ended with status {code} at once'
+                raise SetupError(f'{text}; {GUARD}') from error
             return None, f'{ENDED} with status {code}'
+        if found == _BEGUN:
+            self._has_begun = True
+            return None
         if isinstance(found, SetupError):
             raise found
         return found, ''
@@ -225,6 +246,7 @@ def _work(
 ) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the campaign ends its processes itself
     runner = TrialRunner(policy, run, recording)
+    connection.send(_BEGUN)
     while True:
         try:
             planned = connection.recv()

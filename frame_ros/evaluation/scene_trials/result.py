@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.input_files import load_json
 from frame_ros.scenes.tasks.rules import OWN_RULE, RULES
 
 # Problems of the computer that ran a trial, by their first words: the trial is run again.
@@ -87,17 +88,18 @@ class TrialResult:
         return json.dumps(_without_nan(attrs.asdict(self)), sort_keys=True)
 
     @classmethod
-    def from_line(cls, line: str, source: str = 'a line') -> TrialResult:
+    def from_line(cls, line: str | bytes, source: str = 'a line') -> TrialResult:
         """Reads what `line` wrote.
 
         Args:
+            line: in UTF-8.
             source: of errors, such as file and number of the line.
 
         Raises:
             SetupError: the line is no such result.
         """
         try:
-            found = json.loads(line)
+            found = load_json(line)
         except ValueError as error:
             raise SetupError(f'{source} is no JSON: {error}') from error
         known = {field.name: field for field in attrs.fields(cls)}
@@ -106,20 +108,10 @@ class TrialResult:
                 f'{source} is no result of a trial; expected is an object with scene, policy and '
                 f'what else there is of {", ".join(known)}'
             )
-        for name in ('steps', 'times', 'metrics'):
-            if not isinstance(found.get(name, {}), dict):
-                raise SetupError(f'{source}: {name} is {found[name]!r}; expected is an object')
-        known_rules = [*RULES, OWN_RULE]
-        if unknown := set(found.get('steps', {})) - set(known_rules):
-            raise SetupError(f'{source}: there is no rule {sorted(unknown)}; {known_rules} are')
-        for name in ('duration', 'wall_time'):
-            found[name] = _number(found.get(name))
-        found['metrics'] = {n: _number(v) for n, v in found.get('metrics', {}).items()}
-        found['times'] = {
-            rule: {n: _number(v) for n, v in times.items()}
-            for rule, times in found.get('times', {}).items()
-        }
-        return cls(**found)
+        try:
+            return cls(**{name: _READ.get(name, _text)(name, v) for name, v in found.items()})
+        except SetupError as error:
+            raise SetupError(f'{source}: {error}') from error
 
 
 def _without_nan(value: Any) -> Any:
@@ -128,5 +120,53 @@ def _without_nan(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
+def _number(name: str, value: Any) -> float:
+    if value is None:
+        return math.nan
+    try:
+        return float(_of_type(name, value, (int, float), 'a number or null'))
+    except OverflowError as error:  # a whole number beyond all floating-point ones
+        raise SetupError(f'{name} is too large for a number') from error
+
+
+def _text(name: str, value: Any) -> str:
+    return str(_of_type(name, value, (str,), 'a text'))
+
+
+def _whole(name: str, value: Any) -> int:
+    return int(_of_type(name, value, (int,), 'a whole number'))
+
+
+def _flag(name: str, value: Any) -> bool:
+    return bool(_of_type(name, value, (bool,), 'true or false'))
+
+
+def _numbers(name: str, value: Any) -> dict[str, float]:
+    given = _of_type(name, value, (dict,), 'an object')
+    return {each: _number(f'{name}.{each}', v) for each, v in given.items()}
+
+
+def _of_rules(name: str, value: Any) -> dict[str, Mapping[str, Any]]:
+    """Rule -> step -> what `name` says of it."""
+    given, known = _of_type(name, value, (dict,), 'an object'), (*RULES, OWN_RULE)
+    if unknown := sorted(set(given) - set(known)):
+        raise SetupError(f'{name}: there is no rule {unknown[0]!r}; there are {", ".join(known)}')
+    found: dict[str, Mapping[str, Any]] = {}
+    for rule, each in given.items():
+        steps = _of_type(f'{name}.{rule}', each, (dict,), 'an object')
+        read: Callable[[str, Any], Any] = _flag if name == 'steps' else _number
+        found[rule] = {step: read(f'{name}.{rule}.{step}', v) for step, v in steps.items()}
+    return found
+
+
+def _of_type(name: str, value: Any, types: tuple[type, ...], expected: str) -> Any:
+    if type(value) not in types:  # true is no number
+        raise SetupError(f'{name} is {value!r}; expected is {expected}')
+    return value
+
+
+# Field -> how it is read.
+_READ: Mapping[str, Callable[[str, Any], Any]] = {
+    'repeat': _whole, 'policy_seed': _whole, 'steps': _of_rules, 'times': _of_rules,
+    'metrics': _numbers, 'duration': _number, 'wall_time': _number,
+}  # fmt: skip

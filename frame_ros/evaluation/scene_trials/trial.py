@@ -111,7 +111,7 @@ def trial_with_episode(
     except FrameRosError as error:
         wall = time.perf_counter() - begun
         return planned.without_result(name, f'the policy failed: {error}', wall), None
-    except Exception as error:  # of a policy of others
+    except (Exception, SystemExit) as error:  # of a policy of others
         wall, text = time.perf_counter() - begun, f'{type(error).__name__}: {error}'
         return planned.without_result(name, f'the policy failed: {text}', wall), None
     filled = attrs.evolve(

@@ -64,6 +64,7 @@ class ScriptedTasks(ScriptedPickPlace):
 
     Options = ScriptedTasksOptions
     name = 'scripted_tasks'
+    needs_scene = True
 
     def __init__(self, options: ScriptedTasksOptions | None = None) -> None:
         """Raises RobotError: as of ScriptedPickPlace. PolicyError: there is no such weakness."""

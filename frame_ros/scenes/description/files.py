@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scene files, JSON or YAML: read and written to the bit.
 
-A file is a map of `format` (FORMAT), `version` (VERSION) and `scenes`, a list of maps with the
-fields of `Scene`. Folders of meshes are named from the file's own folder where they lie in it, else
-in full.
+A file is a map of `format` (FORMAT), `version` (VERSION), `count` and `scenes`, a list of maps with
+the fields of `Scene`. By `count`, their number, which every written file has, it is noticed that a
+file was cut, as YAML may be valid then; files written by hand may leave it out. Folders of meshes
+are named from the file's own folder where they lie in it, else in full.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import attrs
 import yaml
 
 from frame_ros.core.errors import FrameRosError, SetupError
@@ -26,7 +28,8 @@ from frame_ros.scenes.description.scene import Scene
 
 FORMAT = 'frame_ros scenes'
 VERSION = 1
-HEAD = ('format', 'version', 'scenes')
+HEAD = ('format', 'version', 'count', 'scenes')
+LAST = attrs.fields(Scene)[-1].name  # that is written of a scene
 JSON_ENDINGS, YAML_ENDINGS = ('.json',), ('.yaml', '.yml')
 
 
@@ -74,11 +77,14 @@ def scenes_of(content: Any, where: str) -> tuple[Scene, ...]:
     version = content.get('version')
     if version is not None and version != VERSION or type(version) is not int:
         raise SetupError(f'{where}: version is {version!r}; this release reads {VERSION}')
-    if set(content) != set(HEAD) or not isinstance(content['scenes'], list):
+    if set(content) | {'count'} != set(HEAD) or not isinstance(content['scenes'], list):
         found = ', '.join(map(str, content))
         raise SetupError(
-            f'{where} has the fields {found}; expected are {", ".join(HEAD)}, the last a list'
+            f'{where} has the fields {found}; expected are format, version, scenes, the last a '
+            'list, and perhaps count, their number'
         )
+    if 'count' in content:
+        _check_whole(content['count'], content['scenes'], where)
     scenes, folder = [], Path(where).expanduser().parent.resolve()
     for index, each in enumerate(content['scenes']):
         try:
@@ -113,12 +119,26 @@ def scenes_text(scenes: Sequence[Scene], is_json: bool = True, folder: Path | No
         return path.relative_to(folder) if folder and inside else path
 
     plain = [_with_folders(unstructured(scene), named) for scene in scenes]
-    content = dict(zip(HEAD, (FORMAT, VERSION, plain), strict=True))
+    content = dict(zip(HEAD, (FORMAT, VERSION, len(plain), plain), strict=True))
     if is_json:
         return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + '\n'
     return yaml.safe_dump(
         content, sort_keys=False, default_flow_style=None, allow_unicode=True, width=100
     )
+
+
+def _check_whole(count: Any, scenes: Sequence[Any], where: str) -> None:
+    """Raises SetupError if a written file lacks what was at its end."""
+    remedy = 'the file was cut, or count was not changed with them'
+    if type(count) is not int or count != len(scenes):
+        raise SetupError(
+            f'{where}: count is {count!r}, and there are {len(scenes)} scenes: {remedy}'
+        )
+    if scenes and isinstance(scenes[-1], Mapping) and LAST not in scenes[-1]:
+        raise SetupError(
+            f'{where}: scenes[{count - 1}] has no {LAST}, which is the last field of a file with '
+            'count: the file was cut, or count must go, as in a file written by hand'
+        )
 
 
 def _with_folders(scene: Any, named: Callable[[str], str | Path]) -> Any:

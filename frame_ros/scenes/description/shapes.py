@@ -78,6 +78,21 @@ class Shape:
         return np.array(self.size[:3]) / 2
 
     @property
+    def volume(self) -> float:
+        """m3, of a tray that of its walls and floor, of a mesh that of its pieces in sum."""
+        if self.kind == MESH:
+            return sum(piece.volume for piece in mesh_of(self).pieces)
+        if self.kind == 'sphere':
+            return 4 / 3 * math.pi * self.size[0] ** 3
+        if self.kind == 'cylinder':
+            return math.pi * self.size[0] ** 2 * self.size[1]
+        x, y, z = self.size[:3]
+        if self.kind == 'box':
+            return x * y * z
+        wall = self.size[3]
+        return x * y * z - (x - 2 * wall) * (y - 2 * wall) * (z - wall)
+
+    @property
     def inner_half_edges(self) -> Array | None:
         """(3,) m, of the inside from its floor to its rim, of a mesh halfway up; None: it has no
         inside.

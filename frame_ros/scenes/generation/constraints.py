@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError
 from frame_ros.policies.scripted.reaching import solve_reach
+from frame_ros.scenes.description.mesh_folders import LEAST_EDGE, THINNEST
 from frame_ros.scenes.description.scene import BASE, Scene, SceneObject
 from frame_ros.scenes.description.shapes import (
     MESH,
@@ -25,9 +26,20 @@ from frame_ros.scenes.description.shapes import (
 )
 from frame_ros.scenes.generation.clutter import MARGIN, distance_to_capsules
 from frame_ros.scenes.generation.object_types import pairing_problem
-from frame_ros.scenes.generation.setting import Setting, words_of
+from frame_ros.scenes.generation.plausibility import (
+    LEAST_DENSITY,
+    LEAST_FRICTION,
+    MOST_DENSITY,
+    MOST_LATENCY,
+    Blame,
+    matter_problem,
+    sensor_problem,
+    standing_problem,
+)
+from frame_ros.scenes.generation.setting import JOINT_STATES, Setting, words_of
 from frame_ros.scenes.generation.sight import middle_of, visible_share
-from frame_ros.scenes.surroundings import TAKEN_NAMES
+from frame_ros.scenes.simulation.scene_simulation import LARGEST_SHIFT
+from frame_ros.scenes.surroundings import LARGEST_IMAGE, LEAST_IMAGE, TAKEN_NAMES
 from frame_ros.scenes.tasks.rules import CODE_MOVE, NEAR, start_gap
 
 Array = NDArray[np.float64]
@@ -36,8 +48,6 @@ Array = NDArray[np.float64]
 # Least gap, m, between target and receptacle of move_near, as the rules measure it: the target must
 # move as far as their step 'move' asks before it is near, so that settling does not make it so.
 LEAST_WAY = NEAR + CODE_MOVE
-
-Blame = tuple[str, tuple[str, ...]]
 
 
 @attrs.frozen
@@ -117,6 +127,8 @@ def _names(scene: Scene, setting: Setting) -> Blame | None:
 
 
 def _semantics(scene: Scene, setting: Setting) -> Blame | None:
+    if scene.instruction is not None and not scene.instruction.strip():
+        return 'the instruction is empty', ()
     receptacle = scene.receptacle
     if receptacle is not None:
         problem = pairing_problem(scene.task.kind, _shape(scene.target), _shape(receptacle))
@@ -219,10 +231,28 @@ CONSTRAINTS = (
         f'{", ".join(TAKEN_NAMES)}', _names,
     ),
     Constraint(
+        'sensors',
+        f'streams with faults are {JOINT_STATES} or cameras of the scene, with a latency below '
+        f'{MOST_LATENCY:g} s, after which a trial ends, and dropouts below 1; pictures have '
+        f'{LEAST_IMAGE}x{LEAST_IMAGE} to {LARGEST_IMAGE[0]}x{LARGEST_IMAGE[1]} pixels',
+        sensor_problem,
+    ),
+    Constraint(
         'semantics', 'the task allows target and receptacle, and the instruction means one thing',
         _semantics,
     ),
     Constraint('grasp', 'the gripper opens wider than the target', _grasp),
+    Constraint(
+        'matter',
+        f'objects are {1e3 * LEAST_EDGE:g} mm long and {1e3 * THINNEST:g} mm thick at least, and '
+        f'have {LEAST_DENSITY:g} to {MOST_DENSITY:g} kg/m3; the friction of the target is '
+        f'{LEAST_FRICTION:g} at least', matter_problem,
+    ),
+    Constraint(
+        'standing',
+        f'every object stands on the table, or falls {1e3 * LARGEST_SHIFT:g} mm at most',
+        standing_problem,
+    ),
     Constraint(
         'distance',
         'between the circles in which two objects stand is the gap that the table of the robot '

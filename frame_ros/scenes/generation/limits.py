@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from frame_ros.core.options import option, options
+from frame_ros.scenes.surroundings import LARGEST_IMAGE, LEAST_IMAGE
 
 
 @options
@@ -21,5 +22,10 @@ class SceneLimits:
         above=0.0,
         at_most=1.0,
     )
-    width: int = option(320, "pixels in a row of the cameras' images", at_least=16, at_most=1280)
-    height: int = option(240, 'pixels in a column', at_least=16, at_most=960)
+    width: int = option(
+        320,
+        "pixels in a row of the cameras' images",
+        at_least=LEAST_IMAGE,
+        at_most=LARGEST_IMAGE[0],
+    )
+    height: int = option(240, 'pixels in a column', at_least=LEAST_IMAGE, at_most=LARGEST_IMAGE[1])

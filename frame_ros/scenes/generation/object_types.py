@@ -132,10 +132,8 @@ def object_types(table: Worktable, unseen: Sequence[ObjectType] = YCB) -> dict[s
 
 
 def _tray_mass(tray: Shape, table: Worktable) -> float:
-    x, y, z, wall = tray.size
-    volume = x * y * z - (x - 2 * wall) * (y - 2 * wall) * (z - wall)
     block = 8 * table.block[0] * table.block[1] * table.block[2]
-    return volume * table.block_mass / block
+    return tray.volume * table.block_mass / block
 
 
 def pairing_problem(task: str, target: Shape, receptacle: Shape) -> str:

@@ -246,7 +246,7 @@ REGISTRY = (
     Operator(
         'target_type', 'type of the target, and of the receptacle', PAPER,
         "the cube, can, block and bin of the robot's table, that its gripper can hold and the task "
-        'allows', _target_types, set_types, ('semantics', 'grasp', *TARGET_PLACING),
+        'allows', _target_types, set_types, ('semantics', 'grasp', 'matter', *TARGET_PLACING),
     ),
     Operator(
         'confounder_count', 'number of confounders', PAPER, 'VLATest, section 5.2: 0 to 4',
@@ -261,7 +261,7 @@ REGISTRY = (
         UNSEEN, 'types that are not of the simulated table, in place of those that are',
         'VLATest, section 5.5', "objects of the YCB set as simple shapes, or those of the user's "
         'folder of meshes', _unseen, set_unseen,
-        ('semantics', 'grasp', *TARGET_PLACING),
+        ('semantics', 'grasp', 'matter', *TARGET_PLACING),
     ),
     Operator(
         'target_position', 'position of the target, and of the receptacle', PAPER,
@@ -337,7 +337,7 @@ REGISTRY = (
     ),
     Operator(
         'mass', "factor on the target's mass", CHOSEN, f'{CHOSEN}: half to twice',
-        fixed(Dimension('target', 0.5, 2.0, is_log=True)), set_mass,
+        fixed(Dimension('target', 0.5, 2.0, is_log=True)), set_mass, ('matter',),
     ),
     Operator(
         'table_texture', 'texture and colour of the table top', CHOSEN,

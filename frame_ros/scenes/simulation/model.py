@@ -21,6 +21,7 @@ from frame_ros.scenes.simulation.scene_robot import SO101, SceneRobot
 from frame_ros.scenes.surroundings import (
     BIN_COLOUR,
     LAMPS,
+    LARGEST_IMAGE,
     LIGHT_TINT,
     LIT,
     OBJECT_FRICTION,
@@ -138,7 +139,7 @@ def _set_options(mj: Any, spec: Any, timestep: float) -> None:
     spec.visual.headlight.ambient = (0.36, 0.36, 0.38)
     spec.visual.headlight.diffuse = (0.14, 0.14, 0.14)
     spec.visual.headlight.specular = (0.0, 0.0, 0.0)
-    spec.visual.global_.offwidth, spec.visual.global_.offheight = 1280, 960
+    spec.visual.global_.offwidth, spec.visual.global_.offheight = LARGEST_IMAGE
 
 
 def _add_servos(spec: Any, robot: SceneRobot) -> None:

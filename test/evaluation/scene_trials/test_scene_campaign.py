@@ -5,6 +5,9 @@
 import json
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import attrs
 import numpy as np
@@ -29,12 +32,14 @@ from frame_ros.evaluation.scene_trials.trial import (
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference
 from frame_ros.policies.scripted.tasks import ScriptedTasks
+from frame_ros.scenes.description.files import write_scenes
 from frame_ros.scenes.generation.setting import nominal_scene, setting
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 
 SHORT = SceneRunOptions(timeout=0.3)
 HERE = f'{__file__}:Fragile'
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class ConnectionClosed(Exception):
@@ -57,6 +62,8 @@ class Fragile(Policy):
     def infer(self, observation):
         if self.mass == 0.0666:
             os.kill(os.getpid(), signal.SIGKILL)
+        if self.mass == 0.0888:
+            raise SystemExit(3)
         if self.mass == 0.0777:
             raise RuntimeError('no idea')
         if self.mass == 0.0333 and observation.stamp > 1_100_000_000:
@@ -129,6 +136,24 @@ def test_a_policy_that_cannot_be_made_is_an_error_and_no_result(scenes, processe
         list(pool.run([PlannedTrial(scene=scenes[0])]))
 
 
+def test_a_script_that_its_processes_run_again_is_refused_without_a_result(tmp_path, scenes):
+    page = (ROOT / 'docs' / 'scenes.md').read_text()
+    example = page.partition('```python\n')[2].partition('```')[0]
+    guarded, guard, call = example.partition("if __name__ == '__main__':")
+    assert guard
+    script = tmp_path / 'script.py'
+    script.write_text(f'{guarded}if True:{call}')
+    write_scenes(tmp_path / 'scenes.yaml', scenes)
+    ended = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert ended.returncode == 1
+    last = ended.stderr.splitlines()[-1]
+    assert 'SetupError: a process of trials ended with status 1' in last
+    assert "put the call under `if __name__ == '__main__':`" in last
+    assert not (tmp_path / 'campaign' / 'results.jsonl').read_text()
+
+
 def test_a_campaign_resumes_drops_a_half_line_and_adds_repeats(tmp_path, scenes):
     done = in_folder(tmp_path, scenes)
     file = tmp_path / 'results.jsonl'
@@ -185,6 +210,14 @@ def test_an_error_of_the_policy_is_a_problem_with_its_words(scenes):
     result = trial(called('wrong', 0.0777), Fragile(), SHORT)
     assert result.problem == 'the policy failed: RuntimeError: no idea' and not result.is_valid
     assert not result.steps and not result.is_success()
+
+
+def test_a_policy_that_exits_costs_its_trial_also_in_this_process(tmp_path, scenes):
+    policy = TrialPolicyOptions(policy=HERE, label='fragile')
+    scenes = (called('exits', 0.0888), scenes[0])
+    results = in_folder(tmp_path, scenes, policy=policy)
+    assert [each.problem for each in results] == ['the policy failed: SystemExit: 3', '']
+    assert len(read_campaign(tmp_path).results) == 2
 
 
 def test_a_policy_that_breaks_down_has_failed_and_one_that_never_acted_does_not_count():

@@ -8,6 +8,7 @@ import math
 import pytest
 
 from frame_ros.core.errors import SetupError
+from frame_ros.evaluation.scene_trials.folder import read_results
 from frame_ros.evaluation.scene_trials.result import TrialResult
 
 FULL = TrialResult(
@@ -48,9 +49,33 @@ def test_a_trial_with_a_problem_is_neither_valid_nor_a_success():
         ('{"scene": "a", "policy": "b", "colour": 1}', 'is no result of a trial'),
         ('{"scene": "a", "policy": "b", "steps": {"mine": {}}}', 'there is no rule'),
         ('{"scene": "a", "policy": "b", "metrics": 3}', 'metrics is 3'),
+        ('{"scene": "a", "policy": "b", "metrics": {"ps": "abc"}}', "metrics.ps is 'abc'; expec"),
+        ('{"scene": "a", "policy": "b", "duration": true}', 'expected is a number or null'),
+        ('{"scene": "a", "policy": "b", "repeat": 0.5}', 'expected is a whole number'),
+        (f'{{"scene": "a", "policy": "b", "duration": 1{"0" * 400}}}', 'duration is too large'),
+        ('{"scene": ["a"], "policy": "b"}', 'expected is a text'),
+        (
+            '{"scene": "a", "policy": "b", "steps": {"paper": {"success": 5}}}',
+            'steps.paper.success is 5; expected is true or false',
+        ),
+        ('{"scene": "a", "policy": "b", "times": {"paper": []}}', 'times.paper is []'),
+        (b'{"scene": "\xff\xfe", "policy": "b"}', 'is no JSON'),
+        ('[' * 100_000 + ']' * 100_000, 'is no JSON: it is nested'),
     ],
 )
 def test_a_line_that_is_no_result_is_refused_with_its_place(line, message):
     with pytest.raises(SetupError, match='results.jsonl, line 3') as error:
         TrialResult.from_line(line, 'results.jsonl, line 3')
     assert message in str(error.value)
+
+
+def test_the_damaged_line_of_a_file_is_named_and_a_cut_one_dropped(tmp_path):
+    good, file = FULL.line().encode(), tmp_path / 'results.jsonl'
+    file.write_bytes(good + b'\n' + good[:30] + b'\xc3')  # cut within a letter
+    results, messages = read_results(tmp_path)
+    assert len(results) == 1 and 'half-written' in messages[0]
+    file.write_bytes(good + b'\n' + good.replace(b'put_in_0', b'\xff') + b'\n' + good + b'\n')
+    before = file.read_bytes()
+    with pytest.raises(SetupError, match=f'{file.name}, line 2 is no JSON'):
+        read_results(tmp_path)
+    assert file.read_bytes() == before

@@ -101,6 +101,13 @@ def test_a_world_is_found_missing_before_anything_starts(monkeypatch):
         check_run(demo_processes(DemoOptions(robot='fr3-fci')))
 
 
+def test_a_policy_that_never_acts_in_the_demo_is_refused_before_anything_starts():
+    processes = by_name(demo_processes(DemoOptions(policy='scripted_tasks')))
+    with pytest.raises(FrameRosError, match='`frame-ros scenes run`; .* the policy scripted acts'):
+        check_run([processes['policy']])
+    check_run([by_name(demo_processes(DemoOptions()))['policy']])
+
+
 def test_the_demo_ends_with_its_session():
     processes = by_name(demo_processes(DemoOptions()))
     assert [p.name for p in processes.values() if p.is_essential] == ['session']
