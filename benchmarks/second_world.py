@@ -29,7 +29,7 @@ from parts.world_act import PLACE
 from parts.world_act_rows import act_rows, success_rate
 
 from frame_ros.cli.metrics import format_table
-from frame_ros.core.errors import MissingExtraError
+from frame_ros.core.errors import FrameRosError
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.evaluation.scene_trials.pool import TrialPool
 from frame_ros.evaluation.scene_trials.result import TrialResult
@@ -85,7 +85,7 @@ class Pair:
 
 
 def main() -> int:
-    """Runs all levels; returns 1 if a bar was missed, 2 without the package."""
+    """Runs all levels; returns 1 if a bar was missed, 2 without the package or checkpoint."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--policy', choices=(SCRIPTED, ACT), default=SCRIPTED)
     parser.add_argument('--trials', type=int, default=20, help='of each level, in each world')
@@ -101,7 +101,7 @@ def main() -> int:
         own_world()
         if options.policy == ACT:
             return act_rows(options)
-    except MissingExtraError as error:
+    except FrameRosError as error:
         print(error, file=sys.stderr)
         return 2
     begun = time.perf_counter()

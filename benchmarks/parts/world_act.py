@@ -47,17 +47,19 @@ class Demonstrator(ScriptedTasks):
     """The scripted policy of scenes, off its course a little, so that a learner sees the way back.
 
     Attributes:
+        names: of the joints of its actions.
         wanted: (D,) rad of each step, without what is added.
     """
 
+    names: tuple[str, ...]
     wanted: list[NDArray[np.float64]]
 
     def __init__(self, robot: str, noise: float) -> None:
         """noise: deviation of what is added to each joint of the arm for 5 steps, rad."""
         super().__init__(ScriptedTasksOptions(robot=robot, horizon=5))
-        self._noise, self.wanted = noise, []
+        self._noise, self.wanted, self.names = noise, [], tuple(self._arm.joint_names)
         limits = load_robot(robot).joint_limits
-        self._ends = np.array([limits[name] for name in self._arm.joint_names]).T
+        self._ends = np.array([limits[name] for name in self.names]).T
 
     def reset(self, seed: int | None = None) -> None:
         """Forgets the last episode."""
@@ -96,7 +98,7 @@ def demonstrations(recipe: Recipe) -> list[dict[str, Array]]:
 
         done = run_scene(scene, policy, RUN, on_step=note)
         if not done.problem and done.outcomes[OWN_RULE].reached['success']:
-            order = [policy._arm.joint_names.index(name) for name in joints]
+            order = [policy.names.index(name) for name in joints]
             actions = np.array(policy.wanted[: len(rows[STATE])])[:, order]
             found.append(
                 {name: np.array(row, np.float32) for name, row in {**rows, ACTION: actions}.items()}
