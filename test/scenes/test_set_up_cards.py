@@ -240,7 +240,7 @@ def test_a_scene_that_nobody_can_set_up_is_named_on_the_console_and_on_its_card(
     for text in (
         'over: breaks distance: target and receptacle are',
         'over the edge of the table',
-        'high: target floats 200 mm above the table',
+        'high: breaks standing: target is 0.2 m above the table',
     ):
         assert text in said and text.partition(': ')[2] in page
     assert page.count('cannot be used as it is') == 3

@@ -101,22 +101,19 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
 
 
 def problems_of(scenes: Sequence[Scene], limits: SceneLimits) -> dict[int, str]:
-    """Prints what scenes break, as `check` does, and what stands on nothing.
+    """Prints what scenes break, as `check` does.
 
     Returns:
         Place of the scene -> what is wrong with it, for its card.
     """
-    from frame_ros.scenes.cards.outlines import standing_problems
-
     checks, problems, unchecked = SceneChecks(limits), dict[int, str](), Counter[str]()
     for place, each in enumerate(scenes):
         verdict, text = checks.verdict(each)
         if verdict == NOT_CHECKED:
             unchecked[text] += 1
-        found = [*([text] if text and verdict != NOT_CHECKED else []), *standing_problems(each)]
-        if found:
-            problems[place] = '; '.join(found)
-            print(f'{each.name}: {problems[place]}')
+        elif text:
+            problems[place] = text
+            print(f'{each.name}: {text}')
     for text, count in unchecked.items():
         print(f'{counted(count, "scene")} {text}')
     return problems

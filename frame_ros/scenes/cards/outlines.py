@@ -11,12 +11,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.scenes.description.scene import Scene, SceneObject
+from frame_ros.scenes.description.scene import SceneObject
 from frame_ros.scenes.description.shapes import MESH, Shape, corner_points, standing_height
 
 Array = NDArray[np.float64]
 _AROUND = 48  # points of a circle
-_OFF_TABLE = 0.01  # m, by which an object may be off the table's level
 _ALONG = 8  # parts of a straight edge, which a lens bends
 
 
@@ -65,21 +64,6 @@ def placed_points(each: SceneObject, points: Array) -> Array:
     if height is None:
         height = standing_height(each.shape, each.rotation) if each.shape else 0.0
     return np.asarray(turned + np.array((*each.position, height)))
-
-
-def standing_problems(scene: Scene) -> list[str]:
-    """Returns which objects stand on nothing or lie within the table, in words: nobody can set
-    these up. Objects whose height is not known stand on it.
-    """
-    found = []
-    for each in scene.objects:
-        if each.shape is None:
-            continue
-        lowest = float(placed_points(each, hull_points(each.shape))[:, 2].min())
-        if abs(lowest) > _OFF_TABLE:
-            how = 'floats {:.0f} mm above' if lowest > 0 else 'lies {:.0f} mm below'
-            found.append(f'{each.name} {how.format(1e3 * abs(lowest))} the table')
-    return found
 
 
 def footprint(each: SceneObject) -> Array:
