@@ -5,24 +5,19 @@
 import math
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmark_parts import FOLDER, import_parts
 
 from frame_ros.confidence.score_episode import ScoreEpisode
 from frame_ros.evaluation.failure_prediction.alarms import CHOSEN, WITH, Case
 from frame_ros.evaluation.failure_prediction.figures import Group, predictor_rows
 
-FOLDER = Path(__file__).resolve().parent.parent / 'benchmarks'
-
 
 @pytest.fixture
 def tables(monkeypatch):
-    monkeypatch.syspath_prepend(str(FOLDER))
-    from parts import failure_tables
-
-    return failure_tables
+    return import_parts(monkeypatch, 'failure_tables')[0]
 
 
 def group(name, alarms):

@@ -4,27 +4,19 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
-from pathlib import Path
 
 import pytest
+from benchmark_parts import import_parts
 
 pytest.importorskip('mujoco')
 
 from frame_ros.evaluation.trials.campaign import Outcome, Trial
 
-BENCHMARKS = Path(__file__).resolve().parent.parent / 'benchmarks'
-
 
 @pytest.fixture
 def rows(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    for name in ('bars', 'parts', 'parts.wrench_rows'):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    from parts import wrench_rows
-
-    return wrench_rows
+    return import_parts(monkeypatch, 'wrench_rows')[0]
 
 
 def result(truth=(), begins=(), warnings=()):

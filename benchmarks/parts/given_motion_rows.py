@@ -23,15 +23,15 @@ from parts.depth_world_rows import (
 )
 
 from frame_ros.bags.recording_options import RecordedUnits
-from frame_ros.core.version import source_version
 from frame_ros.evaluation.recorded_motion.motion import PERIOD, Motion, draw_stretch
 from frame_ros.evaluation.recorded_motion.reading import read_motion
-from frame_ros.evaluation.recorded_motion.trial import FUNCTION, JUDGED
+from frame_ros.evaluation.trials import kinds
 from frame_ros.evaluation.trials.campaign import Outcome, Trial
 
 POLICY_KIND, RECORDED_KIND = 'depth_policy', 'depth_recorded'
 KINDS = (POLICY_KIND, RECORDED_KIND)
-FUNCTIONS = dict.fromkeys(KINDS, FUNCTION)
+ALIKE = 'depth_motion'  # the kind of trials whose function and version these share
+FUNCTIONS = dict.fromkeys(KINDS, kinds.FUNCTIONS[ALIKE])
 SCENES = {'empty': 50, 'clutter': 50}  # trials
 FALSE = 0.001  # bar on the share of empty frames with a false distance
 CLEAR = ', of these frames those in which the arm touches nothing'
@@ -60,7 +60,7 @@ class Given:
 
 def versions() -> dict[str, str]:
     """Kind -> version of what its trials judge."""
-    return dict.fromkeys(KINDS, source_version(JUDGED))
+    return dict.fromkeys(KINDS, kinds.sensing_versions()[ALIKE])
 
 
 def recorded(path: Path, units: RecordedUnits) -> Given:

@@ -3,11 +3,10 @@
 """The check of the gate's outputs on the wire: silent where limits are kept, and not where not."""
 
 import random
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmark_parts import import_parts
 
 from frame_ros.gate.limits.command_limits import limits_of
 from frame_ros.robots import load_robot
@@ -17,11 +16,8 @@ SLOT, DELAY = 0.02, 0.005
 
 @pytest.fixture()
 def check(monkeypatch):
-    monkeypatch.syspath_prepend(Path(__file__).parents[2] / 'benchmarks')
-    sys.modules.pop('parts.gate_wire', None)
-    from parts.gate_wire import WireCheck
-
-    return WireCheck(limits_of(load_robot('so101')), 0, SLOT + DELAY)
+    (gate_wire,) = import_parts(monkeypatch, 'gate_wire')
+    return gate_wire.WireCheck(limits_of(load_robot('so101')), 0, SLOT + DELAY)
 
 
 def stream(speed, gain, seed=0, count=1000):

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.worlds.cell import SHAPES, SensedCell
 from frame_ros.evaluation.trials.worlds.depth_world import (
@@ -24,14 +25,14 @@ from frame_ros.evaluation.trials.worlds.depth_world import (
 )
 from frame_ros.evaluation.trials.worlds.drawn_world import drawn_world
 from frame_ros.evaluation.trials.worlds.others_motion import pick_and_place
-from frame_ros.evaluation.trials.worlds.scenes import draw_scene, empty_motion
+from frame_ros.evaluation.trials.worlds.scenes import LOWEST, draw_scene, empty_motion
 from frame_ros.scenes.simulation.visibility import VisibilityRule, visible_points
 from frame_ros.sensing.proximity.link_distances import DistanceReading
 from frame_ros.sensing.proximity.unseen import NO_PLACE
 
 # A place is seen if clean geometry shows something there: whose it is does not matter.
 RULE = VisibilityRule(tolerance=0.002)
-PICK_AND_PLACE = 'pick_and_place'
+PICK_AND_PLACE, TOUCHING = 'pick_and_place', 'is_touching'
 FRAME_COLUMNS = (
     'truth', 'measured', 'is_visible', 'is_partial', 'unobserved', 'unavailable', 'nearest',
     'unseen_nearer', 'places_nearer',
@@ -44,21 +45,27 @@ def run(trial: Trial) -> dict[str, Any]:
     where they are said to be; padding_mm: of the self-filter (default: the node's); filter:
     `shapes` (default), `meshes` or `collision_meshes`, see `SensedCell`; is_room: whether there are
     walls behind the cell; is_around: whether two cameras more stand around it; motion: of others
-    (PICK_AND_PLACE), in place of one between drawn postures.
+    (PICK_AND_PLACE), or positions: (F, J) of the world's joints, rad or m, in pictures 0.1 s apart,
+    in place of one between drawn postures.
 
     Result, a row per frame: truth: m, from the nearest link's surface to the nearest obstacle
     (None: there is none); measured: m (None: unavailable, for the reason `unavailable`);
     is_visible: whether clean geometry shows a camera the nearest point of that obstacle;
     is_partial, unobserved (m): what the reading says of what was not seen; unseen_nearer,
     places_nearer: see `nearer_places`; nearest: row in `links` of the nearest link. Per link
-    likewise: link_truth, link_measured, link_partial, link_visible.
+    likewise: link_truth, link_measured, link_partial, link_visible. Of given positions also
+    is_touching: whether the arm is nearer to the table than LOWEST or touches itself, by its
+    meshes, as a recording knows another table.
+
+    Raises:
+        ShapeError: the positions are not of the world's joints.
+        ValueRangeError: there is no such motion.
     """
     settings = trial.settings
     world = depth_world(trial.robot)
-    frames, positions = int(settings['frames']), None
-    if settings.get('motion'):
-        positions = motion_of_others(settings['motion'], world, frames, trial.seed)
-    scene = draw_scene(world, settings['scene'], frames, trial.seed, positions)
+    path = _path(settings, world, trial.seed)
+    frames = int(settings['frames']) if path is None else len(path)
+    scene = draw_scene(world, settings['scene'], frames, trial.seed, path)
     world.set_obstacles(scene.obstacles)
     world.set_room(bool(settings.get('is_room', False)))
     cell = SensedCell(
@@ -70,11 +77,28 @@ def run(trial: Trial) -> dict[str, Any]:
         padding=1e-3 * settings['padding_mm'] if 'padding_mm' in settings else None,
         own=settings.get('filter', SHAPES),
     )
-    rows: dict[str, list] = {name: [] for name in FRAME_COLUMNS}
+    is_given = 'positions' in settings
+    names = (*FRAME_COLUMNS, TOUCHING) if is_given else FRAME_COLUMNS
+    rows: dict[str, list] = {name: [] for name in names}
     for positions in scene.positions:
         measured = cell.measure(positions)
         take_frame(rows, world, measured, cell.cameras)
+        if is_given:
+            rows[TOUCHING].append(not world.is_possible(LOWEST))
     return {'links': cell.shapes.links, **rows}
+
+
+def _path(settings: Mapping[str, Any], world: DepthWorld, seed: int) -> NDArray[np.float64] | None:
+    """(F, J) of a motion that is given or of others; None: it is to be drawn."""
+    if 'positions' in settings:
+        path = np.array(settings['positions'], np.float64)
+        if path.ndim != 2 or path.shape[1] != len(world.joint_names):
+            count = len(world.joint_names)
+            raise ShapeError(f'positions of the shape {path.shape}; (frames, {count}) are expected')
+        return path
+    if settings.get('motion'):
+        return motion_of_others(settings['motion'], world, int(settings['frames']), seed)
+    return None
 
 
 def motion_of_others(name: str, world: DepthWorld, frames: int, seed: int) -> NDArray[np.float64]:

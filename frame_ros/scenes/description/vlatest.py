@@ -309,6 +309,8 @@ class _Fields:
         return list(found)
 
     def numbers(self, name: str, count: int) -> list[float]:
+        """Returns a field of so many finite numbers; raises SetupError for anything else."""
+
         def are_numbers(value: Any) -> bool:
             is_long = isinstance(value, list) and len(value) == count
             return is_long and all(map(_is_finite, value))
@@ -317,6 +319,7 @@ class _Fields:
         return [float(v) for v in self._typed(name, expected, are_numbers)]
 
     def quaternion(self, name: str) -> list[float]:
+        """Returns a field that is a unit quaternion; raises SetupError for anything else."""
         found = self.numbers(name, 4)
         if not abs(math.hypot(*found) - 1.0) <= UNIT:
             raise SetupError(

@@ -4,32 +4,24 @@
 LeRobot policy that is trained, acts, and is kept.
 """
 
-import sys
 from argparse import Namespace
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmark_parts import import_parts
 
 pytest.importorskip('mujoco')
 
 from frame_ros.evaluation.recorded_motion.motion import Motion
 from frame_ros.evaluation.trials.campaign import Outcome
 
-BENCHMARKS = Path(__file__).resolve().parents[3] / 'benchmarks'
-PARTS = ('given_motion_rows', 'act_policy', 'depth_world_rows')
-
 
 @pytest.fixture
 def parts(monkeypatch):
     """The benchmark's modules."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    for name in ('bars', 'parts', *(f'parts.{part}' for part in PARTS)):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    from parts import act_policy, given_motion_rows
-
-    return Namespace(act=act_policy, rows=given_motion_rows)
+    act, rows = import_parts(monkeypatch, 'act_policy', 'given_motion_rows')
+    return Namespace(act=act, rows=rows)
 
 
 def frames(measured, count, truth=None, **values):

@@ -6,6 +6,7 @@ fit a depth world; and trials of them, which give what the neighbours' give of t
 
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -179,7 +180,6 @@ def test_stretches_are_of_one_piece_and_of_its_speed():
 
 def test_a_given_motion_is_measured_as_the_same_motion_of_a_neighbour():
     pytest.importorskip('mujoco')
-    from frame_ros.evaluation.recorded_motion.trial import FUNCTION
     from frame_ros.evaluation.trials.campaign import Trial, run_trial
     from frame_ros.evaluation.trials.depth_worlds import PICK_AND_PLACE, motion_of_others
     from frame_ros.evaluation.trials.kinds import FUNCTIONS
@@ -187,14 +187,14 @@ def test_a_given_motion_is_measured_as_the_same_motion_of_a_neighbour():
 
     path = motion_of_others(PICK_AND_PLACE, depth_world('so101'), 2, 5001).tolist()
     settings = {'scene': 'empty', 'frames': 2, 'motion': PICK_AND_PLACE}
-    theirs = run_trial(Trial('depth_motion', 'so101', 5001, settings), FUNCTIONS['depth_motion'])
+    run = partial(run_trial, function=FUNCTIONS['depth_motion'])
+    theirs = run(Trial('depth_motion', 'so101', 5001, settings))
     given = {'scene': 'empty', 'positions': path, 'source': 'x'}
-    ours = run_trial(Trial('depth_recorded', 'so101', 5001, given), FUNCTION)
+    ours = run(Trial('depth_recorded', 'so101', 5001, given))
     assert ours.result.pop('is_touching') == [False, False]
     assert ours.result == theirs.result and not ours.problem
     below = {'scene': 'empty', 'positions': [[0.0, 1.7, -1.0, 0.0, 0.0, 0.0]], 'source': 'x'}
-    assert run_trial(Trial('depth_recorded', 'so101', 1, below), FUNCTION).result[
-        'is_touching'
-    ] == [True]
+    found = run(Trial('depth_recorded', 'so101', 1, below)).result
+    assert found['is_touching'] == [True]
     wrong = Trial('depth_recorded', 'so101', 1, {**given, 'positions': [[0.0] * 5]})
-    assert '(frames, 6) are expected' in run_trial(wrong, FUNCTION).problem
+    assert '(frames, 6) are expected' in run(wrong).problem

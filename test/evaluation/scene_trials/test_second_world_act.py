@@ -5,13 +5,12 @@ its tables of pairs are right for results by hand.
 """
 
 import importlib.util
-import sys
 from argparse import Namespace
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmark_parts import import_parts
 
 pytest.importorskip('mujoco')
 pytest.importorskip('gymnasium')
@@ -22,19 +21,12 @@ from frame_ros.evaluation.scene_trials.folder import read_campaign
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.scenes.other_worlds.operators import applicable_operators
 
-BENCHMARKS = Path(__file__).resolve().parents[3] / 'benchmarks'
-PARTS = ('act_policy', 'given_motion_rows', 'depth_world_rows', 'world_act', 'world_act_rows')
-
 
 @pytest.fixture
 def parts(monkeypatch):
     """The benchmark's modules."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    for name in ('bars', 'parts', *(f'parts.{part}' for part in PARTS)):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    from parts import world_act, world_act_rows
-
-    return Namespace(act=world_act, rows=world_act_rows)
+    act, rows = import_parts(monkeypatch, 'world_act', 'world_act_rows')
+    return Namespace(act=act, rows=rows)
 
 
 def result(scene, is_done, base='', problem='', pl=1.0):

@@ -131,6 +131,7 @@ class _Maker:
         return scene_from(self.setting, values, self.start)
 
     def named(self, values: Values, sample: str, row: int) -> Scene:
+        """Returns the scene of a row of a sample, with its name and the policy seed of its row."""
         policy_seed = int(np.random.default_rng((self.seed, row)).integers(_MOST_SEED))
         return with_values(
             self.scene(values),
