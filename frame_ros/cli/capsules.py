@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`frame-ros capsules URDF`: shapes of a robot's links as YAML: capsules around its collision
-geometry, or tight shapes around its visual meshes.
+geometry, or tight shapes around its visual meshes, which a MuJoCo description may name as well.
 """
 
 from __future__ import annotations
@@ -9,18 +9,23 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import given, input_folder, output_file
+from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.output_files import write_whole
-from frame_ros.robots.shapes.mesh_capsules import CapsuleOptions, mesh_capsules
-from frame_ros.robots.shapes.surface_shapes import SurfaceOptions, format_fit, surface_shapes
+from frame_ros.robots.shapes.body_meshes import PlaceOptions, body_meshes, is_mjcf, placed_bodies
+from frame_ros.robots.shapes.mesh_capsules import CapsuleOptions, link_meshes, mesh_capsules
+from frame_ros.robots.shapes.placed_meshes import VISUAL
+from frame_ros.robots.shapes.surface_shapes import SurfaceOptions, fitted_links, format_fit
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import numpy as np
+    from numpy.typing import NDArray
 
-    from frame_ros.robots import Capsule, Robot
+    from frame_ros.robots import Capsule
     from frame_ros.robots.shapes.surface_shapes import FittedLink
 
 LITRES = 1000.0  # of a m^3
@@ -28,7 +33,12 @@ LITRES = 1000.0  # of a m^3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument('robot', metavar='URDF', help='name, profile or URDF file', type=given)
+    parser.add_argument(
+        'robot',
+        metavar='URDF',
+        help='name, profile or URDF file; with --visual also a MuJoCo description (.xml, .mjcf)',
+        type=given,
+    )
     parser.add_argument(
         '--out', type=output_file, metavar='FILE', help='YAML file to write (default: printed)'
     )
@@ -41,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'that a camera sees, in place of capsules around the collision geometry',
     )
     add_options(surface, SurfaceOptions)
+    add_options(surface, PlaceOptions, names={'places': '--place'})
     surface.add_argument(
         '--only',
         action='append',
@@ -66,18 +77,21 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         RobotError: the URDF or one of its meshes cannot be used.
-        MissingExtraError: trimesh is needed and not installed.
-        SetupError: the file cannot be written.
+        MissingExtraError: trimesh is needed and not installed, or mujoco.
+        SetupError: the file cannot be written, or a MuJoCo description is given without --visual.
     """
     from frame_ros.robots import find_urdf, load_robot
     from frame_ros.robots.shapes.capsule_files import format_capsules
 
-    robot = load_robot(args.robot)
-    folder = find_urdf(args.robot).parent
     if args.visual:
-        fitted = _fitted(robot, folder, args)
-        text, table = format_fit(robot.name, args.source, fitted), fit_summary(fitted)
+        name, meshes = _visual_meshes(args)
+        fitted = _fitted(name, meshes, args)
+        text, table = format_fit(name, args.source, fitted), fit_summary(fitted)
+    elif is_mjcf(args.robot):
+        raise SetupError(f'{args.robot} is a MuJoCo description: shapes are fitted with --visual')
     else:
+        robot = load_robot(args.robot)
+        folder = find_urdf(args.robot).parent
         options = from_arguments(CapsuleOptions, args)
         capsules = mesh_capsules(robot, folder, options, args.package_folder)
         text, table = format_capsules(robot.name, capsules), summary(capsules)
@@ -90,10 +104,25 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _fitted(robot: Robot, folder: Path, args: argparse.Namespace) -> dict[str, FittedLink]:
+def _visual_meshes(args: argparse.Namespace) -> tuple[str, dict[str, NDArray[np.float64]]]:
+    """Returns the name of the description, and link -> triangles (T, 3, 3) m of its meshes."""
+    from frame_ros.robots import find_urdf, load_robot
+
+    places = from_arguments(PlaceOptions, args).of_links()
+    if is_mjcf(args.robot):
+        name, meshes = body_meshes(Path(args.robot))
+    else:
+        robot, folder = load_robot(args.robot), find_urdf(args.robot).parent
+        name, meshes = robot.name, link_meshes(robot, folder, args.package_folder, VISUAL)
+    return name, placed_bodies(name, meshes, places)
+
+
+def _fitted(
+    name: str, meshes: Mapping[str, NDArray[np.float64]], args: argparse.Namespace
+) -> dict[str, FittedLink]:
     options = from_arguments(SurfaceOptions, args)
     result: dict[str, FittedLink] = {}
-    for link, found in surface_shapes(robot, folder, options, args.package_folder, args.only):
+    for link, found in fitted_links(name, meshes, options, args.only):
         print(f'{link}: {len(found.shapes)} shapes', file=sys.stderr)
         result[link] = found
     return result

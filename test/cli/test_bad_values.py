@@ -71,6 +71,7 @@ BESIDE = {
     ('identify', '--sensor-link'): ['tool'],
     ('identify', '--poses'): ['tool'],
     ('capsules', '--only'): ['--visual'],
+    ('capsules', '--place'): ['--visual'],
 }
 NEEDED = {'open-loop': ['--policy', 'hold'], 'serve': ['--policy', 'hold']}
 NEEDED['dataset'] = ['--output', '{new}']
@@ -195,6 +196,8 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--residual': POSITIVE,
         '--near': POSITIVE,
         '--most': (*COUNT, '0'),
+        '--place': (*PAIRS, 'a=b 0 0 0', 'a=b 0 0 0 0 0 nan', 'a=b 162 0 0 0 0 0',
+                    'a=nosuch 0 0 0 0 0 0'),
         '--only': ('', 'nosuch'),
         '--source': FREE,
         '--package-folder': ('', NOWHERE, '{file}'),

