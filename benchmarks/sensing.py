@@ -67,9 +67,12 @@ BEGIN, END = '<!-- results -->\n', '<!-- end of results -->'
 FREE_SECONDS, PUSHED_SECONDS, FRAMES = 600.0, 120.0, 10
 NO_RESULTS = 'no results'
 # All but those that take minutes however short they are.
-SHORT_KINDS = (
-    'wrench,wrench_hard,streams,repeated_states,depth,depth_world,depth_camera,friction_effort'
-)
+SHORT_KINDS = ','.join(
+    (
+        'wrench', 'wrench_hard', 'streams', 'repeated_states', 'depth', 'depth_camera',
+        'friction_effort', *depth_world_rows.KINDS, depth_world_rows.ROBOT_KIND,
+    )
+)  # fmt: skip
 AFTER = 0.1  # s after a push in which a detection still belongs to it: the arm swings back
 FREE_SEEDS, SCENE_SEEDS = 1000, 3000  # other arms than those that are pushed
 

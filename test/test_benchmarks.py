@@ -12,6 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from benchmark_parts import import_parts
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / 'benchmarks'
@@ -68,6 +69,17 @@ def test_short_changes_defaults_not_what_was_asked_for(bars):
         return bars.parse(parser, argv, runs=2).runs
 
     assert (parsed(), parsed('--short'), parsed('--short', '--runs', '7')) == (15, 2, 7)
+
+
+def test_a_short_run_of_the_sensing_has_a_trial_of_each_kind_of_depth_world(monkeypatch):
+    (rows,) = import_parts(monkeypatch, 'depth_world_rows')
+    specification = importlib.util.spec_from_file_location('of_sensing', FOLDER / 'sensing.py')
+    sensing = importlib.util.module_from_spec(specification)
+    monkeypatch.setitem(sys.modules, 'of_sensing', sensing)  # where its dataclasses look
+    specification.loader.exec_module(sensing)
+    kinds, tried = sensing.SHORT_KINDS.split(','), {t.kind for t in sensing.short_trials()}
+    assert tried.issuperset(kinds)
+    assert {*rows.KINDS, rows.ROBOT_KIND} <= set(kinds)
 
 
 def test_the_costs_of_live_metrics_are_measured():

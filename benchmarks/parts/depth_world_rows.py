@@ -124,10 +124,16 @@ def trials(share: float) -> Iterator[Trial]:
 
 
 def short_trials() -> Iterator[Trial]:
-    """Of a few seconds."""
-    yield Trial(KIND, 'fr3', SEEDS, {**ROWS[0].full_settings, 'frames': 2})
-    yield Trial(KIND, 'so101', SEEDS, {**ROWS[2].full_settings, 'frames': 2})
-    yield Trial(ROBOT_KIND, 'ur5', SEEDS, {**ROWS[0].full_settings, 'frames': 2})
+    """At least one of each kind, of a few seconds."""
+    for kind, robot, row in (
+        (KIND, 'fr3', ROWS[0]),
+        (KIND, 'so101', ROWS[2]),
+        (MESH_KIND, 'so101', MESH_ROWS[0]),
+        (ROOM_KIND, 'so101', ROOM_ROWS[1]),
+        (MOTION_KIND, MOTION_ROBOT, MOTION_ROWS[0]),
+        (ROBOT_KIND, 'ur5', ROBOT_ROWS[0]),
+    ):
+        yield Trial(kind, robot, SEEDS, {**row.full_settings, 'frames': 2})
 
 
 def lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:

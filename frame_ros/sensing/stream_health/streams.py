@@ -211,7 +211,8 @@ class StreamHealth:
 
     def stamp_error(self, name: str) -> float:
         """Returns s by which the stamps of a stream, as `corrected`, may differ from those of the
-        joints: by an offset that is not known yet or not corrected, and by jitter.
+        joints: by an offset that is not known yet or not corrected, and by jitter. It grows while
+        no motion shows the offset as well as before, up to that of one never shown.
         """
         stream = self.streams.get(name)
         if stream is None or stream.offset is None:
@@ -221,7 +222,8 @@ class StreamHealth:
         if found.unavailable:
             return UNKNOWN_OFFSET + late
         is_corrected = self.settings.is_offset_corrected and bool(stream.excess)
-        return late + SPREAD * found.deviation + (0.0 if is_corrected else abs(found.seconds))
+        spread = min(SPREAD * found.deviation_at(stream.check.newest), UNKNOWN_OFFSET)
+        return late + spread + (0.0 if is_corrected else abs(found.seconds))
 
     def correction(self, name: str) -> str:
         """Describes the offset of a stream whose stamps are corrected; '': none is."""

@@ -61,6 +61,12 @@ class TimeOffset:
     stamp: int = 0
     unavailable: str = NO_MOTION
 
+    def deviation_at(self, stamp: int) -> float:
+        """Returns s, its standard deviation at a later stamp, ns: no motion since has shown the
+        offset better.
+        """
+        return self.deviation * (1.0 + max(stamp - self.stamp, 0) / (DOUBLING * SECOND))
+
 
 class TimeOffsetEstimator:
     """Takes both signals in the order of their stamps; `newest` is the last estimate that is
@@ -128,8 +134,7 @@ class TimeOffsetEstimator:
         before = self.newest
         if before.unavailable:
             return True
-        age = (found.stamp - before.stamp) / SECOND
-        known = before.deviation * (1.0 + age / DOUBLING)
+        known = before.deviation_at(found.stamp)
         apart = abs(found.seconds - before.seconds)
         return found.deviation <= known or apart > APART * hypot(found.deviation, known)
 

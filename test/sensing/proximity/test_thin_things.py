@@ -2,16 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lines a pixel wide: those of things count, those that fly at an edge do not."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from attrs import evolve
 
-from frame_ros.robots.shapes.link_shapes import placed, sphere
+from frame_ros.robots import Capsule
+from frame_ros.robots.shapes.link_shapes import capsule_shape, placed, sphere
 from frame_ros.sensing.proximity.depth import thin_kernels
 from frame_ros.sensing.proximity.depth.camera import DepthCamera
 from frame_ros.sensing.proximity.depth.detector import DepthProximity, compile_loops
 from frame_ros.sensing.proximity.depth.options import DepthOptions
 from frame_ros.sensing.proximity.depth.thin import MOST, ThinThings
+
+sys.path.insert(0, str(Path(__file__).parent))
+from depth_scenes import in_millimetres, seen
 
 # A pixel is 1 cm wide at 1 m; the middle of the picture is (50, 50).
 CAMERA = DepthCamera(101, 101, 100.0, 100.0, 50.0, 50.0)
@@ -122,6 +129,31 @@ def test_what_flies_at_an_outline_of_the_robot_without_depth_is_no_line():
     depth[10:41, 75] = 500  # a line of which neither side is the robot's still counts
     seen = DepthProximity(CAMERA, SETTINGS).measure(depth, near, FORWARD, ORIGIN)
     assert seen.distance < 0.45
+
+
+def test_what_flies_along_an_outline_of_the_robot_is_no_line():
+    # An upright arm, 21 pixels wide, and pixels mixed of it and the wall along its outline: what
+    # lies above and below each of them is the wall.
+    arm = placed('arm', [capsule_shape(Capsule(np.array([0.0, -0.6, 1.0]),
+                                               np.array([0.0, 0.6, 1.0]), 0.1))])  # fmt: skip
+    clean = in_millimetres(seen(CAMERA, arm, rotation=FORWARD, translation=ORIGIN))
+
+    def found(*places, images=4):
+        depth, proximity = clean.copy(), DepthProximity(CAMERA, SETTINGS)
+        for place in places:
+            depth[place] = 1300
+        for _ in range(images):  # those that stay in their places are no thing either
+            reading = proximity.measure(depth, arm, FORWARD, ORIGIN)
+        return reading.distance
+
+    assert clean[40, 60] < 1100 and clean[40, 61] == WALL
+    behind = found(images=1)
+    assert behind > 0.9
+    assert found(np.s_[20:61:2, 61:63]) == pytest.approx(behind, abs=1e-6)
+    assert found(np.s_[20:61:2, 64:66], images=1) < 0.3  # the same apart from the outline is one
+    # A cable that passes behind the arm is measured from where it comes out.
+    expected = np.hypot(0.14 * 1.3, 0.3) - 0.1
+    assert found(np.s_[40, 61:91], images=1) == pytest.approx(expected, abs=1e-3)
 
 
 def test_what_is_nearer_than_the_range_is_no_line():

@@ -3,12 +3,14 @@
 """Streams of one robot: the joints witness that images and wrenches should change."""
 
 import numpy as np
+import pytest
 
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.lying_streams import run
 from frame_ros.sensing.stream_health.image_samples import image_sample
-from frame_ros.sensing.stream_health.streams import StreamHealth
+from frame_ros.sensing.stream_health.streams import UNKNOWN_OFFSET, StreamHealth
+from frame_ros.sensing.stream_health.time_offset import DOUBLING, TimeOffset
 
 NOTHING = np.zeros(0)
 
@@ -53,3 +55,29 @@ def test_lying_streams_of_a_simulated_arm_are_found_and_healthy_ones_are_not():
         assert result['false'] == []
         assert (result['found'] is None) == (fault == 'none')
         assert fault == 'none' or result['found'] < 1.0
+
+
+def test_the_error_of_stamps_grows_until_a_motion_shows_their_offset_as_well_again(monkeypatch):
+    health, stamp = StreamHealth(), 0
+
+    def goes_on(seconds):
+        """The error after wrenches at 100 Hz for so long."""
+        nonlocal stamp
+        for _ in range(round(100 * seconds)):
+            stamp += SECOND // 100
+            health.on_wrench(stamp, [stamp * 1e-9] * 6)
+        return health.stamp_error('wrench')
+
+    assert goes_on(1.0) == pytest.approx(UNKNOWN_OFFSET, abs=1e-6)
+    offset = health.streams['wrench'].offset
+    offset.newest = TimeOffset(0.002, 0.001, 1.0, stamp, '')
+    fresh = health.stamp_error('wrench')
+    assert fresh == pytest.approx(0.002 + 2 * 0.001, abs=1e-6)
+    # Less certain ones that agree come on: none takes its place until it is no more certain.
+    monkeypatch.setattr(offset, 'estimate', lambda: TimeOffset(0.002, 0.0029, 1.0, stamp, ''))
+    offset.add_reference(stamp, np.zeros(3))
+    assert goes_on(0.5 * DOUBLING) == pytest.approx(0.002 + 1.5 * 2 * 0.001, abs=1e-4)
+    assert offset.newest.deviation == 0.001
+    assert goes_on(2.0 * DOUBLING) == pytest.approx(0.002 + 2 * 0.0029, abs=1e-4)
+    monkeypatch.setattr(offset, 'estimate', TimeOffset)  # no motion any more
+    assert goes_on(5.0 * DOUBLING) == pytest.approx(0.002 + UNKNOWN_OFFSET, abs=1e-6)

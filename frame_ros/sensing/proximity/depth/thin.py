@@ -90,13 +90,13 @@ class ThinThings:
         """(K, 3) m, in the optical frame."""
         settings = self._settings
         points, counts, rows, columns = self._candidates(depth, is_own)
-        keep = np.ones(len(points), np.bool_)
+        keep, links = np.ones(len(points), np.bool_), groups(seen.exact)
         kernels.keep_free(
             points, np.ascontiguousarray(self._normals @ rotation),
-            self._offsets - self._normals @ translation, seen.table, groups(seen.exact),
+            self._offsets - self._normals @ translation, seen.table, links,
             padding + ASIDE * settings.tolerance, settings.depth_noise, keep,
         )  # fmt: skip
-        self._leave_out_outlines(depth, seen, rows, columns, padding, keep)
+        self._leave_out_outlines(depth, seen, links, rows, columns, padding, keep)
         points, counts = points[keep], counts[keep]
         was_there = self._was_there(points @ rotation.T + translation)
         return np.ascontiguousarray(points[(counts >= settings.thin_support) | was_there])
@@ -105,19 +105,20 @@ class ThinThings:
         self,
         depth: Depth,
         seen: CameraShapes,
+        links: Array,
         rows: Rows,
         columns: Rows,
         padding: float,
         keep: NDArray[np.bool_],
     ) -> None:
-        """Clears `keep` (K,) of pixels that fly at an outline of the robot without depth."""
+        """Clears `keep` (K,) of pixels that fly at an outline of the robot. links: `groups`."""
         image, scale = _read_only(depth)
         x, y = self._camera.rays()
         chosen = np.flatnonzero(keep)
         found = np.ones(len(chosen), np.bool_)
-        kernels.keep_beyond_robot(
-            image, scale, x, y, np.ascontiguousarray(rows[chosen]),
-            np.ascontiguousarray(columns[chosen]), seen.table, padding, found,
+        kernels.keep_unmixed(
+            image, scale, self._limits, x, y, np.ascontiguousarray(rows[chosen]),
+            np.ascontiguousarray(columns[chosen]), seen.table, links, padding, found,
         )  # fmt: skip
         keep[chosen] = found
 

@@ -101,21 +101,34 @@ def keep_free(points, normals, offsets, shapes, groups, padding, noise, keep):
 
 
 @compiled
-def keep_beyond_robot(depth, scale, x, y, rows, columns, shapes, padding, keep):
-    """Clears keep (K,) of pixels at rows and columns (K,) that have, ACROSS pixels away, one
-    without depth where the robot is before them. What flies between the outline of the robot,
-    itself too near to be measured, and its background is nearer than what is known around it.
+def keep_unmixed(depth, scale, limits, x, y, rows, columns, shapes, groups, padding, keep):
+    """Clears keep (K,) of pixels at rows and columns (K,) that may mix the robot's outline with
+    what lies behind it. Depths in between are those of nothing, and along an outline enough of them
+    agree by chance to be a line.
 
-    x, y: of the rays. shapes: the robot in the optical frame. padding: m around it.
+    A pixel may if the robot is next to it, and nearer: a pixel within ACROSS shows it, by more than
+    noise explains before this one; or one ACROSS away has no depth, and its ray meets the robot
+    before this one, as where the robot is too near to be measured.
+
+    x, y: of the rays. shapes: the robot in the optical frame; groups: of them, see
+    `unseen_kernels.is_robot`. padding: m around it.
     """
     for pixel in range(len(rows)):
         row, column = rows[pixel], columns[pixel]
         z = np.float64(depth[row, column]) * scale
-        for down in range(-ACROSS, ACROSS + 1, ACROSS):
-            for across in range(-ACROSS, ACROSS + 1, ACROSS):
-                if keep[pixel] and not depth[row + down, column + across] > 0:
-                    ray = x[column + across], y[row + down]
-                    keep[pixel] = not _meets(ray[0], ray[1], z, shapes, padding)
+        nearer = z - limits[2] - limits[3] * z * z
+        for down in range(-ACROSS, ACROSS + 1):
+            for across in range(-ACROSS, ACROSS + 1):
+                if not keep[pixel]:
+                    break
+                u, v = x[column + across], y[row + down]
+                other = np.float64(depth[row + down, column + across]) * scale
+                if limits[0] <= other < nearer:
+                    reach = padding + limits[3] * other * other * np.sqrt(u * u + v * v + 1.0)
+                    at = u * other, v * other
+                    keep[pixel] = not is_robot(at[0], at[1], other, shapes, groups, reach)
+                elif not other > 0 and down % ACROSS == 0 and across % ACROSS == 0:
+                    keep[pixel] = not _meets(u, v, z, shapes, padding)
 
 
 @compiled
