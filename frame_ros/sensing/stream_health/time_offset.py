@@ -13,13 +13,17 @@ what the best fit leaves over and from how fast the signal changes,
 the bound of Cramer and Rao for a known signal in white noise, of the derivative only what neither
 an offset nor another gain explains. What touches the robot meanwhile is
 left over as well, and makes the offset less certain.
+
+What pulls as smoothly as the robot moves, as a cable does in slow motion, is not left over: it
+looks like an offset, but like another one in the next motion. So the deviations are as much larger
+as estimates of separate motion were seen to contradict each other.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
-from math import hypot, inf, nan, sqrt
+from dataclasses import dataclass, replace
+from math import hypot, inf, isfinite, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +44,9 @@ LARGE_SHARE, LARGE_DEVIATION = 0.12, 0.006  # of an offset that its deviation ma
 DOUBLING = 10.0  # s in which the deviation of an estimate doubles, as clocks run apart
 APART = 2.5  # deviations of two estimates that contradict each other
 EDGE = 4  # grid points from the largest offsets: what lies there may lie beyond
+SEPARATE = WINDOW + 2.0 * LARGEST  # s from one estimate to the next of none of its motion
+SCATTER_SHARE = 0.004  # of two estimates, in what is known of their scatter
+OUTLIER = 25.0  # chi-squared of two estimates, at most
 NO_MOTION = 'no motion yet that would show it'
 
 
@@ -95,6 +102,8 @@ class TimeOffsetEstimator:
         self._measured: Samples = deque()
         self._next = 0
         self._candidate: TimeOffset | None = None
+        self._past: deque[TimeOffset] = deque()
+        self._scatter = 1.0  # chi-squared of two estimates of separate motion, a running mean
 
     def add_reference(self, stamp: int, values: Array) -> None:
         """Takes the signal (K,) that the joints predict, at `stamp`, ns."""
@@ -110,7 +119,7 @@ class TimeOffsetEstimator:
         if stamp < self._next or not self._reference:
             return False
         self._next = stamp + PERIOD
-        found = self.estimate()
+        found = self._as_seen(self.estimate())
         # A large offset need not be known as well as a small one.
         large = min(LARGE_SHARE * abs(found.seconds), LARGE_DEVIATION)
         most = max(self._most_deviation, large)
@@ -125,6 +134,21 @@ class TimeOffsetEstimator:
         if is_new:
             self.newest = found
         return is_new
+
+    def _as_seen(self, found: TimeOffset) -> TimeOffset:
+        """Returns an estimate with the deviation that such ones were seen to have. Of those of the
+        last seconds nothing is learnt yet: the offset may just have become another.
+        """
+        if found.correlation >= self._least and isfinite(found.deviation):
+            self._past.append(found)
+        while self._past and found.stamp - self._past[0].stamp > 2.0 * SEPARATE * SECOND:
+            old = self._past.popleft()
+            least = old.stamp + SEPARATE * SECOND
+            other = next((each for each in self._past if each.stamp >= least), None)
+            if other is not None and other.stamp - least < SECOND:
+                apart = (other.seconds - old.seconds) / hypot(other.deviation, old.deviation)
+                self._scatter += SCATTER_SHARE * (min(apart * apart, OUTLIER) - self._scatter)
+        return replace(found, deviation=found.deviation * sqrt(max(self._scatter, 1.0)))
 
     def _replaces(self, found: TimeOffset) -> bool:
         """Returns whether an estimate counts from now on: a less certain one does only where it

@@ -17,15 +17,17 @@ from frame_ros.sensing.contact.wrench.push_end import PushEnd
 GRAVITY = 9.80665
 DOWN = np.array([0.0, 0.0, -1.0])
 ZERO = np.zeros(6)
+UPRIGHT = np.eye(3)
 
 
-def block(tick, external=ZERO, speed=0.0, down=DOWN, bias=ZERO, **given):
+def block(tick, external=ZERO, speed=0.0, bias=ZERO, rotation=UPRIGHT, **given):
     """50 samples of block number `tick`; external: (6,) or (50, 6) beyond the bias."""
     rows = np.broadcast_to(external, (50, 6))
     values = {
         'start': tick * BLOCK, 'end': (tick + 1) * BLOCK, 'readings': rows + bias,
-        'down': np.tile(down, (50, 1)), 'external': rows, 'slow': rows, 'speed': speed,
-        'worst': 0.0, 'is_contact': False, 'is_moving': speed > 0.0, 'is_holding': None,
+        'down': np.tile(rotation.T @ DOWN, (50, 1)), 'rotation': rotation, 'external': rows,
+        'slow': rows, 'speed': speed, 'worst': 0.0, 'is_contact': False,
+        'is_moving': speed > 0.0, 'is_holding': None,
     }  # fmt: skip
     return WrenchBlock(**values | given)
 
@@ -183,23 +185,25 @@ def test_the_end_of_a_push_is_seen_though_the_hand_turns_meanwhile():
 
 
 def turning(tick, rate=0.5):
-    return Rotation.from_rotvec([rate * tick * 0.05, 0.0, 0.0]).inv().apply(DOWN)
+    return Rotation.from_rotvec([rate * tick * 0.05, 0.0, 0.0]).as_matrix()
 
 
 def test_a_weight_that_turns_with_the_hand_is_found_and_gone():
-    hung, rng = HungWeight(WrenchOptions(tip=(0.0, 0.0, 0.2)), GRAVITY), np.random.default_rng(4)
+    options, rng = WrenchOptions(tip=(0.0, 0.0, 0.2)), np.random.default_rng(4)
+    hung = HungWeight(options, GRAVITY * DOWN)
     offset = force(1.0, -2.0, 0.5)
     bias = offset + force(*(0.1 * GRAVITY * DOWN))
     hung.tare(bias)  # it hung there already
     changes = []
     for tick in range(400):
-        down = turning(tick)
+        rotation = turning(tick)
+        down = rotation.T @ DOWN
         mass = 0.1 if tick < 200 else 0.0
         taken = hung.payload.mass
         reading = offset + force(*((mass - taken) * GRAVITY * down))
         reading = reading + 0.05 * rng.standard_normal((50, 6))
         lifts = 200 <= tick < 230
-        each = block(tick, bias=reading, speed=0.1, down=down, is_contact=lifts)
+        each = block(tick, bias=reading, speed=0.1, rotation=rotation, is_contact=lifts)
         if hung.update(each, bias):
             changes.append(tick)
             bias = bias + hung.bias_change
@@ -216,21 +220,23 @@ def test_a_weight_that_turns_with_the_hand_is_found_and_gone():
 
 @pytest.mark.parametrize('is_turning', [True, False])
 def test_no_weight_is_found_in_a_constant_offset_or_in_a_steady_push_at_rest(is_turning):
-    hung = HungWeight(WrenchOptions(), GRAVITY)
+    hung = HungWeight(WrenchOptions(), GRAVITY * DOWN)
     for tick in range(300):
-        down = turning(tick) if is_turning else DOWN
+        rotation = turning(tick) if is_turning else UPRIGHT
         push = ZERO if is_turning or tick < 100 else force(0.0, 0.0, -1.0)
-        each = block(tick, bias=force(3.0, 1.0, -1.0) + push, speed=0.1, down=down)
+        each = block(tick, bias=force(3.0, 1.0, -1.0) + push, speed=0.1, rotation=rotation)
         hung.update(each, force(3.0, 1.0, -1.0))
     assert hung.payload.mass == 0.0 and not hung.warning
 
 
 def test_options_switch_it_off():
     options = WrenchOptions(hung_payload=0.0, cable_rate=0.0, still_share=1.0)
-    hung, drift, free = HungWeight(options, GRAVITY), BiasDrift(options), FreeSpace(options)
+    hung, drift = HungWeight(options, GRAVITY * DOWN), BiasDrift(options)
+    free = FreeSpace(options)
     for tick in range(100):
-        down = turning(tick)
-        each = block(tick, bias=force(*(0.2 * GRAVITY * down)), speed=0.1, down=down)
+        rotation = turning(tick)
+        weight = force(*(0.2 * GRAVITY * rotation.T @ DOWN))
+        each = block(tick, bias=weight, speed=0.1, rotation=rotation)
         assert not hung.update(each, ZERO)
         assert np.abs(drift.update(each, ZERO)).max() <= 0.002 * 0.05 + 1e-12
         free.update(block(tick))

@@ -17,10 +17,11 @@ DOWN = np.array([0.0, 0.0, -1.0])
 WEIGHT = 0.1 * 9.80665
 
 
-def swing(pull, seconds=14.0, aside=lambda t: 0.0):
+def swing(pull, seconds=14.0, aside=lambda t: 0.0, sideways=lambda t: 0.0):
     """A wrist swings about its x axis from 1 s on, at 200 Hz.
 
-    pull(t): N downwards in the world; aside(t): N along the sensor's x axis, both at the tip.
+    pull(t): N downwards in the world; sideways(t): N along its y axis; aside(t): N along the
+    sensor's x axis, all at the tip.
     """
     assert np.isclose(np.linalg.norm(GRAVITY), 9.80665, atol=0.02)
     contact = WrenchContact(WrenchOptions(tip=TIP), TOOL, np.zeros(6))
@@ -31,7 +32,7 @@ def swing(pull, seconds=14.0, aside=lambda t: 0.0):
         turned = Rotation.from_rotvec([angle, 0.0, 0.0]).as_matrix()
         speed = 0.72 * abs(np.cos(1.2 * (t - 1.0))) * 0.3 if t > 1.0 else 0.0
         motion = ToolMotion(turned, np.zeros(3), np.zeros(3), np.zeros(3), t > 1.0, speed=speed)
-        force = turned.T @ (DOWN * pull(t)) + [aside(t), 0.0, 0.0]
+        force = turned.T @ (DOWN * pull(t) + [0.0, sideways(t), 0.0]) + [aside(t), 0.0, 0.0]
         wrench = np.array(load.weight(load.gravity(turned.ravel().tolist())))
         wrench += np.concatenate((force, np.cross(TIP, force)))
         wrench += rng.normal(size=6) * [0.05, 0.05, 0.05, 0.002, 0.002, 0.002]
@@ -45,6 +46,21 @@ def test_a_light_weight_is_taken_off_with_a_warning():
     assert contact.hung.payload.mass == pytest.approx(0.1, abs=0.03)
     assert any('nobody announced' in why for why in found[-1][3])
     assert not any(each[1] for each in found if each[0] > 10.0)
+
+
+def test_a_cable_that_pulls_down_and_aside_is_no_weight():
+    def cable(t):
+        return 0.8 * min(max(t - 3.0, 0.0) / 2.0, 1.0) * (1.0 + 0.3 * np.sin(2.0 * t))
+
+    contact, found = swing(cable, sideways=cable)
+    assert contact.hung.payload.mass == 0.0
+    assert not any('nobody announced' in why for each in found for why in each[3])
+
+
+def test_a_pull_whose_strength_changes_on_the_way_is_no_weight():
+    contact, found = swing(lambda t: 0.8 * (1.0 + 0.5 * np.sin(2.0 * t)) * (t > 2.0))
+    assert contact.hung.payload.mass == 0.0
+    assert not any('nobody announced' in why for each in found for why in each[3])
 
 
 def test_a_strong_pull_downwards_is_no_weight():

@@ -63,14 +63,12 @@ def test_a_ramp_does_not_determine_it():
     assert math.isnan(estimator.newest.seconds)
 
 
-def test_a_less_certain_estimate_counts_only_where_it_contradicts(monkeypatch):
-    estimates = {0.0: (-0.0200, 0.001), 1.0: (-0.0160, 0.0029), 2.0: (-0.0210, 0.001),
-                 3.0: (0.0010, 0.0029), 60.0: (0.0030, 0.0029)}  # fmt: skip
-    expected = {1.0: -0.0200, 2.0: -0.0210, 3.0: 0.0010, 60.0: 0.0030}
-    estimator = TimeOffsetEstimator(0.003, 0.8)
-    monkeypatch.setattr(
-        estimator, '_restart_after_gap', lambda *_: None
-    )  # as if samples had gone on coming
+def given(monkeypatch, estimator, estimates):
+    """Makes the estimator find these, s -> (offset, deviation), and again 0.2 s later; yields each
+    second.
+    """
+    # As if samples had gone on coming.
+    monkeypatch.setattr(estimator, '_restart_after_gap', lambda *_: None)
     for second, (value, deviation) in estimates.items():
         for part in (0.0, 0.2):  # two that follow each other agree
             stamp = SECOND + round((second + part) * SECOND)
@@ -78,5 +76,24 @@ def test_a_less_certain_estimate_counts_only_where_it_contradicts(monkeypatch):
             monkeypatch.setattr(estimator, 'estimate', lambda found=found: found)
             estimator.add_reference(stamp, np.zeros(3))
             estimator.add_measured(stamp, np.zeros(3))
+        yield second
+
+
+@pytest.mark.parametrize('scatter', [0.0, 0.04])
+def test_a_cable_that_looks_like_another_offset_in_each_motion_is_none(monkeypatch, scatter):
+    estimator = TimeOffsetEstimator(0.003, 0.8)
+    uncertain = {3.0 * i: (0.048 + scatter * (-1) ** i, 0.008) for i in range(40)}
+    for _ in given(monkeypatch, estimator, uncertain):
+        assert math.isnan(estimator.newest.seconds)
+    list(given(monkeypatch, estimator, {120.0: (0.048, 0.0045)}))
+    assert math.isnan(estimator.newest.seconds) == bool(scatter)
+
+
+def test_a_less_certain_estimate_counts_only_where_it_contradicts(monkeypatch):
+    estimates = {0.0: (-0.0200, 0.001), 1.0: (-0.0160, 0.0029), 2.0: (-0.0210, 0.001),
+                 3.0: (0.0010, 0.0029), 60.0: (0.0030, 0.0026)}  # fmt: skip
+    expected = {1.0: -0.0200, 2.0: -0.0210, 3.0: 0.0010, 60.0: 0.0030}
+    estimator = TimeOffsetEstimator(0.003, 0.8)
+    for second in given(monkeypatch, estimator, estimates):
         if second in expected:
             assert estimator.newest.seconds == expected[second]

@@ -189,16 +189,17 @@ class _Batch:
             self._found.unavailable[rows] = [contact.why_not_tared()] * len(stamps)
         gravity = self._gravity[rows]
         worst = float(self._found.share[rows].max())
+        rotation = self._motions.rotation[rows.stop - 1].ravel().tolist()
         contact.block.add_many(
             int(stamps[-1]),
             np.concatenate([values[:, :6], gravity, filtered[:, :6], slow], axis=1),
             worst,
             bool(is_over.any()),
             self._motions.is_moving[rows],
+            rotation,
             self._motions.speed[rows],
         )
         contact.last = int(stamps[-1])
-        rotation = self._motions.rotation[rows.stop - 1].ravel().tolist()
         contact.detect(contact.last, filtered[-1].tolist(), rotation, bool(is_over[-1]))
         x, y, z = gravity[-1].tolist()
         contact.gravity = (x, y, z)

@@ -24,6 +24,7 @@ class WrenchBlock:
         readings: (n, 6) N and N m, not filtered, force and torque on the tool without those of the
             tool and its payload; the bias is included.
         down: (n, 3) unit vectors of gravity in the sensor's axes.
+        rotation: (3, 3) of the sensor in the base frame, mean of the first and the last sample.
         external: (n, 6) N and N m, filtered, without the bias; of no use before the first tare.
         slow: (n, 6) likewise, through the slow low-pass.
         speed: m/s, mean of the sensor's.
@@ -37,6 +38,7 @@ class WrenchBlock:
     end: int
     readings: Array
     down: Array
+    rotation: Array
     external: Array
     slow: Array
     speed: float
@@ -51,7 +53,7 @@ class BlockBuffer:
 
     __slots__ = (
         'start', 'is_holding', '_end', '_rows', '_chunks', '_worst', '_contact', '_moving',
-        '_speeds',
+        '_speeds', '_first', '_last',
     )  # fmt: skip
 
     def __init__(self, start: int, is_holding: bool | None) -> None:
@@ -64,6 +66,8 @@ class BlockBuffer:
         self._contact = False
         self._moving = 0
         self._speeds = 0.0
+        self._first: list[float] | None = None  # rotations, 9 values each
+        self._last: list[float] = []
 
     def add(
         self,
@@ -72,6 +76,7 @@ class BlockBuffer:
         share: float,
         is_contact: bool,
         moving: int,
+        rotation: list[float],
         speed: float = 0.0,
     ) -> None:
         """Adds one sample.
@@ -80,10 +85,12 @@ class BlockBuffer:
             row: 6 values of the reading, 3 of gravity in the sensor's axes, 6 of the external
                 wrench, 6 of that through the slow low-pass.
             moving: 1, 0, or -1 if unknown.
+            rotation: 9 values, of the sensor in the base frame.
             speed: m/s.
         """
         self._rows.append(row)
         self._end = stamp
+        self._turn(rotation)
         if share > self._worst:
             self._worst = share
         if is_contact:
@@ -99,6 +106,7 @@ class BlockBuffer:
         share: float,
         is_contact: bool,
         moving: NDArray[np.int8],
+        rotation: list[float],
         speeds: Array,
     ) -> None:
         """Adds samples (n, 21) up to the stamp `end`.
@@ -106,11 +114,13 @@ class BlockBuffer:
         Args:
             share: their largest.
             is_contact: of any.
+            rotation: 9 values, of the last.
             speeds: (n,) m/s.
         """
         self._flush()
         self._chunks.append(rows)
         self._end = end
+        self._turn(rotation)
         self._worst = max(self._worst, share)
         self._contact = self._contact or is_contact
         if moving.any():
@@ -122,6 +132,7 @@ class BlockBuffer:
         self._flush()
         if not self._chunks:
             return None
+        assert self._first is not None
         rows = np.concatenate(self._chunks)
         gravity = rows[:, 6:9]
         length = np.maximum(np.linalg.norm(gravity, axis=1, keepdims=True), 1e-12)
@@ -130,6 +141,7 @@ class BlockBuffer:
             self._end,
             rows[:, :6],
             gravity / length,
+            0.5 * np.add(self._first, self._last).reshape(3, 3),
             rows[:, 9:15],
             rows[:, 15:],
             self._speeds / len(rows),
@@ -138,6 +150,11 @@ class BlockBuffer:
             None if self._moving < 0 else bool(self._moving),
             self.is_holding,
         )
+
+    def _turn(self, rotation: list[float]) -> None:
+        if self._first is None:
+            self._first = rotation
+        self._last = rotation
 
     def _flush(self) -> None:
         if self._rows:

@@ -83,7 +83,7 @@ class WrenchContact:
         self.is_at_rest = False
         self._tare = WrenchTare(settings)
         self.free = FreeSpace(settings)
-        self.hung = HungWeight(settings, norm(*tool.gravity))
+        self.hung = HungWeight(settings, tool.gravity)
         self._drift = BiasDrift(settings)
         self._payload = PayloadEstimator(settings, norm(*tool.gravity))
         # What is given again for a late sample.
@@ -174,7 +174,7 @@ class WrenchContact:
         moving = -1 if motion.is_moving is None else int(motion.is_moving)
         assert self.block is not None
         values = row[:6] + list(gravity) + filtered[:6] + slow.tolist()
-        self.block.add(stamp, values, self.share, is_over, moving, motion.speed)
+        self.block.add(stamp, values, self.share, is_over, moving, rotation, motion.speed)
         return self.detect(stamp, filtered, rotation, is_over)
 
     def reset(self) -> None:
@@ -293,7 +293,7 @@ class WrenchContact:
         if self.hung.update(block, self.bias):
             self._carry()
             self.bias = self.bias + self.hung.bias_change
-            self._drift.anchor(self.bias)
+            self._drift.follow_from(self.bias)
 
     def _finish(self, result: TareResult | None) -> None:
         if result is None:

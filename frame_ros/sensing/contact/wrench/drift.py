@@ -82,8 +82,14 @@ class BiasDrift:
 
     def anchor(self, bias: Array) -> None:
         """A tare gave this bias (6,)."""
-        self._anchor = bias
         self._credit = np.zeros(2)
+        self.follow_from(bias)
+
+    def follow_from(self, bias: Array) -> None:
+        """The bias became this one (6,), as a weight was found or is gone; what motion explains it
+        does still.
+        """
+        self._anchor = bias
         self._reference = None
         self.warning = ''
 

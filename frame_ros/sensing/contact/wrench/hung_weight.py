@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from math import exp, sqrt
+from math import exp
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,35 +12,28 @@ from numpy.typing import NDArray
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
 from frame_ros.sensing.contact.wrench.drift import AMBIGUOUS
-from frame_ros.sensing.contact.wrench.options import WrenchOptions
+from frame_ros.sensing.contact.wrench.options import Vector, WrenchOptions
 from frame_ros.sensing.contact.wrench.payload import Payload
+from frame_ros.sensing.contact.wrench.world_forces import WorldForces
 
 Array = NDArray[np.float64]
-READING = 0.1  # N, deviation of a block's mean from the model
-CABLE, DRIFT = 0.3, 0.02  # N per square root of m of way, and of s: how the offset wanders
-ANY_WEIGHT = 1.0  # N by which it may change as a contact begins or ends
-TOO_FAR = 0.35  # N from the model: this is a push
-SURE = 5.0  # deviations of a weight that is not 0
+SURE = 6.0  # deviations of a weight that is not 0
+ASIDE = 0.35  # share of a weight that may pull aside: 20 degrees
 TURNED, LASTED = 0.35, round(2.0 * SECOND)  # rad and ns that it must hold since it changed
 CHANGED = 0.2  # share by which another estimate replaces what is taken off
 LEVER = 0.1  # m from the tip at which it may hang
 RECENT, PUSHED_KEPT = 0.1, 10.0  # share per block of a running mean; s
-FADE = 0.02  # with which the fit of the newest blocks is weighed
 
 
 class HungWeight:
     """The mass of what hangs on the hand, `payload`, of mass 0 while nothing does.
 
-    In the sensor's axes a weight w turns with the hand and an offset does not:
-
-        reading = w down + offset,
-
-    where the offset wanders as cables and drift make it. A Kalman filter has the weight and the
-    three components of the offset as its state, with the mean force of each block. As a contact
-    begins or ends the weight may have become another. It counts once it is SURE deviations from 0
-    (deviations as the fit turns out to be), for 2 s and over a turn of 0.35 rad: what stays as
-    heavy and points down meanwhile is no push. Then it is taken off, at the tip, and `warning` asks
-    for it. Less of it: it is gone, in part.
+    In the sensor's axes a weight turns with the hand and an offset does not. So does the pull of a
+    cable, which is seldom straight down and changes along the way (`WorldForces`). As a contact
+    begins or ends the weight may have become another. It counts once it is SURE deviations from 0,
+    for 2 s and over a turn of 0.35 rad, and points down: what stays as heavy meanwhile is no push,
+    and what is heavier than a cable pulls on average, and pulls less aside, is none. Then it is
+    taken off, at the tip, and `warning` asks for it. Less of it: it is gone, in part.
 
     Only the weight changes its owner. What is heavier than `hung_payload_most` may be hooked to
     something; with more left than the weight explains something pushes; where the hand was pushed
@@ -52,12 +45,16 @@ class HungWeight:
         bias_change: (6,) N and N m by which the bias changes with it.
     """
 
-    def __init__(self, settings: WrenchOptions, gravity: float) -> None:
-        """gravity: m/s^2."""
-        self._least = settings.hung_payload * gravity  # N
-        self._most = settings.hung_payload_most * gravity
+    def __init__(self, settings: WrenchOptions, gravity: Vector) -> None:
+        """gravity: (3,) m/s^2 in the base frame."""
+        self._direction = np.array(gravity)
+        size = float(np.linalg.norm(self._direction))
+        self._direction = self._direction / max(size, 1e-12)
+        self._least = settings.hung_payload * size  # N
+        self._most = settings.hung_payload_most * size
         self._ambiguous = AMBIGUOUS * settings.force_on
-        self._gravity = gravity
+        self._gravity = size
+        self._forces = WorldForces(self._direction)
         self._tip = settings.tip
         self.payload = Payload()
         self._is_confirmed = False
@@ -76,9 +73,7 @@ class HungWeight:
 
     def tare(self, bias: Array) -> None:
         """A tare gave this bias (6,), in which a weight is hidden as it hangs now."""
-        self._state = np.concatenate(([0.0], bias[:3]))
-        self._covariance = np.diag([ANY_WEIGHT**2, 4.0, 4.0, 4.0])
-        self._misfit = 1.0
+        self._forces.tare(bias[:3])
         self._gone = ''
         self._reference: Array | None = None  # down as the bias was found
         self._recent: Array | None = None  # the running mean of down
@@ -110,7 +105,7 @@ class HungWeight:
         if not self._least or block.is_holding:
             self.reset()
             return False
-        down = block.down.mean(axis=0)
+        down = block.rotation.T @ self._direction
         turned = 0.0 if self._down is None else float(np.linalg.norm(down - self._down))
         self._down = down
         if self._reference is None or self._recent is None:
@@ -120,14 +115,13 @@ class HungWeight:
             self._changed(block.start)
         self._was_contact = block.is_contact
         time = (block.end - block.start) / SECOND
-        wander = CABLE**2 * block.speed * time + DRIFT**2 * time
-        self._covariance[range(1, 4), range(1, 4)] += wander
         # Readings are without what is taken off already.
         reading = block.readings.mean(axis=0)
         force = reading[:3] + self._taken * down
         up = float((bias[:3] - reading[:3]) @ down)
         self._pushed_up = max(self._pushed_up * exp(-time / PUSHED_KEPT), up)
-        if not self._correct(force, down):
+        way, is_free = block.speed * time, not block.is_contact
+        if not self._forces.update(force, block.rotation, way, time, is_free):
             self._changed(block.end)
             return False
         self._turned += turned
@@ -135,31 +129,15 @@ class HungWeight:
 
     def _changed(self, stamp: int) -> None:
         """The weight may be another one now."""
-        self._covariance[0, 0] = min(self._covariance[0, 0] + ANY_WEIGHT**2, 4.0)
+        self._forces.doubt()
         self._since, self._turned = stamp, 0.0
         self._doubt = ''
 
-    def _correct(self, force: Array, down: Array) -> bool:
-        """Takes a force (3,); returns whether the model explains it."""
-        model = np.column_stack((down, np.eye(3)))
-        spread = model @ self._covariance @ model.T + READING**2 * np.eye(3)
-        innovation = force - model @ self._state
-        gain = np.linalg.solve(spread, model @ self._covariance).T
-        state = self._state + gain @ innovation
-        left = force - model @ state
-        if float(np.linalg.norm(left)) > TOO_FAR:
-            return False
-        unlikely = float(innovation @ np.linalg.solve(spread, innovation)) / 3.0
-        self._misfit += FADE * (unlikely - self._misfit)
-        self._state = state
-        self._covariance = self._covariance - gain @ model @ self._covariance
-        return True
-
     def _judge(self, block: WrenchBlock, reading: Array, bias: Array) -> bool:
-        weight = float(self._state[0])
-        deviation = sqrt(self._covariance[0, 0] * max(self._misfit, 1.0))
+        weight = self._forces.weight
         is_proved = self._turned >= TURNED and block.end - self._since >= LASTED
-        if not is_proved or SURE * deviation > max(self._least, abs(weight - self._taken)):
+        most = max(self._least, abs(weight - self._taken))
+        if not is_proved or SURE * self._forces.deviation > most:
             return False
         found = weight if weight >= self._least else 0.0
         if abs(found - self._taken) <= CHANGED * max(self._taken, found):
@@ -167,16 +145,28 @@ class HungWeight:
             return False
         share, left = self._explained(bias, found - self._taken)
         self._doubt = self._doubted(found, left)
-        if self._doubt:
+        is_aside = found > self._taken and self._forces.aside > ASIDE * found
+        if self._doubt or is_aside:
             return False
+        if not block.is_contact:
+            share = self._quiet(found - self._taken, share, reading - bias)
         self._take(found, share, reading, bias)
         return True
+
+    def _quiet(self, change: float, share: Array, felt: Array) -> Array:
+        """Returns the part (3,) of the bias that changes with the weight, so that no more is felt
+        by that than before: no contact is made of it.
+        """
+        assert self._down is not None
+        all_of_it: Array = change * self._down
+        after = float(np.linalg.norm(felt[:3] - all_of_it + share))
+        return share if after <= float(np.linalg.norm(felt[:3])) else all_of_it
 
     def _explained(self, bias: Array, change: float) -> tuple[Array, float]:
         """Returns the part (3,) of the bias that a change of the weight, N, explains: as it hung
         when the bias was found and since, as far as the bias has followed it; and N of the rest.
         """
-        target = bias[:3] - self._state[1:]
+        target = bias[:3] - self._forces.rest
         downs = (self._reference, self._recent, self._down)
         best, least = np.zeros(3), float(np.linalg.norm(target))
         for one in downs:
