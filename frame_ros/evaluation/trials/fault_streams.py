@@ -6,6 +6,7 @@ sensor of the contact node, many samples at once.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -75,12 +76,13 @@ class FaultStream:
         self.thresholds: list[float] = []
         self._robot, self._per_block = robot, _samples_per_block(robot)
         self._arm = slice(0, len(robot.joint_names) - len(robot.finger_links))
-        self._noise = WrenchNoise(1.0 / period, worlds.noise_of(fault), trial.seed)
-        self._transport = worlds.Transport(fault, trial.seed)
+        seed = _seed_of(trial, fault)
+        self._noise = WrenchNoise(1.0 / period, worlds.noise_of(fault), seed)
+        self._transport = worlds.Transport(fault, seed)
         self._cable = worlds.Cable(model, robot.wrench_link) if fault == 'cable 1 N' else None
         count = self._arm.stop
         is_shaken = fault == 'vibration'
-        self._gears = worlds.GearVibration(count, period, trial.seed) if is_shaken else None
+        self._gears = worlds.GearVibration(count, period, seed) if is_shaken else None
         self._waiting: list[Sent] = []
         self._judged: list[_Judged] = []
         self._next_look = 0
@@ -221,3 +223,9 @@ def settings_of(robot: str, tool: Tool) -> SensingOptions:
 
 def _samples_per_block(robot: SceneRobot) -> int:
     return round(1.0 / (robot.command_rate * robot.timestep)) // robot.sample_steps
+
+
+def _seed_of(trial: Trial, fault: str) -> int:
+    """Faults of one motion have noise of their own."""
+    sequence = np.random.SeedSequence((trial.seed, zlib.crc32(fault.encode())))
+    return int(sequence.generate_state(1)[0])
