@@ -7,6 +7,7 @@
     python benchmarks/sensing.py --only depth_meshes,depth_room,depth_motion,depth_robots
     python benchmarks/sensing.py --only depth_policy    # moved by a LeRobot policy trained for it
     python benchmarks/sensing.py --only depth_recorded --recording PATH    # by a bag or data set
+    python benchmarks/sensing.py --only effort_recorded --recording PATH   # a real arm's currents
     python benchmarks/sensing.py --only partial_mark    # what rules for the mark would do
     python benchmarks/sensing.py --only friction_effort,friction_policy   # gears that stick
     python benchmarks/sensing.py --only depth_camera    # offsets of cameras, as they are estimated
@@ -44,6 +45,7 @@ from parts import (
     friction_rows,
     given_motion_rows,
     partial_mark_rows,
+    recorded_effort_rows,
     wrench_rows,
 )
 from parts.result_rows import renewed
@@ -74,6 +76,7 @@ SHORT_KINDS = ','.join(
     )
 )  # fmt: skip
 AFTER = 0.1  # s after a push in which a detection still belongs to it: the arm swings back
+RECORDED_KINDS = (given_motion_rows.RECORDED_KIND, recorded_effort_rows.KIND)
 FREE_SEEDS, SCENE_SEEDS = 1000, 3000  # other arms than those that are pushed
 
 
@@ -124,10 +127,11 @@ def main() -> int:
         kinds.append(given_motion_rows.RECORDED_KIND)
     if not 0.0 < args.share <= 1.0:
         parser.error(f'--share is {args.share:g}; more than 0 and at most 1 is expected')
-    if (given_motion_rows.RECORDED_KIND in kinds) != bool(args.recording):
-        parser.error(f'{given_motion_rows.RECORDED_KIND} and --recording PATH need each other')
+    if any(kind in kinds for kind in RECORDED_KINDS) != bool(args.recording):
+        parser.error(f'{" or ".join(RECORDED_KINDS)} and --recording PATH need each other')
     try:
         sources = given_sources(args, kinds)
+        arm = recorded_arm(args, kinds)
     except FrameRosError as error:
         print(error, file=sys.stderr)
         return 2
@@ -135,6 +139,7 @@ def main() -> int:
     chosen = [
         *(short_trials() if args.short else all_trials(args.hours, args.share)),
         *(trial for source in sources for trial in given_motion_rows.trials(source, share)),
+        *(recorded_effort_rows.trials(arm, share) if arm else ()),
     ]
     # The rules of the mark are judged on trials of depth worlds.
     is_for_mark = partial_mark_rows.KIND in kinds
@@ -147,7 +152,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) if args.short else args.directory
         versions = {**sensing_versions(), **given_motion_rows.versions()}
-        campaign = Campaign({**FUNCTIONS, **given_motion_rows.FUNCTIONS}, directory, versions)
+        versions |= recorded_effort_rows.versions()
+        functions = {**given_motion_rows.FUNCTIONS, **recorded_effort_rows.FUNCTIONS}
+        campaign = Campaign({**FUNCTIONS, **functions}, directory, versions)
         others = campaign.of_other_versions()
         if others:
             print(f'{others} results in {directory} are of other versions, and not taken')
@@ -167,6 +174,8 @@ def main() -> int:
     lines = table(outcomes, kinds, bars)
     if sources:
         lines += ['', *given_motion_rows.lines(outcomes, sources, bars)]
+    if arm:
+        lines += ['', *recorded_effort_rows.lines(outcomes, arm, bars)]
     print('\n'.join(lines))
     if args.write and not args.short:
         text = PAGE.read_text(encoding='utf-8')
@@ -194,10 +203,23 @@ def given_sources(args: argparse.Namespace, kinds: Sequence[str]) -> list[given_
     if given_motion_rows.POLICY_KIND in kinds:
         directory, recipe = (None, act_policy.SHORT) if args.short else (args.directory, None)
         sources.append(act_policy.policy_motion(directory, recipe, args.kept))
-    if args.recording:
+    if args.recording and given_motion_rows.RECORDED_KIND in kinds:
         units = load_recorded_units(args.joint_units, args.joint_calibration)
         sources.append(given_motion_rows.recorded(args.recording, units))
     return [source for source in sources if source.motions]
+
+
+def recorded_arm(
+    args: argparse.Namespace, kinds: Sequence[str]
+) -> recorded_effort_rows.Recorded | None:
+    """Returns the recordings whose currents are judged; None if they are not.
+
+    Raises:
+        FrameRosError: they do not fit.
+    """
+    if recorded_effort_rows.KIND not in kinds:
+        return None
+    return recorded_effort_rows.recorded(args.recording, args.directory / 'effort_recorded')
 
 
 def short_trials() -> Iterator[Trial]:

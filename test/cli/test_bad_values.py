@@ -232,6 +232,8 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--joint-topic': ('nosuch',),
         '--joints': ('nosuch', ','),
         '--effort-scale': ('x', '', 'nan', 'inf', '0'),
+        '--effort-kind': CHOICE,
+        '--play': ('x', '', 'nan', 'inf', '-1'),
         '--gain': POSITIVE,
         '--margin': POSITIVE,
         '--payload': ('', 'x', 'nosuch,1,0,0,0', 'gripper_link,-1,0,0,0', 'gripper_link,nan,0,0,0'),

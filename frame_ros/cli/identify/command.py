@@ -184,8 +184,14 @@ def print_joints(found: JointIdentification) -> None:
     )
     print(
         f'dry friction turns round over {motors.presliding:g} rad; observer gain '
-        f'{motors.gain:g} 1/s\n'
+        f'{motors.gain:g} 1/s'
     )
+    if motors.is_supply_current:
+        print(
+            f'efforts are currents of the supply: the torque goes with their root (back EMF '
+            f'{motors.back_emf:g} sqrt(A) s/rad)'
+        )
+    print()
     rows: list[tuple[str, ...]] = [
         ('joint', 'effort scale', 'coulomb', 'viscous', 'armature', 'cond', 'residual rms before',
          'after', 'threshold at rest'),

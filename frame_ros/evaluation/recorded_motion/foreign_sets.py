@@ -1,19 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint positions of recordings that are no bags, as streams of joint states.
+"""Joint positions of LeRobot's data sets, as streams of joint states.
 
-- LeRobot's data sets, codebase versions 2.0 to 3.0: `meta/info.json` and parquet files. Only the
-  columns of the state are read; LeRobot itself is not needed, its package pyarrow is.
-- Recordings of SAGE (NVIDIA's Sim2Real Actuator Gap Estimator, isaac-sim2real/sage on GitHub,
-  Apache-2.0), of a real SO-101 at 50 Hz: folders with `state_motor.csv`. Angles in rad from the
-  middle of the calibrated range, the jaw from 0 to 1 of its range (`so101_lerobot_collector.py`).
+Codebase versions 2.0 to 3.0: `meta/info.json` and parquet files. Only the columns of the state are
+read; LeRobot itself is not needed, its package pyarrow is.
 """
 
 from __future__ import annotations
 
-import csv
 import importlib
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,12 +25,6 @@ Array = NDArray[np.float64]
 INFO, STATE = Path('meta', 'info.json'), 'observation.state'
 COLUMNS = (STATE, 'timestamp', 'episode_index')
 LFS_POINTER = b'version https://git-lfs'
-SAGE_STATES = 'state_motor.csv'
-# Joint of SAGE's files -> the SO-101's.
-SAGE_JOINTS = {
-    'Rotation': 'shoulder_pan', 'Pitch': 'shoulder_lift', 'Elbow': 'elbow_flex',
-    'Wrist_Pitch': 'wrist_flex', 'Wrist_Roll': 'wrist_roll', 'Jaw': 'gripper',
-}  # fmt: skip
 
 
 def is_lerobot(path: Path) -> bool:
@@ -113,42 +102,6 @@ def _parquet(file: Path, width: int) -> tuple[Array, Array, NDArray[np.int64]]:
     if len(states) and states.shape[1:] != (width,):
         raise BagError(f'{file}: states of the shape {states.shape[1:]}, named are {width} joints')
     return states.reshape(len(states), width), times.reshape(-1), episodes.reshape(-1)
-
-
-def sage_files(path: Path) -> list[Path]:
-    """Returns the files of SAGE's motor states in a folder and its subfolders."""
-    return sorted(path.rglob(SAGE_STATES)) if path.is_dir() else []
-
-
-def sage_stream(file: Path, jaw: tuple[float, float]) -> Stream:
-    """Returns the joint states of one of SAGE's recordings of an SO-101, rad.
-
-    Args:
-        file: `state_motor.csv`, with `joint_list.txt` next to it.
-        jaw: rad, closed and open.
-
-    Raises:
-        BagError: it cannot be read, or is of another robot.
-    """
-    try:
-        listed = read_text(file.parent / 'joint_list.txt').split()
-        rows = list(csv.DictReader(io.StringIO(read_text(file))))
-        times = np.array([float(row['timestamp']) for row in rows]) * 1e-6
-        positions = np.array([load_json(row['positions']) for row in rows], np.float64)
-    except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
-        raise BagError(f'{file} cannot be read: {error}') from error
-    if unknown := [name for name in listed if name not in SAGE_JOINTS]:
-        raise BagError(
-            f"{file}: its joints are {', '.join(listed)}; of SAGE's robots only the SO-101 "
-            f'({", ".join(SAGE_JOINTS)}) is known, not {unknown[0]}'
-        )
-    if len(positions) and positions.shape[1:] != (len(listed),):
-        raise BagError(f'{file}: {positions.shape[1:]} positions of {len(listed)} joints')
-    names = tuple(SAGE_JOINTS[name] for name in listed)
-    positions = positions.reshape(len(rows), len(names))
-    for column in [i for i, name in enumerate(listed) if name == 'Jaw']:
-        positions[:, column] = jaw[0] + (jaw[1] - jaw[0]) * positions[:, column]
-    return joint_stream(names, times, positions)
 
 
 def joint_stream(names: Sequence[str], times: Array, positions: Array) -> Stream:

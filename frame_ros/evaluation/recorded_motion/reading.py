@@ -26,10 +26,9 @@ from frame_ros.evaluation.recorded_motion.foreign_sets import (
     is_lerobot,
     lerobot_streams,
     lerobot_type,
-    sage_files,
-    sage_stream,
 )
 from frame_ros.evaluation.recorded_motion.motion import Motion, pieces
+from frame_ros.evaluation.recorded_motion.sage import sage_files, sage_stream
 from frame_ros.evaluation.trials.worlds.robots import WORLD_ROBOTS
 from frame_ros.robots import ROBOT_NAMES, Robot, load_robot
 from frame_ros.robots.grippers import gripper_joints
@@ -75,7 +74,7 @@ class RecordedMotion:
 
 def read_motion(path: str | Path, units: RecordedUnits | None = None) -> RecordedMotion:
     """Reads the joint positions of a bag, a folder of bags, a LeRobot data set, or recordings of
-    SAGE (`foreign_sets`).
+    SAGE (`sage`).
 
     Args:
         path: of it.

@@ -174,7 +174,9 @@ def identified_motors(
     recording = recording_of(simulation.robot.arm_joints, stamps, *columns)
     # Franka's torques are in N m; the factor of a servo's current must be identified.
     scale = 1.0 if simulation.robot.has_torque_sensors else None
-    return identify_joints(dynamics, recording, IdentificationOptions(effort_scale=scale)).motors
+    # Simulated gears have no play.
+    settings = IdentificationOptions(effort_scale=scale, play=0.0)
+    return identify_joints(dynamics, recording, settings).motors
 
 
 def _in_step(

@@ -62,6 +62,20 @@ class IdentificationOptions:
         'torque sensors',
     )
     has_torque_sensors: bool = option(False, 'the efforts are torques behind the gears')
+    effort_kind: str = option(
+        'either',
+        "what the efforts are: currents of the motors or torques ('motor'), currents of their "
+        "supply ('supply'), which are as the square of a standing motor's torque, or the one of "
+        "them that fits better ('either')",
+        choices=('motor', 'supply', 'either'),
+    )
+    play: float = option(
+        0.0175,
+        "by which a joint that stands may move without load: its gear's; the default is an "
+        "STS3215's, with torque sensors there is none",
+        unit='rad',
+        at_least=0.0,
+    )
     margin: float = option(2.0, 'of the thresholds over what free motion showed', above=0.0)
     max_gap: float = option(0.15, 'longest gap between samples', unit='s', above=0.0)
 

@@ -134,3 +134,14 @@ def test_a_standing_joint_that_gives_way_is_a_witness_until_it_goes_back():
     assert giving.update(one(0.3095), stuck)[0] == 0.0
     assert giving.update(one(0.303), free)[0] == 0.0
     assert giving.update(one(0.3155), free)[0] == pytest.approx(1.5)
+
+
+def test_motion_within_the_play_of_a_gear_is_no_sign_of_contact():
+    plain, loose = GivingWay(1), GivingWay(1, play=0.0175)
+    stuck, free = np.array([True]), np.array([False])
+    for giving in (plain, loose):
+        giving.update(one(0.0), stuck)
+    # A recorded shoulder swung by 11 mrad.
+    assert plain.update(one(0.011), free)[0] > 1.0 > loose.update(one(0.011), free)[0]
+    assert loose.update(one(0.022), free)[0] > 1.0
+    assert MOTORS.as_generic().play == 0.0175 and MOTORS.play == 0.0

@@ -16,10 +16,11 @@ from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
 from frame_ros.sensing.contact.joints.recording import JointRecording
-from frame_ros.sensing.contact.joints.sticking import StickWatch
+from frame_ros.sensing.contact.joints.sticking import BAND, StickWatch
 
 Array = NDArray[np.float64]
 FEWEST = 8  # moments that show it
+HELD_QUANTILE = 0.99  # of what a joint was seen to hold while it stuck
 
 
 def friction_at_rest(
@@ -32,13 +33,15 @@ def friction_at_rest(
     the last sample before a joint breaks away is what its gear can just hold.
 
     A joint that sticks is left out of the fit of friction that slides, which says little of this.
+    Where no joint shows what load does, rest is within BAND of what each was seen to hold: a gear
+    that bears its links without the motor holds more than it breaks away from.
 
     Args:
         motors: identified so far.
         shows_load: of each joint, whether it bears enough to show what its gear holds of its load;
             the others are taken to hold the same share, as gears of one kind.
     """
-    loads, held = _breakaways(motors, dynamics, recording)
+    loads, held, balance = _breakaways(motors, dynamics, recording)
     columns = np.zeros((2, len(motors.joint_names)))
     has_enough = [len(each) >= FEWEST for each in loads]
     own = [j for j, shows in enumerate(shows_load) if shows and has_enough[j]]
@@ -51,20 +54,37 @@ def friction_at_rest(
             if has_enough[joint]:
                 without = np.array(held[joint]) - shared * np.array(loads[joint])
                 columns[:, joint] = max(float(np.median(without)), 0.0), shared
+    elif any(has_enough):
+        columns[0] = _seen_to_hold(held, balance)
     return {'rest': columns[0], 'load_rest': columns[1]}
+
+
+def _seen_to_hold(held: list[list[float]], balance: Array) -> Array:
+    found = np.zeros(len(held))
+    for joint, each in enumerate(held):
+        still = balance[np.isfinite(balance[:, joint]), joint]
+        if len(each) >= FEWEST and len(still):
+            most = float(np.quantile(np.abs(still), HELD_QUANTILE)) / BAND
+            found[joint] = max(float(np.median(each)), most)
+    return found
 
 
 def _breakaways(
     motors: MotorModel, dynamics: RobotDynamics, recording: JointRecording
-) -> tuple[list[list[float]], list[list[float]]]:
-    """Returns per joint the sizes of the motor's torque, and of what the gear holds, N m."""
+) -> tuple[list[list[float]], list[list[float]], Array]:
+    """Returns per joint the sizes of the motor's torque, and of what the gear holds, N m, as it
+    breaks away; and (T, N) N m that each gear holds while it sticks, else NaN.
+    """
     names = range(len(motors.joint_names))
     loads: list[list[float]] = [[] for _ in names]
     held: list[list[float]] = [[] for _ in names]
     watch = StickWatch(len(names))
     seconds = np.diff(recording.stamps, prepend=recording.stamps[:1]) / SECOND
-    motor: Array = motors.effort_scale * recording.efforts - motors.offset
+    still = np.zeros_like(recording.positions)
+    speeds = still if recording.velocities is None else recording.velocities
+    motor = motors.motor_torque(recording.efforts, speeds)
     before = np.zeros(len(names))
+    balance = np.full_like(motor, math.nan)
     for row, q in enumerate(recording.positions):
         was_stuck = watch.is_stuck
         watch.update(q, float(seconds[row]) if row else math.nan)
@@ -74,4 +94,6 @@ def _breakaways(
                 loads[joint].append(abs(float(motor[row - 1, joint])))
                 held[joint].append(abs(float(before[joint])))
         before = motor[row] - dynamics.gravity(q)
-    return loads, held
+        if row:
+            balance[row] = np.where(watch.is_stuck, before, math.nan)
+    return loads, held, balance

@@ -144,7 +144,7 @@ class JointContact:
         self._middle = limits.mean(axis=1)
         self._half = 0.5 * (limits[:, 1] - limits[:, 0]) - self.settings.limit_margin
         self._stall = StallDetector(count, self.settings.stall)
-        self._standing, self._giving = StandingArm(), GivingWay(count)
+        self._standing, self._giving = StandingArm(), GivingWay(count, self.motors.play)
         self._at_rest: Array = np.zeros((3, count))
         self._over = Threshold(
             1.0, self.settings.release, self.settings.on_time, self.settings.off_time
@@ -179,6 +179,11 @@ class JointContact:
         self._stamp: int | None = None
         self._estimate: tuple[int, int, ForceEstimate] | None = None
         self._position: Array | None = None
+
+    @property
+    def stands(self) -> bool:
+        """Returns whether the arm stands by its commands, see `StandingArm`."""
+        return self._standing.stands
 
     @property
     def near_limits(self) -> tuple[str, ...]:
@@ -263,7 +268,7 @@ class JointContact:
             self._stand(stamp, command)
             self._given = self._way_given(q, is_holding)
         self.threshold = self._threshold(q, is_holding)
-        motor = self.motors.effort_scale * effort
+        motor = self.motors.motor_torque(effort, observer.velocity) + self.motors.offset
         stalled = self._stall.update(stamp, motor, q, observer.velocity, command)
         if stamp - (observer.since or 0) < self._settle:
             return self._unknown(stamp, 'the observer has just begun')

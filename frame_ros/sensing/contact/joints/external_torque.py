@@ -86,7 +86,7 @@ class ExternalTorque:
     def _reaching(self, stamp: int, q: Array, velocity: Array, effort: Array) -> Array:
         """(N,) N m that reach the links."""
         motors = self._motors
-        motor: Array = motors.effort_scale * effort - motors.offset
+        motor = motors.motor_torque(effort, velocity)
         if self._has_friction:
             gap = math.nan if self._stamp is None else 1e-9 * (stamp - self._stamp)
             observer, friction = self.observer, self.friction

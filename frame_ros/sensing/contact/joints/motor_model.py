@@ -22,6 +22,7 @@ from frame_ros.core.output_files import write_whole
 from frame_ros.core.strict_yaml import load_yaml
 from frame_ros.robots.profiles import find_profile, simulated_robots
 from frame_ros.sensing.contact.joints.motor_choices import GENERIC
+from frame_ros.sensing.contact.joints.supply_current import winding_effort
 
 Array = NDArray[np.float64]
 WIDER = 4.0  # times the thresholds of motors that are not those of the arm
@@ -29,6 +30,9 @@ REST_SPEED = 0.05  # rad/s at which 0.37 is left of the friction that a joint br
 # N m of threshold that other torque sensors need, wrong otherwise than these: with the margin
 # more than four waves of a Panda's published accuracy, 0.15, that add up (0.42).
 OTHER_SENSORS = 0.4
+# rad by which an STS3215's gear gives without load: about a degree, measured by others
+# (TheRobotStudio/SO-ARM100, issue 134). Joints of a real arm that stood have swung by 11 mrad.
+SERVO_PLAY = 0.0175
 OTHER_FRICTION = 0.35  # N m by which the friction of one servo's gear differs from another's
 # Column -> (unit, whether it may be negative). rad and N m are m and N of a joint that slides.
 COLUMNS = {
@@ -59,9 +63,10 @@ class MotorModel:
         tau = effort_scale effort - offset - viscous dq - s (coulomb + load_friction |m|
               + exp(-(dq / stribeck_velocity)^2) (stribeck + load_stribeck |m|))
 
-    with m = effort_scale effort - offset and s, from -1 to 1, the direction of dry friction, see
-    `StickingFriction`, which also says what holds a joint that sticks. At rest the bracket is at
-    least rest + load_rest |m|, from which a joint breaks away, fading over REST_SPEED.
+    with m = effort_scale effort - offset (`motor_torque`), which a supply's current gives by its
+    root, and s, from -1 to 1, the direction of dry friction, see `StickingFriction`, which also
+    says what holds a joint that sticks. At rest the bracket is at least rest + load_rest |m|, from
+    which a joint breaks away, fading over REST_SPEED.
 
     The armature is rigid-body dynamics: give it to `RobotDynamics`. Each array is (N,), in the
     order of `joint_names`; the units are those of COLUMNS.
@@ -72,7 +77,11 @@ class MotorModel:
         link -> factor of the URDF's mass. has_velocities: whether the identification took
         velocities from the messages. sample_rate: Hz of it. date: of it, ISO 8601. source: where
         the numbers come from. is_simulated: whether that is a simulation, so that they are of no
-        real arm. effort_unit: of joint_states.effort. arm: name that the user gave it; '': none.
+        real arm. play: rad by which a joint that stands may move without load. effort_unit: of
+        joint_states.effort. is_supply_current: whether that is the current of the supply, not of
+        the winding, so that `winding_effort` of it stands for effort above, and effort_scale is per
+        root of its unit. back_emf: b of that, sqrt(A) s/rad. arm: name that the user gave it; '':
+        none.
         is_generic: whether it stands for another arm than its own, with wide thresholds; no file
         says so.
 
@@ -100,6 +109,7 @@ class MotorModel:
     presliding: float = 0.005
     stribeck_velocity: float = 0.1
     gain: float = 25.0
+    play: float = 0.0
     mass_scales: Mapping[str, float] = field(default_factory=dict)
     has_velocities: bool = True
     sample_rate: float = math.nan
@@ -107,6 +117,8 @@ class MotorModel:
     source: str = ''
     is_simulated: bool = False
     effort_unit: str = 'N m'
+    is_supply_current: bool = False
+    back_emf: float = 0.0
     arm: str = ''
     is_generic: bool = False
 
@@ -130,6 +142,16 @@ class MotorModel:
         for name in ('presliding', 'stribeck_velocity', 'gain'):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise SetupError(f'{name} is {getattr(self, name)}; it must be positive')
+        for name in ('back_emf', 'play'):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise SetupError(f'{name} is {getattr(self, name)}; it must not be negative')
+
+    def motor_torque(self, effort: Array, velocity: Array) -> Array:
+        """Returns m, (..., N) N m of the motors, of efforts and speeds rad/s."""
+        if self.is_supply_current:
+            effort = winding_effort(effort, velocity, self.back_emf)
+        result: Array = self.effort_scale * effort - self.offset
+        return result
 
     def dry_friction(self, velocity: Array, load: Array) -> Array:
         """Returns (N,) N m of dry friction at speeds rad/s and sizes of the motors' torques, N m;
@@ -172,6 +194,7 @@ class MotorModel:
         wider = {f'threshold_{n}': WIDER * getattr(self, f'threshold_{n}') for n in THRESHOLDS}
         if self.has_friction:
             wider['threshold_base'] = wider['threshold_base'] + OTHER_FRICTION
+            return replace(self, is_generic=True, play=max(self.play, SERVO_PLAY), **wider)
         return replace(self, is_generic=True, **wider)
 
     def for_other_sensors(self) -> MotorModel:
@@ -277,7 +300,8 @@ def _from_content(content: Any) -> MotorModel:
         name: value for name, value in content.items() if name not in ('joints', 'robot')
     }
     known = {'presliding', 'stribeck_velocity', 'gain', 'mass_scales', 'has_velocities',
-             'sample_rate', 'date', 'source', 'is_simulated', 'effort_unit', 'arm'}  # fmt: skip
+             'sample_rate', 'date', 'source', 'is_simulated', 'effort_unit', 'is_supply_current',
+             'back_emf', 'play', 'arm'}  # fmt: skip
     if unknown := sorted(set(general) - known, key=str):
         raise SetupError(f'{unknown[0]!r} is not known; known: {", ".join(sorted(known))}')
     columns = {name: [] for name in COLUMNS}  # type: dict[str, list[float]]
@@ -290,7 +314,7 @@ def _from_content(content: Any) -> MotorModel:
             raise SetupError(f'joint {joint!r} lacks {missing[0]} ({COLUMNS[missing[0]][0]})')
         for name, column in columns.items():
             column.append(_number(values.get(name, 0.0), f'{joint}.{name}'))
-    for name in ('presliding', 'stribeck_velocity', 'gain', 'sample_rate'):
+    for name in ('presliding', 'stribeck_velocity', 'gain', 'sample_rate', 'back_emf', 'play'):
         if general.get(name) is None:
             general.pop(name, None)
         else:
@@ -301,8 +325,9 @@ def _from_content(content: Any) -> MotorModel:
     general['mass_scales'] = {link: _number(value, link) for link, value in scales.items()}
     general['date'] = str(general.get('date', ''))
     general['arm'] = str(general.get('arm') or '')
-    if not isinstance(general.get('is_simulated', False), bool):
-        raise SetupError(f'is_simulated is {general["is_simulated"]!r}; true or false is expected')
+    for name in ('is_simulated', 'is_supply_current'):
+        if not isinstance(general.get(name, False), bool):
+            raise SetupError(f'{name} is {general[name]!r}; true or false is expected')
     arrays: dict[str, Any] = {name: np.array(column) for name, column in columns.items()}
     return MotorModel(
         str(content.get('robot', '')), tuple(map(str, joints)),
@@ -329,11 +354,14 @@ def save_motors(motors: MotorModel, path: str | os.PathLike[str]) -> None:
         'source': motors.source,
         'is_simulated': motors.is_simulated,
         'effort_unit': motors.effort_unit,
+        'is_supply_current': motors.is_supply_current,
+        'back_emf': motors.back_emf,
         'sample_rate': None if math.isnan(motors.sample_rate) else round(motors.sample_rate, 3),
         'has_velocities': motors.has_velocities,
         'presliding': motors.presliding,
         'stribeck_velocity': motors.stribeck_velocity,
         'gain': motors.gain,
+        'play': motors.play,
         'mass_scales': {link: float(value) for link, value in motors.mass_scales.items()},
     }
     joints = {

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from frame_ros.sensing.contact.joints.momentum_observer import (
     first_order,
 )
 from frame_ros.sensing.contact.joints.sticking import StickWatch
+from frame_ros.sensing.contact.joints.supply_current import winding_effort
 
 Array = NDArray[np.float64]
 LEAST_SAMPLES = 200
@@ -157,6 +159,15 @@ class ObservedTerms:
     is_settled: NDArray[np.bool_]
 
 
+class EffortForm(NamedTuple):
+    """is_supply: whether the efforts are the supply's currents. back_emf: sqrt(A) s/rad. See
+    `MotorModel`.
+    """
+
+    is_supply: bool = False
+    back_emf: float = 0.0
+
+
 class ObservedMotion:
     """A recording as seen by an observer with these options."""
 
@@ -174,6 +185,18 @@ class ObservedMotion:
             raise ShapeError(f'no samples follow each other within {settings.max_gap} s')
         self._plain = [_plain_terms(piece, self._gain) for piece in self._pieces]
         self._directions: dict[float, list[tuple[Array, Array]]] = {}
+
+    def of_form(self, form: EffortForm) -> ObservedMotion:
+        """Returns the motion with the efforts that are proportional to the motors' torque."""
+        if not form.is_supply:
+            return self
+        found = copy.copy(self)
+        found._pieces = [
+            replace(p, effort=winding_effort(p.effort, p.velocity, form.back_emf))
+            for p in self._pieces
+        ]
+        found._plain = [_plain_terms(piece, self._gain) for piece in found._pieces]
+        return found
 
     def terms(self, friction: FrictionShape) -> ObservedTerms:
         """Returns the terms for dry friction of this shape."""

@@ -1,0 +1,211 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of contact by the motor currents of a real arm that was recorded: trials, tables, bars.
+
+Of a real SO-101 there are SAGE's recordings. Its motors are identified from a few of them, and the
+others are judged. In the order of their names every second one, from the first on, is UNSEEN:
+identification and detector were changed after looking at the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bars import Bars
+
+from frame_ros.core.errors import BagError
+from frame_ros.core.version import source_version
+from frame_ros.evaluation.detection_scores import poisson_rate_interval
+from frame_ros.evaluation.recorded_motion.sage import digest_of, sage_files
+from frame_ros.evaluation.trials import kinds, recorded_effort
+from frame_ros.evaluation.trials.campaign import Outcome, Trial
+from frame_ros.sensing.contact.joints.motor_choices import GENERIC
+from frame_ros.sensing.contact.joints.motor_model import load_motors, save_motors
+
+KIND, ROBOT = 'effort_recorded', recorded_effort.ROBOT
+FUNCTIONS = {KIND: 'frame_ros.evaluation.trials.recorded_effort:run'}
+OWN = 'identified'
+# Those that are most like the motion of `frame-ros identify joints`: wide, fast, from pose to pose.
+IDENTIFIED_BY = ('boundary_exploration', 'inertia_coupling', 'large_amplitude', 'random_waypoints')
+PER_HOUR = 1.0  # bar
+# Motion -> why a row is printed without it, too.
+EXCLUDED = {
+    'single_joint_wrist_roll': 'four times its wrist roll stands at -1.03 rad, up to 0.57 rad from '
+    'its goal and at the stall current of 2.87 A: something holds it',
+    'workspace_sweep': 'five times its elbow stands, up to 0.25 rad from its goal and at 1.23 A, '
+    'while shoulder and wrist give way: it presses on something',
+}
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Recordings of one arm.
+
+    Attributes:
+        files: of the recordings that are judged.
+        motors: of the arm, file.
+        unseen: motions on which nothing was changed.
+        remarks: on them.
+    """
+
+    files: tuple[Path, ...]
+    motors: Path
+    unseen: frozenset[str]
+    remarks: tuple[str, ...] = ()
+
+
+def versions() -> dict[str, str]:
+    """Kind -> version of what its trials judge."""
+    return {KIND: source_version((*kinds.CONTACTS, 'frame_ros/evaluation/recorded_motion'))}
+
+
+def recorded(path: Path, folder: Path) -> Recorded:
+    """Reads which recordings there are, and identifies the motors of their arm, into a folder.
+
+    Raises:
+        FrameRosError: they are not SAGE's, those that identify are not among them, or the motors
+            cannot be identified.
+    """
+    files = {file.parent.name: file for file in sage_files(path)}
+    if missing := [name for name in IDENTIFIED_BY if name not in files]:
+        raise BagError(
+            f"{path} has no recording {missing[0]!r}: the motors of SAGE's SO-101 are identified "
+            f'from {", ".join(IDENTIFIED_BY)}'
+        )
+    chosen = [files[name] for name in IDENTIFIED_BY]
+    origin = f'{KIND} {versions()[KIND]} {" ".join(map(digest_of, chosen))}'
+    motors = folder / f'motors-{hashlib.sha256(origin.encode()).hexdigest()[:12]}.yaml'
+    if not motors.is_file():
+        found = recorded_effort.identified(
+            [recorded_effort.read_recording(file) for file in chosen], source=origin
+        )
+        save_motors(found.motors, motors)
+    return Recorded(
+        tuple(file for name, file in files.items() if name not in IDENTIFIED_BY), motors,
+        frozenset(sorted(files)[::2]), (_identified(motors),),
+    )  # fmt: skip
+
+
+def _identified(file: Path) -> str:
+    motors = load_motors(file)
+    form = (
+        f'currents of the supply (back EMF {motors.back_emf:g} sqrt(A) s/rad)'
+        if motors.is_supply_current
+        else 'currents of the motors'
+    )
+    left = ', '.join(f'{n} {r:.3f}' for n, r in zip(motors.joint_names, motors.residual_rms))
+    return (
+        f'Identified from {", ".join(IDENTIFIED_BY)}: efforts are {form}; unexplained (N m, rms): '
+        f'{left}.'
+    )
+
+
+def trials(given: Recorded, share: float) -> Iterator[Trial]:
+    """Each recording with each kind of motors; share: of recordings, the first, at least one."""
+    count = max(1, round(share * len(given.files)))
+    own = hashlib.sha256(given.motors.read_bytes()).hexdigest()[:16]
+    digests = {file: digest_of(file) for file in given.files[:count]}
+    for motors, path, of in ((OWN, str(given.motors), own), (GENERIC, GENERIC, '')):
+        for file, digest in digests.items():
+            settings = {
+                'name': file.parent.name, 'file': str(file), 'digest': digest, 'motors': motors,
+                'motors_file': path, 'motors_digest': of,
+            }  # fmt: skip
+            yield Trial(KIND, ROBOT, 0, settings)
+
+
+def lines(outcomes: Sequence[Outcome], given: Recorded, bars: Bars) -> list[str]:
+    """The tables as Markdown, with what they are of; the bar is judged on all recordings."""
+    own = [o for o in outcomes if o.trial.kind == KIND and not o.problem]
+    by_motors = {
+        motors: {o.trial.settings['name']: o.result for o in own
+                 if o.trial.settings['motors'] == motors}
+        for motors in (OWN, GENERIC)
+    }  # fmt: skip
+    bars.at_least('recorded arm, recordings', len(by_motors[OWN]), 1)
+    if not by_motors[OWN]:
+        return []
+    rows = [
+        '| motors | recordings of a real arm | time | contacts reported: false ones per hour at '
+        'most | of the time in contact | not available |',
+        '| --- | --- | --- | --- | --- | --- |',
+    ]
+    for motors, results in by_motors.items():
+        everything = list(results.values())
+        count, hours = _count(everything)
+        bars.at_most(f'recorded arm, {motors} motors, contacts per hour', count / hours, PER_HOUR)
+        rows.append(_row(motors, 'all but those of the identification', everything))
+        unseen = [r for name, r in results.items() if name in given.unseen]
+        if unseen:
+            rows.append(_row(motors, 'of these, no part in any change', unseen))
+        without = [r for name, r in results.items() if name not in EXCLUDED]
+        if without and len(without) < len(everything):
+            rows.append(_row(motors, f'without {", ".join(EXCLUDED)}', without))
+    reasons = [f'{name} is left out of a row: {why}.' for name, why in EXCLUDED.items()]
+    return [*rows, '', *_motions(by_motors), '', *_thresholds(by_motors), '',
+            *given.remarks, *reasons]  # fmt: skip
+
+
+def _count(results: Sequence[dict[str, Any]]) -> tuple[int, float]:
+    """Returns contacts, and hours in which they could be reported."""
+    hours = sum(r['seconds'] - r['unavailable'] for r in results) / 3600.0
+    return sum(len(r['begins']) for r in results), max(hours, 1e-9)
+
+
+def _row(motors: str, name: str, results: Sequence[dict[str, Any]]) -> str:
+    count, hours = _count(results)
+    low, high = poisson_rate_interval(count, hours)
+    touching = sum(r['in_contact'] for r in results) / 3600.0 / hours
+    missing = sum(r['unavailable'] for r in results)
+    return (
+        f'| {motors} | {name} ({len(results)}) | {hours:.2f} h | {count}: {count / hours:.1f} '
+        f'({low:.1f} to {high:.1f}) | {100 * touching:.2f} % | {missing:.0f} s |'
+    )
+
+
+def _motions(by_motors: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
+    table = [
+        '| motion | time | moves | contacts, identified | in contact | felt by | generic | '
+        'in contact |',
+        '| --- | --- | --- | --- | --- | --- | --- | --- |',
+    ]
+    for name, result in by_motors[OWN].items():
+        other = by_motors[GENERIC].get(name)
+        felt = sorted({str(cause[0]) for cause in result['causes']})
+        table.append(
+            f'| {name} | {result["seconds"]:.0f} s | {result["moves"]:.0f} s | '
+            f'{len(result["begins"])} | {result["in_contact"]:.1f} s | {", ".join(felt)} | '
+            + (f'{len(other["begins"])} | {other["in_contact"]:.1f} s |' if other else '| |')
+        )
+    return table
+
+
+def _thresholds(by_motors: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
+    """Medians over recordings of the medians in each."""
+    table = [
+        '| joint | identified, standing | moving | generic, standing | moving |',
+        '| --- | --- | --- | --- | --- |',
+    ]
+    both = [list(by_motors[motors].values()) for motors in (OWN, GENERIC)]
+    joints = list(both[0][0]['thresholds'])
+    for joint in joints:
+        cells = [
+            _median([r['thresholds'][joint][i] for r in results], 'N m', 2)
+            for results in both
+            for i in (0, 1)
+        ]
+        table.append(f'| {joint} | {" | ".join(cells)} |')
+    forces = [
+        _median([r['forces'][i] for r in results], 'N', 1) for results in both for i in (0, 1)
+    ]
+    return [*table, f'| least force at the tip | {" | ".join(forces)} |']
+
+
+def _median(values: Sequence[float | None], unit: str, digits: int) -> str:
+    known = [value for value in values if value is not None]
+    return f'{np.median(known):.{digits}f} {unit}' if known else 'none'

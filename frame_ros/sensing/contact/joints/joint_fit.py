@@ -1,0 +1,302 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Least squares for the motor of each joint, in the form that `identification` gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import SetupError
+from frame_ros.core.time import SECOND
+from frame_ros.sensing.contact.identification_options import IdentificationOptions
+from frame_ros.sensing.contact.joints.recording import ObservedTerms
+
+Array = NDArray[np.float64]
+LOAD = ('load_friction', 'load_stribeck')
+COLUMNS = ('rigid', 'coulomb', 'stribeck', 'viscous', 'offset', 'armature', *LOAD)
+NEVER_NEGATIVE = ('coulomb', 'stribeck', 'armature', *LOAD)
+MOST_LOAD = 0.45  # share that gears lose; more is something else, on a joint with too little load
+LEAST_LOAD = 0.5  # share of the motor's torque that load must be, to show what gears lose of it
+# Share of the effort that its size times the direction of motion explains, from which a motor
+# hardly ever brakes: then any loss by load explains its own effort, and nothing else.
+NEVER_BRAKES = 0.6
+OPTIONAL = ('stribeck', 'offset', *LOAD)  # small ones, whose value may well be 0
+OUTLIER = 5.0  # standard deviations beyond which a sample is left out: a bump, a limit
+# The drive's term, and why it is left out where torque is measured behind it.
+DRIVE = ('coulomb', 'stribeck', 'viscous', 'armature', *LOAD)
+LITTLE_LOAD = 'too little load on this joint; left out'
+NO_BRAKING = 'the motor hardly ever brakes, so that nothing shows it; left out'
+OTHERS_LOAD = 'too little load on this joint: the value of the others is used'
+BEHIND = 'the sensors are behind the gears'
+ROUNDS = 3
+SURE_SCALE = 0.05  # relative standard error up to which a motor constant counts as identified
+NEARLY_SURE_SCALE = 0.15  # the same where no joint shows it so well
+SURE = 0.5  # the same of the others
+BLOCK = 4.0  # s; blocks in turn fit and check
+LEAST_WEIGHT = 0.05  # N m, deviation of the masses' torque that shows what a unit of effort is
+
+
+@dataclass(frozen=True)
+class JointFit:
+    """The fit of one joint, in the units of MotorModel.
+
+    Attributes:
+        values: by name of the column.
+        standard_errors: likewise; NaN where the value was not fitted.
+        condition: of the regressor, its columns of equal length.
+        rms_before: N m that masses alone leave unexplained, in the blocks not used for fitting.
+        rms_after: N m that are left there.
+        largest: N m, the largest of these.
+        not_identifiable: why a value was not fitted, or is uncertain.
+    """
+
+    name: str
+    values: Mapping[str, float]
+    standard_errors: Mapping[str, float]
+    condition: float
+    rms_before: float
+    rms_after: float
+    largest: float
+    not_identifiable: Mapping[str, str] = field(default_factory=dict)
+
+
+class JointFitting:
+    """Least squares joint by joint, with outliers left out."""
+
+    def __init__(
+        self,
+        joint_names: tuple[str, ...],
+        terms: ObservedTerms,
+        settings: IdentificationOptions,
+        rate: float,
+    ) -> None:
+        self._names, self._terms, self._settings = joint_names, terms, settings
+        decay = math.exp(-settings.observer_gain / rate)
+        # Neighbouring samples of the filter are alike: so many count as one.
+        self._alike = (1.0 + decay) / (1.0 - decay)
+        block = (terms.stamps - terms.stamps[0]) // int(BLOCK * SECOND)
+        # (K, N): of torque sensors, behind the gears, all that is settled.
+        usable = terms.is_settled[:, None] & (terms.slides | settings.has_torque_sensors)
+        self._is_fitted = usable & (block % 2 == 0)[:, None]
+        self._is_checked = usable & (block % 2 == 1)[:, None]
+        if min(self._is_fitted.sum(axis=0).min(), self._is_checked.sum(axis=0).min()) < 100:
+            raise SetupError('the recording is too short to fit to one half and check the other')
+        self.left_out = 0.0
+
+    def unexplained(self) -> float:
+        """Returns N m that a free fit leaves, the sum over the joints that bear weight."""
+        total = 0.0
+        for joint in range(len(self._names)):
+            if self._weight(joint) < LEAST_WEIGHT:
+                continue
+            matrix, target = self._equations(joint, None)
+            kept = matrix[:, : -len(LOAD)] if self._never_brakes(joint) else matrix
+            solution, _, rows = self._solve(joint, kept, target)
+            left = np.abs(target[rows] - kept[rows] @ solution)
+            total += float(np.median(left)) / max(abs(float(solution[0])), 1e-9)
+        return total
+
+    def cost(self) -> float:
+        """Returns the sum over the joints of the residual of a free fit, relative to the effort."""
+        total = 0.0
+        for joint in range(len(self._names)):
+            matrix, target = self._equations(joint, None)
+            if self._never_brakes(joint):
+                matrix = matrix[:, : -len(LOAD)]
+            rows = self._is_fitted[:, joint]
+            solution = np.linalg.lstsq(matrix[rows], target[rows], rcond=None)[0]
+            left = np.abs(target[rows] - matrix[rows] @ solution)
+            total += float(np.median(left)) / (float(target[rows].std()) + 1e-9)
+        return total
+
+    def fits(self) -> list[JointFit]:
+        """Returns the fit of each joint; raises SetupError if none shows the effort's unit."""
+        scale = self._settings.known_scale
+        first = [self._fit(j, scale) for j in range(len(self._names))]
+        if scale is not None:
+            return [
+                f if shows_load(f) else self._with_shared_load(j, f, first)
+                for j, f in enumerate(first)
+            ]
+        sure = [f for f in first if 'effort_scale' not in f.not_identifiable]
+        # Better than none, and named as uncertain.
+        sure = sure or [f for j, f in enumerate(first) if self._nearly_shows_scale(j, f)]
+        if not sure:
+            raise SetupError(
+                'no joint shows what a unit of effort is in N m: give it (--effort-scale), or let '
+                'the joints that carry weight move further'
+            )
+        # Motors of one arm are assumed to be of one kind where gravity does not show.
+        shared = float(np.median([f.values['effort_scale'] for f in sure]))
+        fits = [f if f in sure else self._with_shared(j, shared) for j, f in enumerate(first)]
+        return [
+            f if shows_load(f) else self._with_shared_load(j, f, fits) for j, f in enumerate(fits)
+        ]
+
+    def _nearly_shows_scale(self, joint: int, fit: JointFit) -> bool:
+        scale, error = fit.values['effort_scale'], fit.standard_errors['effort_scale']
+        return self._weight(joint) >= LEAST_WEIGHT and error <= NEARLY_SURE_SCALE * abs(scale)
+
+    def _with_shared(self, joint: int, shared: float) -> JointFit:
+        fit = self._fit(joint, shared)
+        why = {'effort_scale': 'too little weight on this joint: the value of the others is used'}
+        return replace(fit, not_identifiable={**why, **fit.not_identifiable})
+
+    def _with_shared_load(self, joint: int, fit: JointFit, fits: list[JointFit]) -> JointFit:
+        """Returns the fit of a joint that bears too little to show what its gear loses of its load,
+        with what the gears of the others lose: they are of one kind.
+        """
+        shown = [f for f in fits if shows_load(f)]
+        if not shown or self._settings.has_torque_sensors:
+            return fit
+        loads = {name: float(np.median([f.values[name] for f in shown])) for name in LOAD}
+        found = self._fit(joint, fit.values['effort_scale'], loads)
+        why = dict.fromkeys(LOAD, OTHERS_LOAD)
+        return replace(
+            found, not_identifiable={**fit.not_identifiable, **found.not_identifiable, **why}
+        )
+
+    def _equations(self, joint: int, scale: float | None) -> tuple[Array, Array]:
+        """Returns matrix and left-hand side, which includes the masses if the scale is known."""
+        terms = self._terms
+        columns = [
+            terms.direction[:, joint], terms.slow[:, joint], terms.velocity[:, joint],
+            terms.one[:, joint], terms.acceleration[:, joint], terms.loaded[:, joint],
+            terms.slow_loaded[:, joint],
+        ]  # fmt: skip
+        rigid, effort = terms.rigid[:, joint], terms.effort[:, joint]
+        if scale is None:
+            return np.column_stack([rigid, *columns]), effort
+        columns[-2:] = [abs(scale) * column for column in columns[-2:]]
+        return np.column_stack(columns), scale * effort - rigid
+
+    def _fit(
+        self, joint: int, scale: float | None, loads: Mapping[str, float] | None = None
+    ) -> JointFit:
+        matrix, target = self._equations(joint, scale)
+        if loads is not None:
+            target = target - matrix[:, -len(LOAD) :] @ [loads[name] for name in LOAD]
+        names = list(COLUMNS if scale is None else COLUMNS[1:])
+        why: dict[str, str] = {}
+        if self._settings.has_torque_sensors:
+            why = dict.fromkeys(DRIVE, BEHIND)
+        elif loads is not None:
+            why = dict.fromkeys(LOAD, '')
+        elif self._load_share(joint, scale) < LEAST_LOAD:
+            why = dict.fromkeys(LOAD, LITTLE_LOAD)
+        elif self._never_brakes(joint):
+            why = dict.fromkeys(LOAD, NO_BRAKING)
+        while True:
+            kept = [names.index(n) for n in names if n not in why]
+            solution, errors, rows = self._solve(joint, matrix[:, kept], target)
+            found = dict(zip([names[k] for k in kept], solution, strict=True))
+            sign = 1.0 if scale is not None else math.copysign(1.0, found.get('rigid', 1.0))
+            negative = [n for n in NEVER_NEGATIVE if sign * found.get(n, 0.0) < 0.0]
+            # One at a time: a wrongly fitted one may take from another.
+            if large := [n for n in LOAD if sign * found.get(n, 0.0) > MOST_LOAD]:
+                why[large[-1]] = f'it came out above {MOST_LOAD}, which no gear has; left out'
+            elif negative:
+                why[min(negative, key=lambda n: sign * found[n])] = 'it came out negative; left out'
+            else:
+                break
+        spread = dict(zip([names[k] for k in kept], errors, strict=True))
+        norms = np.linalg.norm(matrix[rows][:, kept], axis=0)
+        condition = float(np.linalg.cond(matrix[rows][:, kept] / norms))
+        values, deviations = _in_units({**found, **(loads or {})}, spread, scale)
+        for name, value in values.items():
+            limit = SURE_SCALE if name == 'effort_scale' else SURE
+            error = deviations[name]
+            if name not in OPTIONAL and name not in why and error > limit * abs(value):
+                why.setdefault(name, f'{value:.3g} +- {error:.2g}: the motion does not show it')
+        why = {name: text for name, text in why.items() if text != BEHIND}
+        if scale is None and self._weight(joint) < LEAST_WEIGHT:
+            why.setdefault('effort_scale', 'too little weight on this joint')
+        return self._checked(joint, values, deviations, condition, why)
+
+    def _weight(self, joint: int) -> float:
+        """N m, deviation of the masses' torque."""
+        return float(self._terms.rigid[self._is_fitted[:, joint], joint].std())
+
+    def _never_brakes(self, joint: int) -> bool:
+        rows, terms = self._is_fitted[:, joint], self._terms
+        effort, loaded = terms.effort[rows, joint], terms.loaded[rows, joint]
+        squares = float((effort @ effort) * (loaded @ loaded))
+        return squares > 0.0 and float(effort @ loaded) ** 2 > NEVER_BRAKES * squares
+
+    def _load_share(self, joint: int, scale: float | None) -> float:
+        """Returns the torque of the masses as a share of the motor's; 1 while unknown."""
+        if scale is None:
+            return 1.0
+        rows, terms = self._is_fitted[:, joint], self._terms
+        load, motor = (
+            float(np.sqrt((values[rows, joint] ** 2).mean()))
+            for values in (terms.rigid, scale * terms.effort)
+        )
+        return load / max(motor, 1e-12)
+
+    def _solve(
+        self, joint: int, matrix: Array, target: Array
+    ) -> tuple[Array, Array, NDArray[np.bool_]]:
+        fitted = rows = self._is_fitted[:, joint]
+        for _ in range(ROUNDS):
+            solution = np.linalg.lstsq(matrix[rows], target[rows], rcond=None)[0]
+            left = np.abs(target - matrix @ solution)
+            deviation = 1.4826 * float(np.median(left[rows]))
+            rows = fitted & (left <= OUTLIER * max(deviation, 1e-9))
+        self.left_out = max(self.left_out, 1.0 - float(rows.sum() / fitted.sum()))
+        variance = float((left[rows] ** 2).mean()) * self._alike
+        covariance = variance * np.linalg.pinv(matrix[rows].T @ matrix[rows])
+        return solution, np.sqrt(np.diag(covariance).clip(min=0.0)), rows
+
+    def _checked(
+        self, joint: int, values: dict[str, float],
+        deviations: dict[str, float], condition: float, why: dict[str, str],
+    ) -> JointFit:  # fmt: skip
+        rows, terms = self._is_checked[:, joint], self._terms
+        scale = values['effort_scale']
+        plain = terms.rigid[rows, joint] - scale * terms.effort[rows, joint]
+        left = (
+            plain
+            + values['coulomb'] * terms.direction[rows, joint]
+            + values['stribeck'] * terms.slow[rows, joint]
+            + values['viscous'] * terms.velocity[rows, joint]
+            + values['offset'] * terms.one[rows, joint]
+            + values['armature'] * terms.acceleration[rows, joint]
+            + values['load_friction'] * abs(scale) * terms.loaded[rows, joint]
+            + values['load_stribeck'] * abs(scale) * terms.slow_loaded[rows, joint]
+        )
+        return JointFit(
+            self._names[joint], values, deviations, condition,
+            float(np.sqrt((plain**2).mean())), float(np.sqrt((left**2).mean())),
+            float(np.abs(left).max()), why,
+        )  # fmt: skip
+
+
+def shows_load(fit: JointFit) -> bool:
+    return not {LITTLE_LOAD, NO_BRAKING, OTHERS_LOAD} & set(fit.not_identifiable.values())
+
+
+def _in_units(
+    found: Mapping[str, float], spread: Mapping[str, float], scale: float | None
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Returns values and standard errors of the motor model's columns."""
+    values = {name: found.get(name, 0.0) for name in COLUMNS[1:]}
+    deviations = {name: spread.get(name, math.nan) for name in COLUMNS[1:]}
+    if scale is not None:
+        return {'effort_scale': scale, **values}, {'effort_scale': math.nan, **deviations}
+    per_torque = found['rigid'] or 1e-12
+    factor = 1.0 / per_torque
+    for name in COLUMNS[1 : -len(LOAD)]:
+        values[name] *= factor
+        deviations[name] *= abs(factor)
+    for name in LOAD:
+        values[name] *= math.copysign(1.0, factor)
+    return (
+        {'effort_scale': factor, **values},
+        {'effort_scale': spread['rigid'] * factor**2, **deviations},
+    )

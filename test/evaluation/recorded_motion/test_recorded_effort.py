@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Contact by the currents of a recorded arm: read, identified, judged, and put into tables."""
+
+from argparse import Namespace
+
+import numpy as np
+import pytest
+from benchmark_parts import import_parts
+from sage_folders import write_rows, write_sage
+
+from frame_ros.core.errors import BagError
+from frame_ros.evaluation.recorded_motion.sage import signed_currents
+from frame_ros.evaluation.trials.campaign import Outcome
+from frame_ros.evaluation.trials.recorded_effort import read_recording, run
+
+
+@pytest.fixture
+def rows(monkeypatch):
+    """The benchmark's module."""
+    (found,) = import_parts(monkeypatch, 'recorded_effort_rows')
+    return found
+
+
+def test_currents_have_the_sign_of_the_way_to_the_goal():
+    errors = np.array([[0.0, -0.1], [0.2, 0.0], [0.0, 0.0], [-0.1, 0.3]])
+    found = signed_currents(np.ones((4, 2)), errors)
+    assert found.tolist() == [[0.0, -1.0], [1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]
+
+
+def test_states_are_read_with_their_currents_and_the_newest_goals(tmp_path):
+    times = np.arange(4) / 50.0
+    (tmp_path / 'joint_list.txt').write_text(
+        'Rotation\nPitch\nElbow\nWrist_Pitch\nWrist_Roll\nJaw\n'
+    )
+    here, steps = np.zeros((4, 5)), np.full((4, 5), 3 * 0.022814)
+    goals = np.array([0.1, -0.1])[:, None] * np.ones((2, 5))
+    write_rows(tmp_path / 'state_motor.csv', times, here, here, steps)
+    write_rows(tmp_path / 'control.csv', times[[0, 2]], goals)
+    found = read_recording(tmp_path / 'state_motor.csv')
+    assert found.goals[:, 0].tolist() == [0.1, 0.1, -0.1, -0.1]
+    np.testing.assert_allclose(found.efforts[:, 1], 0.0195 * np.array([1, 1, -1, -1]))
+    assert found.seconds == pytest.approx(0.06)
+    write_rows(tmp_path / 'control.csv', times[[2, 0]], goals)
+    with pytest.raises(BagError, match='do not rise'):
+        read_recording(tmp_path / 'state_motor.csv')
+    (tmp_path / 'control.csv').unlink()
+    with pytest.raises(BagError, match='cannot be read'):
+        read_recording(tmp_path / 'state_motor.csv')
+
+
+def test_a_recorded_arm_is_identified_and_judged_as_the_contact_node_does(tmp_path, rows, capsys):
+    from bars import Bars
+
+    for name in rows.IDENTIFIED_BY:
+        write_sage(tmp_path / 'set' / name, 8.0)
+    write_sage(tmp_path / 'set' / 'free', 8.0)
+    write_sage(tmp_path / 'set' / 'pushed', 8.0, (4.0, 5.0, 1.0))
+    arm = rows.recorded(tmp_path / 'set', tmp_path / 'runs')
+    assert 'efforts are currents of the supply' in arm.remarks[0]
+    trials = list(rows.trials(arm, 1.0))
+    assert [(t.settings['name'], t.settings['motors']) for t in trials] == [
+        ('free', 'identified'), ('pushed', 'identified'), ('free', 'generic'), ('pushed', 'generic')
+    ]  # fmt: skip
+    results = [run(trial) for trial in trials]
+    assert results[0]['begins'] == [] and results[0]['unavailable'] < 1.0
+    begins = results[1]['begins']
+    assert any(4.0 <= each <= 5.0 for each in begins), begins
+    assert results[1]['causes'][0][0] == 'elbow_flex'
+    assert results[2]['thresholds']['elbow_flex'][1] > results[0]['thresholds']['elbow_flex'][1]
+    outcomes = [Outcome(*pair) for pair in zip(trials, results, strict=True)]
+    text = '\n'.join(rows.lines(outcomes, arm, Bars(Namespace(short=False))))
+    assert f'(2) | 0.00 h | {len(begins)}: ' in text and '| pushed | 8 s |' in text
+    assert 'identified motors, contacts per hour' in capsys.readouterr().out
+    # A recording that changes is another trial.
+    write_rows(tmp_path / 'set' / 'free' / 'control.csv', np.zeros(1), np.ones((1, 5)))
+    assert trials[0].key != next(rows.trials(arm, 1.0)).key
+    (tmp_path / 'set' / rows.IDENTIFIED_BY[0]).rename(tmp_path / 'elsewhere')
+    with pytest.raises(BagError, match=f'no recording {rows.IDENTIFIED_BY[0]!r}'):
+        rows.recorded(tmp_path / 'set', tmp_path / 'runs')
