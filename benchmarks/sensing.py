@@ -120,8 +120,12 @@ def main() -> int:
     parser.add_argument('--directory', type=Path, default=Path('runs/sensing'))
     parser.add_argument('--only', default='', help='kinds of trials, separated by commas')
     parser.add_argument('--write', action='store_true', help=f'write the table into {PAGE.name}')
+    parser.add_argument('--faults', default='', help='of wrench_hard, separated by commas')
     add_recording(parser)
     args = parse(parser, only=SHORT_KINDS)
+    faults = args.faults.split(',') if args.faults else wrench_rows.ALL_FAULTS
+    if not set(faults) <= set(wrench_rows.ALL_FAULTS):
+        parser.error(f'--faults is {args.faults}; of {", ".join(wrench_rows.ALL_FAULTS)} expected')
     kinds = args.only.split(',') if args.only else list(FUNCTIONS)
     if not args.only and args.recording:
         kinds.append(given_motion_rows.RECORDED_KIND)
@@ -137,7 +141,7 @@ def main() -> int:
         return 2
     share = 0.01 if args.short else args.share
     chosen = [
-        *(short_trials() if args.short else all_trials(args.hours, args.share)),
+        *(short_trials() if args.short else all_trials(args.hours, args.share, faults)),
         *(trial for source in sources for trial in given_motion_rows.trials(source, share)),
         *(recorded_effort_rows.trials(arm, share) if arm else ()),
     ]
@@ -235,12 +239,16 @@ def short_trials() -> Iterator[Trial]:
     yield from wrench_rows.short_trials()
 
 
-def all_trials(hours: float, share: float = 1.0) -> Iterator[Trial]:
-    """Trials of every row and scene; share: of each, the first ones, at least one."""
+def all_trials(
+    hours: float, share: float = 1.0, faults: Sequence[str] = wrench_rows.ALL_FAULTS
+) -> Iterator[Trial]:
+    """Trials of every row and scene; share: of each, the first ones, at least one. faults: of the
+    wrist sensor's hard set.
+    """
     yield from depth_world_rows.trials(share)
     yield from friction_rows.trials(hours, share)
     yield from camera_offset_rows.trials(share)
-    yield from wrench_rows.trials(share)
+    yield from wrench_rows.trials(share, faults)
     for row in ROWS:
         free = math.ceil(share * row.share * hours * 3600.0 / FREE_SECONDS)
         for seed in range(math.ceil(share * row.pushed)):

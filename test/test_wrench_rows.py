@@ -59,3 +59,26 @@ def test_pushes_of_another_arms_motors_are_counted_by_strength(rows):
     lines = rows.lines('repeated_states', [outcome], Bars(Namespace(short=False)))
     assert any('| 5 to 8 N | 2 | 50.0 %' in line for line in lines)
     assert any('| 18 to 25 N | 1 | 100.0 %' in line for line in lines)
+
+
+def test_some_faults_can_be_chosen(rows):
+    chosen, whole = (
+        [trial for trial in rows.trials(0.05, faults) if trial.kind == 'wrench_hard']
+        for faults in (['cable 1 N', '100 g later'], rows.ALL_FAULTS)
+    )
+    assert {tuple(t.settings['faults']) for t in chosen} == {('cable 1 N',), ('100 g later',)}
+    assert {trial.seed for trial in chosen} == {t.seed for t in whole if 'slow push' not in t.key}
+
+
+def test_a_weight_that_is_not_there_is_counted(rows):
+    from bars import Bars
+
+    said = [[12.0, 'a weight of about 59 g hangs on the hand']]
+    settings = {'faults': ['cable 1 N'], 'has_pushes': False}
+    outcomes = [
+        Outcome(Trial('wrench_hard', 'fr3', seed, settings), {'faults': {'cable 1 N': each}})
+        for seed, each in ((1000, result(warnings=said)), (1001, result()))
+    ]
+    lines = rows.lines('wrench_hard', outcomes, Bars(Namespace(short=False)))
+    (cable,) = [line for line in lines if '| cable 1 N |' in line]
+    assert 'a weight that is not there in 1 of 2 trials' in cable
