@@ -10,9 +10,11 @@ from benchmark_parts import import_parts
 from sage_folders import write_rows, write_sage
 
 from frame_ros.core.errors import BagError
-from frame_ros.evaluation.recorded_motion.sage import signed_currents
+from frame_ros.evaluation.recorded_motion.sage import SAGE_JOINTS, signed_currents
 from frame_ros.evaluation.trials.campaign import Outcome
-from frame_ros.evaluation.trials.recorded_effort import read_recording, run
+from frame_ros.evaluation.trials.recorded_effort import identified, read_recording, run
+
+NAMES = list(SAGE_JOINTS)
 
 
 @pytest.fixture
@@ -47,6 +49,27 @@ def test_states_are_read_with_their_currents_and_the_newest_goals(tmp_path):
     (tmp_path / 'control.csv').unlink()
     with pytest.raises(BagError, match='cannot be read'):
         read_recording(tmp_path / 'state_motor.csv')
+
+
+@pytest.mark.parametrize(
+    ('joints', 'end', 'message'),
+    [
+        (NAMES, 'X,80000\n', 'cannot be read'),  # a line that was cut
+        (NAMES, 'X,inf,{},{},{}\n', 'do not rise'),
+        ([*NAMES[1:], 'Jaw'], '', 'Jaw more than once'),
+        (['Jaw'], '', 'has no shoulder_pan'),
+    ],
+)
+def test_damaged_recordings_are_refused(tmp_path, joints, end, message):
+    (tmp_path / 'joint_list.txt').write_text('\n'.join(joints))
+    rows = np.zeros((4, len(joints) - 1))
+    write_rows(tmp_path / 'state_motor.csv', np.arange(4) / 50.0, rows, rows, rows)
+    write_rows(tmp_path / 'control.csv', np.arange(4) / 50.0, rows)
+    values = f'"{[0.0] * len(joints)}"'
+    with (tmp_path / 'state_motor.csv').open('a') as file:
+        file.write(end.format(values, values, values))
+    with pytest.raises(BagError, match=message):
+        identified([read_recording(tmp_path / 'state_motor.csv')])
 
 
 def test_a_recorded_arm_is_identified_and_judged_as_the_contact_node_does(tmp_path, rows, capsys):
