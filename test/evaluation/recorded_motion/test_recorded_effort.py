@@ -95,9 +95,18 @@ def test_a_recorded_arm_is_identified_and_judged_as_the_contact_node_does(tmp_pa
     text = '\n'.join(rows.lines(outcomes, arm, Bars(Namespace(short=False))))
     assert f'(2) | 0.00 h | {len(begins)}: ' in text and '| pushed | 8 s |' in text
     assert 'identified motors, contacts per hour' in capsys.readouterr().out
+    # Contact that was never available meets no bar.
+    for result in results:
+        result['unavailable'] = result['seconds']
+    rows.lines(outcomes, arm, Bars(Namespace(short=False)))
+    assert 'per hour: nan, at most 1: MISSED' in capsys.readouterr().out
     # A recording that changes is another trial.
     write_rows(tmp_path / 'set' / 'free' / 'control.csv', np.zeros(1), np.ones((1, 5)))
     assert trials[0].key != next(rows.trials(arm, 1.0)).key
     (tmp_path / 'set' / rows.IDENTIFIED_BY[0]).rename(tmp_path / 'elsewhere')
+    write_sage(tmp_path / 'set' / 'other' / 'free', 1.0)
+    with pytest.raises(BagError, match='of one name'):
+        rows.recorded(tmp_path / 'set', tmp_path / 'runs')
+    (tmp_path / 'set' / 'other' / 'free').rename(tmp_path / 'other')
     with pytest.raises(BagError, match=f'no recording {rows.IDENTIFIED_BY[0]!r}'):
         rows.recorded(tmp_path / 'set', tmp_path / 'runs')
