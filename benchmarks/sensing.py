@@ -136,14 +136,15 @@ def main() -> int:
     try:
         sources = given_sources(args, kinds)
         arm = recorded_arm(args, kinds)
+        share = 0.01 if args.short else args.share
+        of_arm = [*recorded_effort_rows.trials(arm, share)] if arm else []
     except FrameRosError as error:
         print(error, file=sys.stderr)
         return 2
-    share = 0.01 if args.short else args.share
     chosen = [
         *(short_trials() if args.short else all_trials(args.hours, args.share, faults)),
         *(trial for source in sources for trial in given_motion_rows.trials(source, share)),
-        *(recorded_effort_rows.trials(arm, share) if arm else ()),
+        *of_arm,
     ]
     # The rules of the mark are judged on trials of depth worlds.
     is_for_mark = partial_mark_rows.KIND in kinds

@@ -10,6 +10,7 @@ identification and detector were changed after looking at the others.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,7 @@ OWN = 'identified'
 # Those that are most like the motion of `frame-ros identify joints`: wide, fast, from pose to pose.
 IDENTIFIED_BY = ('boundary_exploration', 'inertia_coupling', 'large_amplitude', 'random_waypoints')
 PER_HOUR = 1.0  # bar
+LEAST_HOURS = 1e-9  # so that there is a rate
 # Motion -> why a row is printed without it, too.
 EXCLUDED = {
     'single_joint_wrist_roll': 'four times its wrist roll stands at -1.03 rad, up to 0.57 rad from '
@@ -71,7 +73,10 @@ def recorded(path: Path, folder: Path) -> Recorded:
         FrameRosError: they are not SAGE's, those that identify are not among them, or the motors
             cannot be identified.
     """
-    files = {file.parent.name: file for file in sage_files(path)}
+    found = sage_files(path)
+    files = {file.parent.name: file for file in found}
+    if len(files) < len(found):
+        raise BagError(f'{path} has recordings of one name: give the folder of one arm')
     if missing := [name for name in IDENTIFIED_BY if name not in files]:
         raise BagError(
             f"{path} has no recording {missing[0]!r}: the motors of SAGE's SO-101 are identified "
@@ -138,7 +143,9 @@ def lines(outcomes: Sequence[Outcome], given: Recorded, bars: Bars) -> list[str]
     for motors, results in by_motors.items():
         everything = list(results.values())
         count, hours = _count(everything)
-        bars.at_most(f'recorded arm, {motors} motors, contacts per hour', count / hours, PER_HOUR)
+        # Where contact was never available, nothing is met.
+        rate = count / hours if hours > LEAST_HOURS else math.nan
+        bars.at_most(f'recorded arm, {motors} motors, contacts per hour', rate, PER_HOUR)
         rows.append(_row(motors, 'all but those of the identification', everything))
         unseen = [r for name, r in results.items() if name in given.unseen]
         if unseen:
@@ -154,7 +161,7 @@ def lines(outcomes: Sequence[Outcome], given: Recorded, bars: Bars) -> list[str]
 def _count(results: Sequence[dict[str, Any]]) -> tuple[int, float]:
     """Returns contacts, and hours in which they could be reported."""
     hours = sum(r['seconds'] - r['unavailable'] for r in results) / 3600.0
-    return sum(len(r['begins']) for r in results), max(hours, 1e-9)
+    return sum(len(r['begins']) for r in results), max(hours, LEAST_HOURS)
 
 
 def _row(motors: str, name: str, results: Sequence[dict[str, Any]]) -> str:

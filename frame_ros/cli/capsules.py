@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         RobotError: the URDF or one of its meshes cannot be used.
         MissingExtraError: trimesh is needed and not installed, or mujoco.
-        SetupError: the file cannot be written, or a MuJoCo description is given without --visual.
+        SetupError: the file cannot be written, or what needs --visual is given without it.
     """
     from frame_ros.robots import find_urdf, load_robot
     from frame_ros.robots.shapes.capsule_files import format_capsules
@@ -87,6 +87,8 @@ def run(args: argparse.Namespace) -> int:
         name, meshes = _visual_meshes(args)
         fitted = _fitted(name, meshes, args)
         text, table = format_fit(name, args.source, fitted), fit_summary(fitted)
+    elif unused := _of_visual(args):
+        raise SetupError(f'{unused} is of the shapes that are fitted with --visual')
     elif is_mjcf(args.robot):
         raise SetupError(f'{args.robot} is a MuJoCo description: shapes are fitted with --visual')
     else:
@@ -102,6 +104,21 @@ def run(args: argparse.Namespace) -> int:
     print(table)
     print(f'written to {args.out}', file=sys.stderr)
     return 0
+
+
+def _of_visual(args: argparse.Namespace) -> str:
+    """Returns an option that was given and counts with --visual alone; '': none was."""
+    options, plain = from_arguments(SurfaceOptions, args), SurfaceOptions()
+    was_given = {
+        '--residual': options.residual != plain.residual,
+        '--near': options.near != plain.near,
+        '--most': options.most != plain.most,
+        '--closed': options.is_closed,
+        '--place': bool(from_arguments(PlaceOptions, args).places),
+        '--only': bool(args.only),
+        '--source': bool(args.source),
+    }
+    return next((name for name, is_given in was_given.items() if is_given), '')
 
 
 def _visual_meshes(args: argparse.Namespace) -> tuple[str, dict[str, NDArray[np.float64]]]:

@@ -66,3 +66,14 @@ def test_shapes_of_visual_meshes_are_written_with_their_fit(tmp_path, capsys):
     assert len(load_shapes(out, load_robot(urdf)).shapes) == 1
     assert main(['capsules', str(urdf), '--visual', '--only', 'b']) == 2
     assert 'no visual meshes of b' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    'given', ['--residual=0.001', '--near=0.01', '--most=2', '--closed', '--place=a=b 0 0 0 0 0 0',
+              '--only=a', '--source=mine'],
+)  # fmt: skip
+def test_what_is_of_fitted_shapes_is_refused_without_visual(given, tmp_path, capsys):
+    urdf = tmp_path / 'small.urdf'
+    urdf.write_text(SMALL)
+    assert main(['capsules', str(urdf), given]) == 2
+    assert f'{given.split("=")[0]} is of the shapes that are fitted' in capsys.readouterr().err

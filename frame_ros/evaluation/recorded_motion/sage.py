@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 STATES, GOALS, JOINTS = 'state_motor.csv', 'control.csv', 'joint_list.txt'
 TORQUE_STEP = 0.022814  # their N m per step of the register, which only stand for the step
 CURRENT_STEP = 0.0065  # A, Feetech's memory table
+LATEST = 5e9  # s: what comes later is no time
 # Joint of SAGE's files -> the SO-101's.
 SAGE_JOINTS = {
     'Rotation': 'shoulder_pan', 'Pitch': 'shoulder_lift', 'Elbow': 'elbow_flex',
@@ -99,7 +100,7 @@ def sage_efforts(file: Path, jaw: tuple[float, float]) -> EffortRecording:
     sent, (targets,) = _columns(file.with_name(GOALS), len(names), 'positions')
     if not len(times) or not len(sent):
         raise BagError(f'{file.parent} holds no joint states with goals')
-    if not (np.diff(times) > 0.0).all() or not (np.diff(sent) > 0.0).all():
+    if not _rise(times) or not _rise(sent):
         raise BagError(f'{file.parent}: its times do not rise')
     newest = np.searchsorted(sent, times, side='right') - 1
     goals = targets[newest.clip(min=0)]
@@ -156,7 +157,13 @@ def _joint_names(file: Path) -> tuple[str, ...]:
             f"{file}: its joints are {', '.join(listed)}; of SAGE's robots only the SO-101 "
             f'({", ".join(SAGE_JOINTS)}) is known, not {unknown[0]}'
         )
+    if twice := [name for name in listed if listed.count(name) > 1]:
+        raise BagError(f'{file}: it has {twice[0]} more than once')
     return tuple(SAGE_JOINTS[name] for name in listed)
+
+
+def _rise(times: Array) -> bool:
+    return bool((np.diff(times) > 0.0).all() and np.abs(times).max() < LATEST)
 
 
 def _columns(file: Path, width: int, *names: str) -> tuple[Array, list[Array]]:
@@ -164,7 +171,9 @@ def _columns(file: Path, width: int, *names: str) -> tuple[Array, list[Array]]:
     try:
         rows = list(csv.DictReader(io.StringIO(read_text(file))))
         times = np.array([float(row['timestamp']) for row in rows]) * 1e-6
-        found = [np.array([load_json(row[name]) for row in rows], np.float64) for name in names]
+        # A line that was cut has none in its last columns.
+        cells = [[load_json(row[name] or '') for row in rows] for name in names]
+        found = [np.array(each, np.float64) for each in cells]
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
         raise BagError(f'{file} cannot be read: {error}') from error
     for name, values in zip(names, found, strict=True):

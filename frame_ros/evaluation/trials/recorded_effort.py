@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.errors import BagError
 from frame_ros.core.options import evolved
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.recorded_motion.sage import EffortRecording, sage_efforts
@@ -67,6 +68,8 @@ def identified(
 def _of(
     recording: EffortRecording, names: Sequence[str], values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
+    if missing := [name for name in names if name not in recording.joint_names]:
+        raise BagError(f'{recording.name} has no {missing[0]}')
     return values[:, [recording.joint_names.index(name) for name in names]]
 
 

@@ -47,6 +47,7 @@ EDGE = 4  # grid points from the largest offsets: what lies there may lie beyond
 SEPARATE = WINDOW + 2.0 * LARGEST  # s from one estimate to the next of none of its motion
 SCATTER_SHARE = 0.004  # of two estimates, in what is known of their scatter
 OUTLIER = 25.0  # chi-squared of two estimates, at most
+EXACT = 1e-9  # s, two deviations at least: signals without noise leave nothing over
 NO_MOTION = 'no motion yet that would show it'
 
 
@@ -146,7 +147,8 @@ class TimeOffsetEstimator:
             least = old.stamp + SEPARATE * SECOND
             other = next((each for each in self._past if each.stamp >= least), None)
             if other is not None and other.stamp - least < SECOND:
-                apart = (other.seconds - old.seconds) / hypot(other.deviation, old.deviation)
+                spread = max(hypot(other.deviation, old.deviation), EXACT)
+                apart = (other.seconds - old.seconds) / spread
                 self._scatter += SCATTER_SHARE * (min(apart * apart, OUTLIER) - self._scatter)
         return replace(found, deviation=found.deviation * sqrt(max(self._scatter, 1.0)))
 

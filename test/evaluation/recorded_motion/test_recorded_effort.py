@@ -10,9 +10,11 @@ from benchmark_parts import import_parts
 from sage_folders import write_rows, write_sage
 
 from frame_ros.core.errors import BagError
-from frame_ros.evaluation.recorded_motion.sage import signed_currents
+from frame_ros.evaluation.recorded_motion.sage import SAGE_JOINTS, signed_currents
 from frame_ros.evaluation.trials.campaign import Outcome
-from frame_ros.evaluation.trials.recorded_effort import read_recording, run
+from frame_ros.evaluation.trials.recorded_effort import identified, read_recording, run
+
+NAMES = list(SAGE_JOINTS)
 
 
 @pytest.fixture
@@ -49,6 +51,27 @@ def test_states_are_read_with_their_currents_and_the_newest_goals(tmp_path):
         read_recording(tmp_path / 'state_motor.csv')
 
 
+@pytest.mark.parametrize(
+    ('joints', 'end', 'message'),
+    [
+        (NAMES, 'X,80000\n', 'cannot be read'),  # a line that was cut
+        (NAMES, 'X,inf,{},{},{}\n', 'do not rise'),
+        ([*NAMES[1:], 'Jaw'], '', 'Jaw more than once'),
+        (['Jaw'], '', 'has no shoulder_pan'),
+    ],
+)
+def test_damaged_recordings_are_refused(tmp_path, joints, end, message):
+    (tmp_path / 'joint_list.txt').write_text('\n'.join(joints))
+    rows = np.zeros((4, len(joints) - 1))
+    write_rows(tmp_path / 'state_motor.csv', np.arange(4) / 50.0, rows, rows, rows)
+    write_rows(tmp_path / 'control.csv', np.arange(4) / 50.0, rows)
+    values = f'"{[0.0] * len(joints)}"'
+    with (tmp_path / 'state_motor.csv').open('a') as file:
+        file.write(end.format(values, values, values))
+    with pytest.raises(BagError, match=message):
+        identified([read_recording(tmp_path / 'state_motor.csv')])
+
+
 def test_a_recorded_arm_is_identified_and_judged_as_the_contact_node_does(tmp_path, rows, capsys):
     from bars import Bars
 
@@ -72,9 +95,18 @@ def test_a_recorded_arm_is_identified_and_judged_as_the_contact_node_does(tmp_pa
     text = '\n'.join(rows.lines(outcomes, arm, Bars(Namespace(short=False))))
     assert f'(2) | 0.00 h | {len(begins)}: ' in text and '| pushed | 8 s |' in text
     assert 'identified motors, contacts per hour' in capsys.readouterr().out
+    # Contact that was never available meets no bar.
+    for result in results:
+        result['unavailable'] = result['seconds']
+    rows.lines(outcomes, arm, Bars(Namespace(short=False)))
+    assert 'per hour: nan, at most 1: MISSED' in capsys.readouterr().out
     # A recording that changes is another trial.
     write_rows(tmp_path / 'set' / 'free' / 'control.csv', np.zeros(1), np.ones((1, 5)))
     assert trials[0].key != next(rows.trials(arm, 1.0)).key
     (tmp_path / 'set' / rows.IDENTIFIED_BY[0]).rename(tmp_path / 'elsewhere')
+    write_sage(tmp_path / 'set' / 'other' / 'free', 1.0)
+    with pytest.raises(BagError, match='of one name'):
+        rows.recorded(tmp_path / 'set', tmp_path / 'runs')
+    (tmp_path / 'set' / 'other' / 'free').rename(tmp_path / 'other')
     with pytest.raises(BagError, match=f'no recording {rows.IDENTIFIED_BY[0]!r}'):
         rows.recorded(tmp_path / 'set', tmp_path / 'runs')

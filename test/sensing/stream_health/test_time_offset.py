@@ -39,6 +39,16 @@ def test_the_offset_is_found(offset):
     assert found.deviation < 0.003
 
 
+def test_signals_without_noise_have_the_offset_of_their_stamps():
+    # What fits exactly leaves nothing over: its deviation is 0.
+    estimator = TimeOffsetEstimator(0.003, 0.8)
+    for i in range(1300):
+        values = np.array([math.sin(0.06 * i) + 0.3 * math.sin(0.022 * i), math.cos(0.042 * i)])
+        estimator.add_reference(SECOND + i * SECOND // 100, values)
+        estimator.add_measured(SECOND + i * SECOND // 100, values)
+    assert estimator.newest.seconds == pytest.approx(0.0, abs=1e-4)
+
+
 def test_a_sensor_that_reads_the_other_way_round_has_the_same_offset():
     found = run(0.03, gain=-2.0, has_known_sign=False)
     assert found.seconds == pytest.approx(0.03, abs=0.002)

@@ -31,7 +31,7 @@ OUTLIER = 5.0  # standard deviations beyond which a sample is left out: a bump, 
 DRIVE = ('coulomb', 'stribeck', 'viscous', 'armature', *LOAD)
 LITTLE_LOAD = 'too little load on this joint; left out'
 NO_BRAKING = 'the motor hardly ever brakes, so that nothing shows it; left out'
-OTHERS_LOAD = 'too little load on this joint: the value of the others is used'
+OTHERS_LOAD = 'this joint does not show it: the value of the others is used'
 BEHIND = 'the sensors are behind the gears'
 ROUNDS = 3
 SURE_SCALE = 0.05  # relative standard error up to which a motor constant counts as identified
@@ -278,6 +278,7 @@ class JointFitting:
 
 
 def shows_load(fit: JointFit) -> bool:
+    """Returns whether a joint shows what its gear loses of its load."""
     return not {LITTLE_LOAD, NO_BRAKING, OTHERS_LOAD} & set(fit.not_identifiable.values())
 
 
