@@ -94,6 +94,8 @@ class TimeOffsetEstimator:
         """
         self._most_deviation, self._least = most_deviation, least_correlation
         self._has_known_sign = has_known_sign
+        # Chi-squared of two estimates of separate motion, a running mean; a gap does not change it.
+        self._scatter = 1.0
         self.reset()
 
     def reset(self) -> None:
@@ -104,7 +106,6 @@ class TimeOffsetEstimator:
         self._next = 0
         self._candidate: TimeOffset | None = None
         self._past: deque[TimeOffset] = deque()
-        self._scatter = 1.0  # chi-squared of two estimates of separate motion, a running mean
 
     def add_reference(self, stamp: int, values: Array) -> None:
         """Takes the signal (K,) that the joints predict, at `stamp`, ns."""
