@@ -48,9 +48,9 @@ def read_joints(paths: Iterable[str | Path], names: Sequence[str], topic: str) -
         rows += [(row[0] + shift, *row[1:]) for row in found]
     if not rows:
         raise SetupError(f'no joint state in the bags has all of {", ".join(names)}')
-    stamps, *columns = zip(*rows, strict=True)
+    stamps, q, dq, efforts = zip(*rows, strict=True)
     return recording_of(
-        names, np.array(stamps, np.int64), *(np.array(column) for column in columns),
+        names, np.array(stamps, np.int64), np.array(q), np.array(dq), np.array(efforts),
         np.concatenate(goals),
     )  # fmt: skip
 

@@ -170,8 +170,10 @@ def identified_motors(
         stamps, rows, commands = _in_step(simulation, sensors, commands, rate)
     else:
         stamps, rows, commands = _timed(simulation, sensors, commands, rate, timing)
-    columns = (np.array(column) for column in zip(*rows, strict=True))
-    recording = recording_of(simulation.robot.arm_joints, stamps, *columns, commands[:, :count])
+    q, dq, efforts = (np.array(column) for column in zip(*rows, strict=True))
+    recording = recording_of(
+        simulation.robot.arm_joints, stamps, q, dq, efforts, commands[:, :count]
+    )
     # Franka's torques are in N m; the factor of a servo's current must be identified.
     scale = 1.0 if simulation.robot.has_torque_sensors else None
     # Simulated gears have no play.
