@@ -4,7 +4,8 @@
 
 Of a real SO-101 there are SAGE's recordings. Its motors are identified from a few of them, and the
 others are judged. In the order of their names every second one, from the first on, is UNSEEN:
-identification and detector were changed after looking at the others.
+identification and detector were changed after looking at the others. Of the two recordings with
+evident blockages `single_joint_wrist_roll` is unseen, `workspace_sweep` was looked at.
 """
 
 from __future__ import annotations
@@ -154,8 +155,8 @@ def lines(outcomes: Sequence[Outcome], given: Recorded, bars: Bars) -> list[str]
         if without and len(without) < len(everything):
             rows.append(_row(motors, f'without {", ".join(EXCLUDED)}', without))
     reasons = [f'{name} is left out of a row: {why}.' for name, why in EXCLUDED.items()]
-    return [*rows, '', *_motions(by_motors), '', *_thresholds(by_motors), '',
-            *given.remarks, *reasons]  # fmt: skip
+    return [*rows, '', *_blocked(by_motors, given.unseen), '', *_motions(by_motors), '',
+            *_thresholds(by_motors), '', *given.remarks, *reasons]  # fmt: skip
 
 
 def _count(results: Sequence[dict[str, Any]]) -> tuple[int, float]:
@@ -173,6 +174,56 @@ def _row(motors: str, name: str, results: Sequence[dict[str, Any]]) -> str:
         f'| {motors} | {name} ({len(results)}) | {hours:.2f} h | {count}: {count / hours:.1f} '
         f'({low:.1f} to {high:.1f}) | {100 * touching:.2f} % | {missing:.0f} s |'
     )
+
+
+def _blocked(by_motors: dict[str, dict[str, dict[str, Any]]], unseen: frozenset[str]) -> list[str]:
+    """Evident blockages that are felt, and contacts outside of them."""
+    table = [
+        '| motors | recordings | evident blockages felt | by joint | contacts outside of them | '
+        'per hour |',
+        '| --- | --- | --- | --- | --- | --- |',
+    ]
+    for motors, results in by_motors.items():
+        halves = (
+            ('all', results),
+            ('no part in any change', {n: r for n, r in results.items() if n in unseen}),
+            ('looked at', {n: r for n, r in results.items() if n not in unseen}),
+        )
+        for title, half in halves:
+            if not half:
+                continue
+            found = [each for result in half.values() for each in result['blockages']]
+            joints = {each[0] for each in found}
+            felt = ', '.join(
+                f'{joint} {sum(each[-1] for each in found if each[0] == joint)} of '
+                f'{sum(each[0] == joint for each in found)}'
+                for joint in sorted(joints)
+            )
+            count = sum(map(_outside, half.values()))
+            hours = _count(list(half.values()))[1]
+            low, high = poisson_rate_interval(count, hours)
+            table.append(
+                f'| {motors} | {title} ({len(half)}) | {sum(each[-1] for each in found)} of '
+                f'{len(found)} | {felt} | {count} | {count / hours:.1f} ({low:.1f} to {high:.1f}) |'
+            )
+    return [*table, '', *_each_blockage(by_motors[OWN])]
+
+
+def _outside(result: dict[str, Any]) -> int:
+    """Returns contacts at no time of which something evidently blocks a joint."""
+    return sum(
+        not any(begin <= each[2] and end >= each[1] for each in result['blockages'])
+        for begin, end in zip(result['begins'], result['ends'], strict=True)
+    )
+
+
+def _each_blockage(results: dict[str, dict[str, Any]]) -> list[str]:
+    return [
+        f'{name}: {joint} from {begin:.1f} to {end:.1f} s, up to {distance:.2f} rad and '
+        f'{effort:.2f} A, {"felt" if is_felt else "not felt"} ({OWN} motors).'
+        for name, result in results.items()
+        for joint, begin, end, distance, effort, is_felt in result['blockages']
+    ]
 
 
 def _motions(by_motors: dict[str, dict[str, dict[str, Any]]]) -> list[str]:

@@ -16,9 +16,14 @@ from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import SetupError
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.robots.joint_state_merge import JointMerger
-from frame_ros.sensing.contact.joints.recording import JointRecording, recording_of
+from frame_ros.sensing.contact.joints.recording import (
+    JointRecording,
+    newest_commands,
+    recording_of,
+)
 
 Array = NDArray[np.float64]
+COMMANDS = 'joint_commands'  # end of the topic's name
 JOINT_STATE, WRENCH = 'sensor_msgs/msg/JointState', 'geometry_msgs/msg/WrenchStamped'
 BETWEEN = 10 * SECOND  # ns from one bag to the next
 Rows = list[tuple[int, Array, Array, Array]]
@@ -27,23 +32,27 @@ Rows = list[tuple[int, Array, Array, Array]]
 def read_joints(paths: Iterable[str | Path], names: Sequence[str], topic: str) -> JointRecording:
     """The joints of all bags, one bag after the other and a gap between, whatever their stamps.
 
-    topic: '' takes the only one whose name ends with joint_states.
+    topic: '' takes the only one whose name ends with joint_states. Commands are those of the only
+    one whose name ends with joint_commands, unknown in a bag without.
 
     Raises:
         SetupError: no bag has the topic with all joints and efforts.
         BagError: a bag cannot be read. ShapeError: too few samples.
     """
     rows: Rows = []
+    goals: list[Array] = []
     for bag in _bags(paths):
         found = _rising(_joint_rows(bag, _topic(bag, topic, JOINT_STATE, 'joint_states'), names))
         shift = rows[-1][0] + BETWEEN - found[0][0] if rows and found else 0
+        goals.append(_commands(bag, names, [row[0] for row in found]))
         rows += [(row[0] + shift, *row[1:]) for row in found]
     if not rows:
         raise SetupError(f'no joint state in the bags has all of {", ".join(names)}')
-    stamps, *columns = zip(*rows, strict=True)
+    stamps, q, dq, efforts = zip(*rows, strict=True)
     return recording_of(
-        names, np.array(stamps, np.int64), *(np.array(column) for column in columns)
-    )
+        names, np.array(stamps, np.int64), np.array(q), np.array(dq), np.array(efforts),
+        np.concatenate(goals),
+    )  # fmt: skip
 
 
 def read_wrenches(
@@ -91,6 +100,32 @@ def _topic(bag: Bag, wanted: str, kind: str, ending: str) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     return ', '.join(sorted(names)) or 'none'
+
+
+def _commands(bag: Bag, names: Sequence[str], stamps: Sequence[int]) -> Array:
+    """(T, N) rad, the newest commands at stamps, NaN where there are none."""
+    unknown = np.full((len(stamps), len(names)), math.nan)
+    found = [
+        name
+        for name, topic in bag.topics.items()
+        if topic.message_type == JOINT_STATE and name.rsplit('/', 1)[-1] == COMMANDS
+    ]
+    if len(found) != 1:
+        return unknown
+    merger, sent = JointMerger(names), []
+    for _, message in bag.messages(found[0]):
+        state = merger.update(
+            stamp_ns(message.header.stamp), tuple(message.name), message.position, (), ()
+        )
+        if state is not None:
+            sent.append((merger.stamp, state.positions))
+    sent.sort(key=lambda each: each[0])
+    commands = newest_commands(
+        np.array(stamps, np.int64),
+        np.array([stamp for stamp, _ in sent], np.int64),
+        np.array([positions for _, positions in sent]),
+    )
+    return unknown if commands is None else commands
 
 
 def _joint_rows(bag: Bag, topic: str, names: Sequence[str]) -> Rows:

@@ -25,7 +25,11 @@ from frame_ros.sensing.contact.wrench.tool_model import read_tool
 STORE = get_typestore(Stores.ROS2_HUMBLE)
 TYPES = STORE.types
 ROBOT = load_robot('so101')
-KINDS = {'joint_states': 'sensor_msgs/msg/JointState', 'wrench': 'geometry_msgs/msg/WrenchStamped'}
+KINDS = {
+    'joint_states': 'sensor_msgs/msg/JointState',
+    'joint_commands': 'sensor_msgs/msg/JointState',
+    'wrench': 'geometry_msgs/msg/WrenchStamped',
+}
 
 
 def header(stamp: int):
@@ -92,6 +96,26 @@ def test_bags_of_one_time_are_taken_one_after_the_other(tmp_path):
     assert len(recording.stamps) == 600
     assert recording.stamps[300] - recording.stamps[299] > 10**9
     np.testing.assert_array_equal(recording.positions[:300], recording.positions[300:])
+
+
+def test_commands_of_a_bag_are_the_newest_at_each_sample(tmp_path):
+    from frame_ros.bags.joint_recordings import read_joints
+
+    states = list(motion_messages(seconds=6.0))
+    sent = [
+        (
+            stamp + 1_000_000,
+            'joint_commands',
+            joint_state(stamp + 1_000_000, m.position, None, None),
+        )
+        for stamp, _, m in states[::2]
+    ]
+    with_commands = write_bag(tmp_path / 'sent', sorted(states + sent, key=lambda row: row[0]))
+    found = read_joints([with_commands, write_bag(tmp_path / 'not', states)], ROBOT.joint_names, '')
+    assert np.isnan(found.commands[0]).all() and np.isnan(found.commands[300:]).all()
+    np.testing.assert_array_equal(found.commands[1:299:2], found.positions[0:298:2])
+    np.testing.assert_array_equal(found.commands[2:300:2], found.positions[0:298:2])
+    assert read_joints([str(tmp_path / 'not')], ROBOT.joint_names, '').commands is None
 
 
 def test_an_arm_in_two_halves_is_put_together(tmp_path):

@@ -41,7 +41,7 @@ class JointSample(NamedTuple):
     efforts: Array
 
 
-Rows = tuple[NDArray[np.int64], list[JointSample]]
+Rows = tuple[NDArray[np.int64], list[JointSample], Array]  # with commands (T, D) rad (m)
 
 
 class _ArmGears:
@@ -167,11 +167,13 @@ def identified_motors(
     gripper = np.tile(simulation.robot.home[count:], (len(positions), 1))
     commands = np.hstack((positions, gripper))
     if timing is None:
-        stamps, rows = _in_step(simulation, sensors, commands, rate)
+        stamps, rows, commands = _in_step(simulation, sensors, commands, rate)
     else:
-        stamps, rows = _timed(simulation, sensors, commands, rate, timing)
-    columns = (np.array(column) for column in zip(*rows, strict=True))
-    recording = recording_of(simulation.robot.arm_joints, stamps, *columns)
+        stamps, rows, commands = _timed(simulation, sensors, commands, rate, timing)
+    q, dq, efforts = (np.array(column) for column in zip(*rows, strict=True))
+    recording = recording_of(
+        simulation.robot.arm_joints, stamps, q, dq, efforts, commands[:, :count]
+    )
     # Franka's torques are in N m; the factor of a servo's current must be identified.
     scale = 1.0 if simulation.robot.has_torque_sensors else None
     # Simulated gears have no play.
@@ -187,7 +189,7 @@ def _in_step(
     for command in commands:
         simulation.step(command, steps)
         rows.append(sensors.read(simulation.joint_state()))
-    return BEGIN + np.arange(1, len(rows) + 1) * round(SECOND / rate), rows
+    return BEGIN + np.arange(1, len(rows) + 1) * round(SECOND / rate), rows, commands
 
 
 def _timed(
@@ -197,10 +199,11 @@ def _timed(
     def act(step: int) -> Array | None:
         return commands[step] if step < len(commands) else None
 
-    stamps, rows = [], []
+    stamps, rows, newest = [], [], []
     for sample in timed_samples(simulation, act, timing, rate, simulation.layout.seed):
         row = sensors.read(sample.readings)
         if not sample.is_lost:
             stamps.append(sample.stamp)
             rows.append(row)
-    return np.array(stamps), rows
+            newest.append(sample.command)
+    return np.array(stamps), rows, np.array(newest)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import BagError
 from frame_ros.core.options import evolved
 from frame_ros.core.time import SECOND
+from frame_ros.evaluation.recorded_motion.blockages import evident_blockages
 from frame_ros.evaluation.recorded_motion.sage import EffortRecording, sage_efforts
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.robots import load_robot
@@ -59,7 +60,7 @@ def identified(
         begin = int(stamps[-1][-1]) + BETWEEN
     columns = [
         np.concatenate([_of(each, names, getattr(each, name)) for each in recordings])
-        for name in ('positions', 'velocities', 'efforts')
+        for name in ('positions', 'velocities', 'efforts', 'goals')
     ]
     recording = recording_of(names, np.concatenate(stamps), *columns)
     return identify_joints(dynamics, recording, settings, source)
@@ -78,17 +79,25 @@ def run(trial: Trial) -> dict[str, Any]:
     contact node, and its digest.
 
     Each joint state goes through the stream check and the joint-effort sensor of the contact node,
-    with its default settings, and the goals as commands. Result: seconds; begins, s of each
-    contact; causes, of each the joint with the largest share, its residual and threshold, N m, and
-    whether the arm stood by its commands; in_contact, unavailable: s; reasons: why not available ->
-    s; moves: s in which a joint moves; thresholds: joint -> [standing, moving], N m in the median;
-    forces: [standing, moving], N at the tip, in the median.
+    with its default settings, and the goals as commands. Result: seconds; begins and ends, s of
+    each contact; causes, of each the joint with the largest share, its residual and threshold, N m,
+    whether the arm stood by its commands, and whether the joint did not follow its own; blockages,
+    of each evident one joint, begin and end, s, largest distance from the goal, rad, and current,
+    A, and whether a contact was reported meanwhile; in_contact, unavailable: s; reasons: why not
+    available -> s; moves: s in which a joint moves; thresholds: joint -> [standing, moving], N m in
+    the median; forces: [standing, moving], N at the tip, in the median.
     """
     recording = read_recording(Path(trial.settings['file']))
     watched = _Watched(str(trial.settings['motors_file']), recording.joint_names)
     for row in range(len(recording.stamps)):
         watched.take(recording, row)
-    return {'seconds': recording.seconds, **watched.result()}
+    found = watched.result(recording.seconds)
+    contacts = list(zip(found['begins'], found['ends'], strict=True))
+    blockages = [
+        [*each, any(a <= each.end and b >= each.begin for a, b in contacts)]
+        for each in evident_blockages(recording)
+    ]
+    return {'seconds': recording.seconds, **found, 'blockages': blockages}
 
 
 class _Watched:
@@ -103,6 +112,7 @@ class _Watched:
         self._sensor = EffortSensor(settings, robot, self._joints, self._commands)
         self._trusted = TrustedInputs(robot, settings.streams)
         self._begins: list[float] = []
+        self._ends: list[float] = []
         self._causes: list[list[Any]] = []
         self._reasons: dict[str, float] = {}
         self._in_contact = self._moves = 0.0
@@ -141,22 +151,29 @@ class _Watched:
             self._rows.append((moves, self._sensor.sensitivity.force, found.thresholds.copy()))
         self._in_contact += period * is_contact
         if is_contact and not self._was_contact:
-            shares = np.abs(found.residuals) / found.thresholds
+            blocked = self._sensor.detector.blocked
+            shares = np.maximum(np.abs(found.residuals) / found.thresholds, blocked)
             joint = int(np.argmax(shares))
             self._begins.append(time)
             self._causes.append([
                 found.joint_names[joint], float(found.residuals[joint]),
                 float(found.thresholds[joint]), self._sensor.detector.stands,
+                bool(blocked[joint] >= 1.0),
             ])  # fmt: skip
+        elif self._was_contact and not is_contact:
+            self._ends.append(time)
         self._was_contact = is_contact
 
-    def result(self) -> dict[str, Any]:
-        """As of `run`, without its seconds."""
+    def result(self, seconds: float) -> dict[str, Any]:
+        """As of `run`, without its seconds and blockages."""
+        if len(self._ends) < len(self._begins):
+            self._ends.append(seconds)
         both = [[row for row in self._rows if row[0] is moves] for moves in (False, True)]
         thresholds = [_medians(np.array([row[2] for row in rows])) for rows in both]
         names = self._sensor.detector.joint_names
         return {
             'begins': self._begins,
+            'ends': self._ends,
             'causes': self._causes,
             'in_contact': self._in_contact,
             'unavailable': sum(self._reasons.values()),

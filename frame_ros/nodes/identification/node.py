@@ -28,7 +28,11 @@ from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.node_inputs import inputs_of
 from frame_ros.nodes.runtime.topics import JOINT_COMMANDS, POLICY_COMMANDS, WRENCH
 from frame_ros.robots.joint_state_merge import FullJointState, JointMerger
-from frame_ros.sensing.contact.joints.recording import JointRecording, recording_of
+from frame_ros.sensing.contact.joints.recording import (
+    JointRecording,
+    newest_commands,
+    recording_of,
+)
 
 Array = NDArray[np.float64]
 DEPTH = 10
@@ -68,6 +72,7 @@ class IdentificationNode(Node):
         self.joint_names = tuple(joint_names)
         self._lock = threading.Lock()
         self._states: list[_State] = []
+        self._sent: list[tuple[int, Array]] = []
         self._wrenches: list[tuple[int, Array]] = []
         self._is_recording = False
         self._joints = JointMerger(self.joint_names, OLDEST_PART)
@@ -172,14 +177,20 @@ class IdentificationNode(Node):
             SetupError: there are no efforts. ShapeError: too few samples.
         """
         with self._lock:
-            states = list(self._states)
+            states, sent = list(self._states), list(self._sent)
         rows = [self.joint_names.index(name) for name in joint_names]
+        stamps = np.array([state.stamp for state in states], np.int64)
         return recording_of(
             joint_names,
-            np.array([state.stamp for state in states], np.int64),
+            stamps,
             np.array([state.positions[rows] for state in states]),
             np.array([state.velocities[rows] for state in states]),
             np.array([state.efforts[rows] for state in states]),
+            newest_commands(
+                stamps,
+                np.array([stamp for stamp, _ in sent], np.int64),
+                np.array([positions[rows] for _, positions in sent]),
+            ),
         )
 
     @property
@@ -191,7 +202,11 @@ class IdentificationNode(Node):
     def command(self, topic: str, positions: Array) -> None:
         """Publishes one command for all joints, (N,) rad."""
         message = JointState(name=list(self.joint_names), position=array('d', positions.tobytes()))
-        message.header = header_message(self.get_clock().now().nanoseconds)
+        stamp = self.get_clock().now().nanoseconds
+        message.header = header_message(stamp)
+        with self._lock:
+            if self._is_recording:
+                self._sent.append((stamp, positions.copy()))
         self._publishers_by_topic[topic].publish(message)
 
 

@@ -91,9 +91,16 @@ def test_a_recorded_arm_is_identified_and_judged_as_the_contact_node_does(tmp_pa
     assert any(4.0 <= each <= 5.0 for each in begins), begins
     assert results[1]['causes'][0][0] == 'elbow_flex'
     assert results[2]['thresholds']['elbow_flex'][1] > results[0]['thresholds']['elbow_flex'][1]
+    assert all(result['blockages'] == [] for result in results)
+    assert len(results[1]['ends']) == len(begins)
+    # One is felt by all contacts of that recording, another by none.
+    results[1]['blockages'] = [['elbow_flex', 0.0, 8.0, 0.2, 0.9, True],
+                               ['wrist_roll', 0.0, 0.1, 0.2, 0.9, False]]  # fmt: skip
     outcomes = [Outcome(*pair) for pair in zip(trials, results, strict=True)]
     text = '\n'.join(rows.lines(outcomes, arm, Bars(Namespace(short=False))))
     assert f'(2) | 0.00 h | {len(begins)}: ' in text and '| pushed | 8 s |' in text
+    assert '| identified | all (2) | 1 of 2 | elbow_flex 1 of 1, wrist_roll 0 of 1 | 0 | ' in text
+    assert 'pushed: wrist_roll from 0.0 to 0.1 s, up to 0.20 rad and 0.90 A, not felt' in text
     assert 'identified motors, contacts per hour' in capsys.readouterr().out
     # Contact that was never available meets no bar.
     for result in results:

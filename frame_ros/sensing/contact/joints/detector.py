@@ -23,6 +23,7 @@ from frame_ros.sensing.contact.joints.least_force import LeastForces
 from frame_ros.sensing.contact.joints.link_evidence import LinkEvidence
 from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
+from frame_ros.sensing.contact.joints.not_following import NotFollowing
 from frame_ros.sensing.contact.joints.stall import StallDetector, StallOptions
 from frame_ros.sensing.contact.joints.standing import StandingArm
 from frame_ros.sensing.contact.sensitivity import SETTLED, UNKNOWN, Sensitivity
@@ -109,6 +110,7 @@ class JointContact:
 
     Attributes:
         residual, threshold: (N,) N m of the newest sample.
+        blocked: (N,) shares of joints that do not follow their commands, see `NotFollowing`.
     """
 
     def __init__(
@@ -145,6 +147,7 @@ class JointContact:
         self._half = 0.5 * (limits[:, 1] - limits[:, 0]) - self.settings.limit_margin
         self._stall = StallDetector(count, self.settings.stall)
         self._standing, self._giving = StandingArm(), GivingWay(count, self.motors.play)
+        self._following = NotFollowing(self.motors, self.settings.margin)
         self._at_rest: Array = np.zeros((3, count))
         self._over = Threshold(
             1.0, self.settings.release, self.settings.on_time, self.settings.off_time
@@ -160,6 +163,7 @@ class JointContact:
         self.settings = settings
         self._over.change(1.0, settings.release, settings.on_time, settings.off_time)
         self._stall.change(settings.stall)
+        self._following.change(settings.margin)
 
     @property
     def _has_thresholds(self) -> bool:
@@ -170,7 +174,10 @@ class JointContact:
         self._external.reset()
         self._standing.reset()
         self._giving.reset()
+        self._following.reset()
         self._given, self._was_holding = 0.0, False
+        self.blocked: Array = np.zeros(len(self.joint_names))
+        self._first = 0
         self._stall.reset()
         self._over.reset()
         self._evidence.reset()
@@ -262,6 +269,7 @@ class JointContact:
             self._stall.interrupt()
             self._standing.reset()
             self._giving.reset()
+            self._following.reset()
             return self._unknown(stamp, 'the first samples after a beginning or a gap')
         self.residual = observer.residual
         if self.motors.has_friction:
@@ -270,6 +278,8 @@ class JointContact:
         self.threshold = self._threshold(q, is_holding)
         motor = self.motors.motor_torque(effort, observer.velocity) + self.motors.offset
         stalled = self._stall.update(stamp, motor, q, observer.velocity, command)
+        if self._following.is_used:
+            self.blocked = self._not_following(stamp, q, command, motor, is_holding)
         if stamp - (observer.since or 0) < self._settle:
             return self._unknown(stamp, 'the observer has just begun')
         self._position = q
@@ -297,12 +307,25 @@ class JointContact:
         np.hypot(threshold, self.settings.scatter_margin * external.scatter, out=threshold)
         np.maximum(threshold, self.settings.least_threshold, out=threshold)
         if is_holding and self.settings.held_mass > 0.0:
-            lever = self.dynamics.link_jacobian(self.dynamics.robot.tip_link, q)[2]
-            threshold += np.abs(lever) * (self.settings.held_mass * -GRAVITY[2])
+            threshold += self._held_weight(q)
         is_inside = np.abs(q - self._middle) < self._half
         if not np.logical_and.reduce(is_inside):
             threshold[~is_inside] = math.inf
         return threshold
+
+    def _held_weight(self, q: Array) -> Array:
+        """Returns (N,) N m by which the heaviest object may load the joints."""
+        lever: Array = self.dynamics.link_jacobian(self.dynamics.robot.tip_link, q)[2]
+        return np.abs(lever) * (self.settings.held_mass * -GRAVITY[2])
+
+    def _not_following(
+        self, stamp: int, q: Array, command: Array | None, motor: Array, is_holding: bool
+    ) -> Array:
+        held = self._held_weight(q) if is_holding else 0.0
+        load = self.dynamics.gravity(q)
+        shares = self._following.update(stamp, q, command, motor, load, held)
+        # A stop may hold a joint that is not judged.
+        return np.where(np.isinf(self.threshold), 0.0, shares)
 
     def _stand(self, stamp: int, command: Array | None) -> None:
         least = QUIET_SHARE * self.settings.margin * self.motors.threshold_base
@@ -325,13 +348,19 @@ class JointContact:
     def _judge(self, stamp: int, q: Array, stalled: tuple[bool, ...]) -> Detection:
         shares = np.abs(self.residual) / self.threshold
         together = math.sqrt(shares @ shares) / self.settings.combined_threshold
-        largest = max(float(np.maximum.reduce(shares)), together, self._given)
+        blocked = float(self.blocked.max())
+        largest = max(float(np.maximum.reduce(shares)), together, self._given, blocked)
         is_contact = self._over.update(stamp, largest)
         body = len(shares) - 1
         if is_contact:
-            body = self._evidence.update(stamp, q, self.residual, self.threshold)
+            # What blocks a joint touches a link behind it.
+            if blocked >= 1.0:
+                self._first = max(self._first, int(np.flatnonzero(self.blocked >= 1.0)[-1]))
+            found = self._evidence.update(stamp, q, self.residual, self.threshold)
+            body = max(found, self._first)
         else:
             self._evidence.reset()
+            self._first = 0
         estimate = self._estimated(stamp, q, body, is_contact)
         norm = math.sqrt(estimate.force @ estimate.force)
         has_direction = is_contact and norm > 0.0

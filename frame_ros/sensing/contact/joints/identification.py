@@ -35,6 +35,7 @@ from frame_ros.sensing.contact.joints.joint_fit import (
 )
 from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
+from frame_ros.sensing.contact.joints.not_following import free_distances
 from frame_ros.sensing.contact.joints.recording import (
     EffortForm,
     FrictionShape,
@@ -96,6 +97,7 @@ def identify_joints(
         is_shown = [shows_load(fit) for fit in fits]
         motors = replace(motors, **friction_at_rest(motors, dynamics, recording, is_shown))
     thresholds = free_thresholds(motors, dynamics, recording, settings)
+    thresholds |= free_distances(motors, dynamics, recording)
     duration = (
         float(np.diff(recording.stamps).clip(max=int(settings.max_gap * SECOND)).sum()) / SECOND
     )

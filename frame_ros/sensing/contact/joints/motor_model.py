@@ -51,6 +51,14 @@ COLUMNS = {
     'threshold_velocity': ('N m s/rad, added by speed', False),
     'threshold_acceleration': ('N m s^2/rad, added by acceleration', False),
     'residual_rms': ('N m, not explained by the model in free motion', False),
+    'off_against': (
+        'rad, farthest that a joint was off its goal for 0.3 s, driven against its weight; 0: '
+        'unknown',
+        False,
+    ),
+    'off_with': ('rad, the same, driven with its weight', False),
+    'off_weight': ('N m, largest weight of its links meanwhile', False),
+    'stiffness': ('N m/rad, torque of the motor per distance from its goal', False),
 }
 REQUIRED = ('effort_scale',)
 THRESHOLDS = ('base', 'reversal', 'velocity', 'acceleration')
@@ -106,6 +114,10 @@ class MotorModel:
     threshold_velocity: Array = field(default_factory=lambda: np.zeros(0))
     threshold_acceleration: Array = field(default_factory=lambda: np.zeros(0))
     residual_rms: Array = field(default_factory=lambda: np.zeros(0))
+    off_against: Array = field(default_factory=lambda: np.zeros(0))
+    off_with: Array = field(default_factory=lambda: np.zeros(0))
+    off_weight: Array = field(default_factory=lambda: np.zeros(0))
+    stiffness: Array = field(default_factory=lambda: np.zeros(0))
     presliding: float = 0.005
     stribeck_velocity: float = 0.1
     gain: float = 25.0
@@ -189,9 +201,11 @@ class MotorModel:
 
     def as_generic(self) -> MotorModel:
         """Returns the model for an arm of the same kind whose own motors are not known: thresholds
-        are wider, by a factor and, where gears rub, by how much the friction of gears differs.
+        are wider, by a factor and, where gears rub, by how much the friction of gears differs. How
+        far off its goals it is in free motion is not known: gains, friction and gears are its own.
         """
         wider = {f'threshold_{n}': WIDER * getattr(self, f'threshold_{n}') for n in THRESHOLDS}
+        wider |= {name: np.zeros_like(self.offset) for name in ('off_against', 'off_with')}
         if self.has_friction:
             wider['threshold_base'] = wider['threshold_base'] + OTHER_FRICTION
             return replace(self, is_generic=True, play=max(self.play, SERVO_PLAY), **wider)

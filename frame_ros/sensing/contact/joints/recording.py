@@ -45,6 +45,7 @@ class JointRecording:
     positions: Array  # (T, N) rad
     velocities: Array | None  # (T, N) rad/s; None if the messages have none
     efforts: Array  # (T, N) in joint_states' unit
+    commands: Array | None = None  # (T, N) rad, the newest at each stamp, NaN before; None: unknown
 
     def __post_init__(self) -> None:
         shape = (len(self.stamps), len(self.joint_names))
@@ -59,6 +60,8 @@ class JointRecording:
             if not np.isfinite(values).all():
                 bad = [n for n, c in zip(self.joint_names, values.T) if not np.isfinite(c).all()]
                 raise ShapeError(f'{name} of {", ".join(bad)} are not all finite')
+        if self.commands is not None and self.commands.shape != shape:
+            raise ShapeError(f'commands have shape {self.commands.shape}; {shape} is expected')
         if not (np.diff(self.stamps) > 0).all():
             raise ShapeError('the stamps of the samples do not rise')
 
@@ -79,9 +82,10 @@ class JointRecording:
             )
         rows = [self.joint_names.index(name) for name in joint_names]
         velocities = None if self.velocities is None else self.velocities[:, rows]
+        commands = None if self.commands is None else self.commands[:, rows]
         return JointRecording(
             tuple(joint_names), self.stamps, self.positions[:, rows], velocities,
-            self.efforts[:, rows],
+            self.efforts[:, rows], commands,
         )  # fmt: skip
 
 
@@ -91,6 +95,7 @@ def recording_of(
     positions: Array,
     velocities: Array,
     efforts: Array,
+    commands: Array | None = None,
 ) -> JointRecording:
     """Makes a recording from the samples with an effort of each joint.
 
@@ -109,10 +114,29 @@ def recording_of(
         kept = is_known.all(axis=1)
         stamps, positions = stamps[kept], positions[kept]
         velocities, efforts = velocities[kept], efforts[kept]
+        commands = None if commands is None else commands[kept]
     has_velocities = len(stamps) > 0 and bool(np.isfinite(velocities).all())
     return JointRecording(
-        tuple(joint_names), stamps, positions, velocities if has_velocities else None, efforts
-    )
+        tuple(joint_names), stamps, positions, velocities if has_velocities else None, efforts,
+        None if commands is None or np.isnan(commands).all() else commands,
+    )  # fmt: skip
+
+
+def newest_commands(
+    stamps: NDArray[np.int64], sent: NDArray[np.int64], commands: Array
+) -> Array | None:
+    """Returns the commands at the stamps of samples, (T, N) rad, NaN before the first; None of
+    none.
+
+    Args:
+        stamps: (T,) ns.
+        sent: (C,) ns, rising.
+        commands: (C, N) rad.
+    """
+    if not len(sent):
+        return None
+    rows = np.searchsorted(sent, stamps, side='right') - 1
+    return np.where((rows >= 0)[:, None], commands[rows], np.nan)
 
 
 class FrictionShape(NamedTuple):
