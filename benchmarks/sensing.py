@@ -63,6 +63,7 @@ from frame_ros.evaluation.detection_scores import (
 )
 from frame_ros.evaluation.trials.campaign import Campaign, Outcome, Trial
 from frame_ros.evaluation.trials.kinds import FUNCTIONS, sensing_versions
+from frame_ros.scenes.simulation.gear_friction import FRICTION_SETS
 
 PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'sensing-evaluation.md'
 BEGIN, END = '<!-- results -->\n', '<!-- end of results -->'
@@ -119,6 +120,7 @@ def main() -> int:
     parser.add_argument('--workers', type=int, default=2)
     parser.add_argument('--directory', type=Path, default=Path('runs/sensing'))
     parser.add_argument('--only', default='', help='kinds of trials, separated by commas')
+    parser.add_argument('--friction', choices=FRICTION_SETS, default='', help='only this set')
     parser.add_argument('--write', action='store_true', help=f'write the table into {PAGE.name}')
     add_recording(parser)
     args = parse(parser, only=SHORT_KINDS)
@@ -137,7 +139,7 @@ def main() -> int:
         return 2
     share = 0.01 if args.short else args.share
     chosen = [
-        *(short_trials() if args.short else all_trials(args.hours, args.share)),
+        *(short_trials() if args.short else all_trials(args.hours, args.share, args.friction)),
         *(trial for source in sources for trial in given_motion_rows.trials(source, share)),
         *(recorded_effort_rows.trials(arm, share) if arm else ()),
     ]
@@ -171,7 +173,7 @@ def main() -> int:
     for version in sorted({versions[kind] for kind in known}):
         of = ', '.join(kind for kind in known if versions[kind] == version)
         print(f'version {version}: {of}')
-    lines = table(outcomes, kinds, bars)
+    lines = table(outcomes, kinds, bars, args.friction)
     if sources:
         lines += ['', *given_motion_rows.lines(outcomes, sources, bars)]
     if arm:
@@ -235,10 +237,11 @@ def short_trials() -> Iterator[Trial]:
     yield from wrench_rows.short_trials()
 
 
-def all_trials(hours: float, share: float = 1.0) -> Iterator[Trial]:
-    """Trials of every row and scene; share: of each, the first ones, at least one."""
+def all_trials(hours: float, share: float = 1.0, friction: str = '') -> Iterator[Trial]:
+    """Trials of every row and scene; share: of each, the first ones, at least one; friction: the
+    only set, '': all."""
     yield from depth_world_rows.trials(share)
-    yield from friction_rows.trials(hours, share)
+    yield from friction_rows.trials(hours, share, friction)
     yield from camera_offset_rows.trials(share)
     yield from wrench_rows.trials(share)
     for row in ROWS:
@@ -261,8 +264,10 @@ def _settings(seconds: float, has_pushes: bool) -> dict[str, float | bool]:
     return {'seconds': seconds, 'has_pushes': has_pushes}
 
 
-def table(outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars) -> list[str]:
-    """The results as Markdown; each bar is judged."""
+def table(
+    outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars, friction: str = ''
+) -> list[str]:  # fmt: skip
+    """The results as Markdown; each bar is judged. friction: as of `all_trials`."""
     lines: list[str] = []
     if {*depth_world_rows.KINDS, depth_world_rows.ROBOT_KIND} & set(kinds):
         lines += [*depth_world_rows.lines(outcomes, bars), '']
@@ -289,7 +294,7 @@ def table(outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars) -> list
             lines += wrench_rows.lines(kind, outcomes, bars)
     if 'policy_effort' in kinds:
         lines += _policy_lines([o for o in outcomes if o.trial.kind == 'policy_effort'], bars)
-    lines += friction_rows.lines(outcomes, kinds, bars)
+    lines += friction_rows.lines(outcomes, kinds, bars, friction)
     if 'depth' in kinds:
         lines += [
             '',
