@@ -16,7 +16,6 @@ from pathlib import Path
 from bars import parse
 from parts.recorded_effort_rows import EXCLUDED
 
-from frame_ros.core.errors import BagError
 from frame_ros.evaluation.recorded_motion.sage import sage_files
 from frame_ros.evaluation.recorded_motion.servo_fit import servo_fit
 from frame_ros.evaluation.trials.recorded_effort import ROBOT, read_recording
@@ -27,12 +26,20 @@ from frame_ros.robots.dynamics import RobotDynamics
 def main() -> int:
     """Prints the numbers."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('recordings', type=Path, help="folder of SAGE's recordings of an SO-101")
+    parser.add_argument(
+        'recordings', type=Path, nargs='?', help="folder of SAGE's recordings of an SO-101"
+    )
     args = parse(parser)
+    if args.recordings is None:
+        if not args.short:
+            parser.error('a folder of recordings is needed')
+        print('no recordings given: nothing is fitted')
+        return 0
     everything = [read_recording(file) for file in sage_files(args.recordings)]
     recordings = [recording for recording in everything if recording.name not in EXCLUDED]
     if not recordings:
-        raise BagError(f'{args.recordings} holds no recordings of SAGE')
+        print(f'{args.recordings} holds no recordings of SAGE', file=sys.stderr)
+        return 2
     blocked = [recording for recording in everything if recording.name in EXCLUDED]
     dynamics = RobotDynamics(load_robot(ROBOT))
     found = servo_fit(dynamics, recordings, blocked)
