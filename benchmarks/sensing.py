@@ -63,6 +63,7 @@ from frame_ros.evaluation.detection_scores import (
 )
 from frame_ros.evaluation.trials.campaign import Campaign, Outcome, Trial
 from frame_ros.evaluation.trials.kinds import FUNCTIONS, sensing_versions
+from frame_ros.scenes.simulation.gear_friction import FRICTION_SETS
 
 PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'sensing-evaluation.md'
 BEGIN, END = '<!-- results -->\n', '<!-- end of results -->'
@@ -119,13 +120,12 @@ def main() -> int:
     parser.add_argument('--workers', type=int, default=2)
     parser.add_argument('--directory', type=Path, default=Path('runs/sensing'))
     parser.add_argument('--only', default='', help='kinds of trials, separated by commas')
+    parser.add_argument('--friction', choices=FRICTION_SETS, default='', help='only this set')
     parser.add_argument('--write', action='store_true', help=f'write the table into {PAGE.name}')
     parser.add_argument('--faults', default='', help='of wrench_hard, separated by commas')
     add_recording(parser)
     args = parse(parser, only=SHORT_KINDS)
-    faults = args.faults.split(',') if args.faults else wrench_rows.ALL_FAULTS
-    if not set(faults) <= set(wrench_rows.ALL_FAULTS):
-        parser.error(f'--faults is {args.faults}; of {", ".join(wrench_rows.ALL_FAULTS)} expected')
+    narrowed = args.friction, chosen_faults(parser, args.faults)
     kinds = args.only.split(',') if args.only else list(FUNCTIONS)
     if not args.only and args.recording:
         kinds.append(given_motion_rows.RECORDED_KIND)
@@ -142,7 +142,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     chosen = [
-        *(short_trials() if args.short else all_trials(args.hours, args.share, faults)),
+        *(short_trials() if args.short else all_trials(args.hours, args.share, *narrowed)),
         *(trial for source in sources for trial in given_motion_rows.trials(source, share)),
         *of_arm,
     ]
@@ -176,7 +176,7 @@ def main() -> int:
     for version in sorted({versions[kind] for kind in known}):
         of = ', '.join(kind for kind in known if versions[kind] == version)
         print(f'version {version}: {of}')
-    lines = table(outcomes, kinds, bars)
+    lines = table(outcomes, kinds, bars, args.friction)
     if sources:
         lines += ['', *given_motion_rows.lines(outcomes, sources, bars)]
     if arm:
@@ -189,6 +189,14 @@ def main() -> int:
         rows = renewed(old.splitlines(), [line for line in lines if NO_RESULTS not in line])
         PAGE.write_text(before + BEGIN + '\n'.join(rows) + '\n' + END + after, encoding='utf-8')
     return bars.exit_status() or int(any(outcome.problem for outcome in outcomes))
+
+
+def chosen_faults(parser: argparse.ArgumentParser, text: str) -> Sequence[str]:
+    """Returns the faults of the wrist sensor that are named, or all; ends the program otherwise."""
+    faults = text.split(',') if text else wrench_rows.ALL_FAULTS
+    if not set(faults) <= set(wrench_rows.ALL_FAULTS):
+        parser.error(f'--faults is {text}; of {", ".join(wrench_rows.ALL_FAULTS)} expected')
+    return faults
 
 
 def add_recording(parser: argparse.ArgumentParser) -> None:
@@ -241,13 +249,16 @@ def short_trials() -> Iterator[Trial]:
 
 
 def all_trials(
-    hours: float, share: float = 1.0, faults: Sequence[str] = wrench_rows.ALL_FAULTS
+    hours: float,
+    share: float = 1.0,
+    friction: str = '',
+    faults: Sequence[str] = wrench_rows.ALL_FAULTS,
 ) -> Iterator[Trial]:
-    """Trials of every row and scene; share: of each, the first ones, at least one. faults: of the
-    wrist sensor's hard set.
+    """Trials of every row and scene; share: of each, the first ones, at least one. friction: the
+    only set, '': all. faults: of the wrist sensor's hard set.
     """
     yield from depth_world_rows.trials(share)
-    yield from friction_rows.trials(hours, share)
+    yield from friction_rows.trials(hours, share, friction)
     yield from camera_offset_rows.trials(share)
     yield from wrench_rows.trials(share, faults)
     for row in ROWS:
@@ -270,8 +281,10 @@ def _settings(seconds: float, has_pushes: bool) -> dict[str, float | bool]:
     return {'seconds': seconds, 'has_pushes': has_pushes}
 
 
-def table(outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars) -> list[str]:
-    """The results as Markdown; each bar is judged."""
+def table(
+    outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars, friction: str = ''
+) -> list[str]:  # fmt: skip
+    """The results as Markdown; each bar is judged. friction: as of `all_trials`."""
     lines: list[str] = []
     if {*depth_world_rows.KINDS, depth_world_rows.ROBOT_KIND} & set(kinds):
         lines += [*depth_world_rows.lines(outcomes, bars), '']
@@ -298,7 +311,7 @@ def table(outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars) -> list
             lines += wrench_rows.lines(kind, outcomes, bars)
     if 'policy_effort' in kinds:
         lines += _policy_lines([o for o in outcomes if o.trial.kind == 'policy_effort'], bars)
-    lines += friction_rows.lines(outcomes, kinds, bars)
+    lines += friction_rows.lines(outcomes, kinds, bars, friction)
     if 'depth' in kinds:
         lines += [
             '',

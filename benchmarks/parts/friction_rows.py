@@ -28,9 +28,14 @@ OF_CEILING, PER_HOUR = 0.9, 1.0  # bars
 GENERIC_HOURS = 0.1  # share of --hours
 
 
-def trials(hours: float, share: float) -> Iterator[Trial]:
-    """Those of all rows; share: of each, the first ones, at least one."""
-    for friction in FRICTION_SETS:
+def sets(only: str = '') -> tuple[str, ...]:
+    """The sets of friction that are judged: one, or all."""
+    return (only,) if only else tuple(FRICTION_SETS)
+
+
+def trials(hours: float, share: float, only: str = '') -> Iterator[Trial]:
+    """Those of all rows; share: of each, the first ones, at least one; only: of this set."""
+    for friction in sets(only):
         for stands in (False, True):
             for seed in range(SEEDS, SEEDS + math.ceil(share * PUSHED_TRIALS)):
                 yield _effort(friction, seed, PUSHED_SECONDS, True, stands)
@@ -64,15 +69,17 @@ def _effort(
     return Trial(EFFORT, ROBOT, seed, settings)
 
 
-def lines(outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars) -> list[str]:
-    """The tables as Markdown; each bar is judged."""
+def lines(
+    outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars, only: str = ''
+) -> list[str]:  # fmt: skip
+    """The tables as Markdown; each bar is judged. only: this set of friction."""
     found: list[str] = []
     if EFFORT in kinds:
         own = [o for o in outcomes if o.trial.kind == EFFORT and not o.problem]
-        found += ['', *_push_lines(own, bars), '', *_free_lines(own, bars)]
+        found += ['', *_push_lines(own, bars, sets(only)), '', *_free_lines(own, bars, sets(only))]
     if POLICY in kinds:
         own = [o for o in outcomes if o.trial.kind == POLICY and not o.problem]
-        found += ['', *_policy_lines(own, bars)]
+        found += ['', *_policy_lines(own, bars, sets(only))]
     return found
 
 
@@ -84,13 +91,13 @@ def _of(outcomes: Sequence[Outcome], **settings: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _push_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
+def _push_lines(outcomes: Sequence[Outcome], bars: Bars, of: Sequence[str]) -> list[str]:
     table = [
         '| friction in the gears | pushes of 5 to 12 N, arm | pushes | felt | can be felt: ceiling '
         '| felt of those that can be | false outside pushes |',
         '| --- | --- | --- | --- | --- | --- | --- |',
     ]
-    for friction in FRICTION_SETS:
+    for friction in of:
         rows = _of(outcomes, friction=friction, has_pushes=True)
         pushes, false = [], 0
         for result in rows:
@@ -138,12 +145,12 @@ def ceiling_lines(robot: str, results: Sequence[dict[str, Any]], bars: Bars) -> 
     ]
 
 
-def _free_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
+def _free_lines(outcomes: Sequence[Outcome], bars: Bars, of: Sequence[str]) -> list[str]:
     table = [
         '| friction in the gears | motors | free motion | false alarms per hour |',
         '| --- | --- | --- | --- |',
     ]
-    for friction in FRICTION_SETS:
+    for friction in of:
         for motors, name in ((OWN, 'identified'), (GENERIC, 'generic')):
             rows = _of(outcomes, friction=friction, has_pushes=False, motors=motors)
             title = f'{friction}, {name} motors, false alarms per hour'
@@ -157,13 +164,13 @@ def _free_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
     return table
 
 
-def _policy_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
+def _policy_lines(outcomes: Sequence[Outcome], bars: Bars, of: Sequence[str]) -> list[str]:
     table = [
         "| friction in the gears | the demo's policy acts, machine | episodes | time | contacts "
         'reported | false contacts per hour |',
         '| --- | --- | --- | --- | --- | --- |',
     ]
-    for friction in FRICTION_SETS:
+    for friction in of:
         for timing in TIMINGS:
             rows = _of(outcomes, friction=friction, timing=timing)
             title = f'{friction}, policy, {timing}, false contacts per hour'

@@ -13,6 +13,7 @@ from frame_ros.scenes.simulation.gear_friction import (
     FRICTION_SETS,
     ID004,
     ID008,
+    SAGE,
     StickSlip,
     friction_scales,
     friction_set,
@@ -86,10 +87,49 @@ def test_a_standing_servo_hides_a_push_within_its_stiction():
     assert steps[2] >= 5
 
 
+def test_the_recorded_arm_bears_its_links_by_friction_alone():
+    servo, gears = SAGE.servo(), StickSlip(SAGE, np.ones(1))
+    # N m/rad, and the data sheet's 2.94 N m with what friction takes.
+    assert servo.stiffness == pytest.approx(12.5, rel=0.001)
+    assert servo.torque - 0.0641 - 0.572 * 2.94 == pytest.approx(2.94, rel=0.03)
+    assert servo.damping == pytest.approx(4.645 / 5.02)
+    place, velocity, weight = 0.0, 0.0, 0.25
+    for _ in range(1000):
+        motor = -servo.stiffness * place - servo.damping * velocity
+        friction = gears.step(np.array([velocity]), np.array([motor]), STEP, np.array([weight]))[0]
+        velocity += STEP * (motor + weight + friction) / INERTIA
+        place += STEP * velocity
+    assert place < 0.003 and gears.bristles[0] == pytest.approx(weight, rel=0.03)
+    assert gears.limit(np.zeros(1), np.zeros(1))[0] == pytest.approx(0.1538 + 0.572 * weight)
+    gears.step(np.zeros(1), np.zeros(1), STEP)
+    assert gears.limit(np.zeros(1), np.zeros(1))[0] == pytest.approx(0.1538)
+
+
+def test_the_arm_exerts_weight_and_pushes_on_its_gears():
+    pytest.importorskip('mujoco')
+    from frame_ros.robots import load_robot
+    from frame_ros.robots.dynamics import RobotDynamics
+    from frame_ros.scenes import PickPlaceSimulation
+
+    scene, given = PickPlaceSimulation(friction='sage'), []
+    step = scene.gears.step
+    scene.gears.step = lambda *each: given.append(each[3].copy()) or step(*each)
+    scene.step(None, 250)
+    dynamics = RobotDynamics(load_robot('so101'))
+    weight = dynamics.gravity(scene.joint_state().positions[:5])
+    np.testing.assert_allclose(given[-1], weight, atol=0.01)
+    assert abs(scene.gears.bristles[2]) > 0.8 * abs(weight[2]) > 0.3  # the elbow's gear bears it
+    scene.apply_force(scene.robot.tip_link, scene.tip_position(), (0.0, 0.0, -3.0))
+    before = given[-1]
+    scene.step(None, 3)
+    pushed = scene.external().torques
+    np.testing.assert_allclose(given[-1] - before, -pushed, atol=0.02)
+
+
 def test_arms_differ_by_seed_and_unknown_sets_are_refused():
     one, other = friction_scales(5, 0), friction_scales(5, 1)
     assert (one != other).all() and (np.abs(one - 1.0) <= 0.3).all()
-    assert set(FRICTION_SETS) == {'id004', 'id008', 'dry004', 'dry008'}
+    assert set(FRICTION_SETS) == {'id004', 'id008', 'dry004', 'dry008', 'sage'}
     with pytest.raises(ValueRangeError, match='known: id004'):
         friction_set('id005')
 

@@ -5,11 +5,14 @@ single samples give the same.
 """
 
 import math
+from dataclasses import replace
 
+import attrs
 import numpy as np
 import pytest
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.scenes.simulation.gear_friction import ID004, SAGE
 from frame_ros.scenes.simulation.noise.sensor_noise import (
     JointNoise,
     JointTorqueNoise,
@@ -17,7 +20,12 @@ from frame_ros.scenes.simulation.noise.sensor_noise import (
     WrenchNoise,
     WrenchNoiseOptions,
 )
-from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise, CurrentNoiseOptions
+from frame_ros.scenes.simulation.noise.servo_noise import (
+    NO_FRICTION,
+    CurrentNoise,
+    CurrentNoiseOptions,
+    options_of,
+)
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 
 STS3215_ENCODER, FR3_ENCODER = (scene_robot(name).encoder for name in ('so101', 'fr3'))
@@ -165,6 +173,25 @@ def test_currents_come_in_steps_with_white_noise_and_motors_differ():
     motors = np.array([CurrentNoise(seed=seed).torque_constants for seed in range(60)])
     assert motors.std() == pytest.approx(0.05 * 1.09, rel=0.1)
     assert (CurrentNoise(seed=1).friction_scales > 0.4).all()
+
+
+def test_a_supply_gives_the_current_for_the_share_that_its_bridge_is_on():
+    quiet_steps = options_of(attrs.evolve(SAGE, current_noise=0.0))
+    settings = replace(quiet_steps, spread=0.0, step=1e-9)
+    constant, free = SAGE.torque_constant, SAGE.free_speed
+    torques = np.array([[1.0, -2.0, 1.0, 0.5, 0.5, 100.0]])
+    speeds = np.array([[0.0, 0.0, 1.0, -0.2 * free, -free, 0.0]])
+    found = CurrentNoise(settings)(torques, speeds, speeds)[0]
+    own = torques[0] / constant
+    assert found[:2] == pytest.approx([own[0] ** 2 / 2.866, -(own[1] ** 2) / 2.866])
+    assert found[2] == pytest.approx(own[2] * (own[2] / 2.866 + 1.0 / free))
+    assert (found[3:5] == 0.0).all()  # it brakes: no current of the supply
+    assert found[5] == pytest.approx(own[5])  # the bridge is on all the time
+    noisy = CurrentNoise(replace(settings, noise=0.04))
+    still = np.zeros((4000, 6))
+    read = noisy(still + 1.0, still, still)
+    assert read.std() == pytest.approx(0.04 * np.sqrt(found[0]), rel=0.05)
+    assert options_of(None) is None and options_of(ID004) is NO_FRICTION
 
 
 def test_wrong_input_is_refused():

@@ -28,9 +28,24 @@ def reading_resolution(settings: CurrentNoiseOptions | None = None) -> float:
     )
 
 
+def reading_resolutions(motor: Array, settings: CurrentNoiseOptions) -> Array:
+    """Returns (N,) N m that readings resolve at (N,) N m of the motors. A supply's current goes
+    with the square of a standing motor's torque, so small torques hardly change it.
+    """
+    if not settings.stall_current:
+        return np.full_like(motor, reading_resolution(settings))
+    full = settings.torque_constant * settings.stall_current  # N m
+    current = settings.stall_current * (motor / full) ** 2
+    deviation = np.sqrt(settings.noise**2 * current + settings.step**2 / 12.0)
+    clear = full * np.sqrt((current + 3.0 * deviation) / settings.stall_current)
+    found: Array = clear - np.abs(motor)
+    return found
+
+
 def exceeds(
-    push: Array, held: Array, limit: Array, at_rest: Array, moves: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+    push: Array, held: Array, limit: Array, at_rest: Array, moves: NDArray[np.bool_],
+    resolved: Array | None = None,
+) -> NDArray[np.bool_]:  # fmt: skip
     """Returns (N,) whether a push exceeds a joint's friction by what a reading resolves.
 
     A joint that moves must have more torque from it than its friction; one that stands breaks away
@@ -42,8 +57,10 @@ def exceeds(
         limit: (N,) N m of friction at the present speed and load.
         at_rest: (N,) N m that it could hold with that load.
         moves: (N,) whether the joint moves.
+        resolved: (N,) N m of what a reading resolves; None: as without options.
     """
-    resolved = reading_resolution()
+    if resolved is None:
+        resolved = np.full_like(push, reading_resolution())
     found: NDArray[np.bool_] = np.where(
         moves, np.abs(push) > limit + resolved, np.abs(push + held) > at_rest + resolved
     )
@@ -70,12 +87,15 @@ class _Row(NamedTuple):
     limit: Array
     at_rest: Array
     moves: NDArray[np.bool_]
+    resolved: Array
 
 
 class FrictionCeiling:
     """Collects the truth of every sample; `judged` says of each push whether it can be felt."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: CurrentNoiseOptions | None = None) -> None:
+        """settings: of the readings."""
+        self._settings = settings or CurrentNoiseOptions()
         self._rows: list[_Row] = []
 
     def add(self, stamp: int, velocity: Array, motor: Array, push: Array, gears: Gears) -> None:
@@ -83,7 +103,8 @@ class FrictionCeiling:
         limit, at_rest = gears.limit(velocity, motor), gears.limit(np.zeros_like(velocity), motor)
         moves: NDArray[np.bool_] = np.abs(velocity) > STANDING_SPEED
         held = gears.bristles.copy()
-        self._rows.append(_Row(seconds_of(stamp), push, held, limit, at_rest, moves))
+        resolved = reading_resolutions(motor, self._settings)
+        self._rows.append(_Row(seconds_of(stamp), push, held, limit, at_rest, moves, resolved))
 
     def judged(self, truth: Sequence[tuple[float, float, float, str]]) -> list[tuple[bool, bool]]:
         """Returns of each push whether it can be felt, and whether the arm stood before it."""
@@ -99,7 +120,7 @@ class FrictionCeiling:
         run: NDArray[np.int64] = np.zeros(len(held), np.int64)
         longest = 0
         for row in self._rows[first:last]:
-            over = exceeds(row.push, held, row.limit, row.at_rest, row.moves)
+            over = exceeds(row.push, held, row.limit, row.at_rest, row.moves, row.resolved)
             run = np.where(over, run + 1, 0)
             longest = max(longest, int(run.max()))
         return longest >= LEAST, stands

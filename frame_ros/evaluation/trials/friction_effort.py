@@ -27,6 +27,7 @@ from frame_ros.evaluation.trials.policy_run import TIMINGS
 from frame_ros.evaluation.trials.pushes import PushStyle, draw_pushes
 from frame_ros.robots import load_robot
 from frame_ros.scenes.generation.free_motion import MotionStyle
+from frame_ros.scenes.simulation.noise.servo_noise import options_of
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
 from frame_ros.sensing.contact.joints.motor_model import MotorModel, simulated_motors
@@ -60,7 +61,8 @@ def run(trial: Trial) -> dict[str, Any]:
         pushes = draw_pushes(rng, robot, style, QUIET, seconds - 2.0 * QUIET)
     motion = STANDING if settings['stands'] else MotionStyle()
     arm = ArmRun(trial.robot, trial.seed, pushes, motion, friction=friction)
-    begins, ceiling = Begins(1.0 / simulation.robot.command_rate), FrictionCeiling()
+    readings = None if simulation.gears is None else options_of(simulation.gears.gear)
+    begins, ceiling = Begins(1.0 / simulation.robot.command_rate), FrictionCeiling(readings)
     for block in arm.blocks(seconds):
         take(block, sensors, detector, begins, len(motors.joint_names))
         if pushes:

@@ -18,7 +18,7 @@ from frame_ros.evaluation.trials.pushes import PushStyle, draw_pushes
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, JointTorqueNoise
-from frame_ros.scenes.simulation.noise.servo_noise import NO_FRICTION, CurrentNoise
+from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise, options_of
 from frame_ros.scenes.simulation.robot_simulation import JointReadings
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
@@ -67,8 +67,8 @@ class JointSensors:
         rate, count = robot.command_rate, len(robot.joint_names)
         self._encoders = JointNoise(rate, robot.encoder, count, seed)
         # Friction of the physics is in the torques already.
-        friction = NO_FRICTION if simulation.gears is not None else None
-        self._current = CurrentNoise(friction, count, seed)
+        gear = None if simulation.gears is None else simulation.gears.gear
+        self._current = CurrentNoise(options_of(gear), count, seed)
         self._torque = JointTorqueNoise(rate, joints=self._arm, seed=seed)
 
     @property

@@ -43,7 +43,10 @@ class Sensors:
         self._joint_publisher = node.create_publisher(*published(JOINT_STATES, depths[0]))
         self._wrench_publisher = node.create_publisher(*published(WRENCH, depths[1]))
         self._joint_noise = JointSensors(
-            robot, options.rates.joints, options.noise, bool(options.friction)
+            robot,
+            options.rates.joints,
+            options.noise,
+            None if simulation.gears is None else simulation.gears.gear,
         )
         self._wrench_noise = wrench_noise(options.rates.wrench, options.noise)
         self._joint_bytes = JointStateBytes(robot.joint_names)

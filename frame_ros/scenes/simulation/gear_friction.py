@@ -3,10 +3,10 @@
 """Dry friction of servo gears in the physics: joints that stick, break away and lose what loads
 them; measured sets of the STS3215.
 
-The law of the torques is that of the fits (Rhoban's BAM, model M6); how it acts below its limit is
-elastic bristles that do not creep while they stick: Dupont, Hayward, Armstrong and Altpeter,
-"Single state elastoplastic friction models" (IEEE Transactions on Automatic Control 47(5), 2002).
-The contact detector fits neither.
+The law of the torques is that of the fits (Rhoban's BAM, model M6), with less of it in `sage`; how
+it acts below its limit is elastic bristles that do not creep while they stick: Dupont, Hayward,
+Armstrong and Altpeter, "Single state elastoplastic friction models" (IEEE Transactions on Automatic
+Control 47(5), 2002). The contact detector fits neither.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class GearFriction:
 
     Friction opposes motion by `viscous` |dq| and by
 
-        base + load |motor| + exp(-(|dq| / speed)^power) (rest + load_at_rest |motor|)
+        base + load |motor| + load_external |external|
+            + exp(-(|dq| / speed)^power) (rest + load_at_rest |motor|)
 
     Attributes:
         base: N m.
@@ -47,6 +48,13 @@ class GearFriction:
         torque_constant: N m/A; with `resistance` what a voltage does.
         resistance: ohm.
         armature: kg m^2.
+        load_external: N m per N m of what the arm exerts on the gear: weight and pushes, without
+            the links' inertia.
+        duty_per_rad: of the supply per rad of error and unit of the gain.
+        stall_current: A of the supply at standstill with the bridge always on, where its current
+            is what the servo reports; None: it reports the motor's own.
+        free_speed: rad/s at which the back EMF is the supply; None: that of `torque_constant`.
+        current_noise: sqrt(A), RMS of a reported current of the supply relative to its root.
     """
 
     base: float
@@ -59,13 +67,19 @@ class GearFriction:
     torque_constant: float
     resistance: float
     armature: float
+    load_external: float = 0.0
+    duty_per_rad: float = DUTY_PER_RAD
+    stall_current: float | None = None
+    free_speed: float | None = None
+    current_noise: float = 0.0
 
     def servo(self, gain: float = LEROBOT_GAIN) -> JointServo:
         """The position control with a proportional gain alone, as LeRobot sets it."""
         per_volt = self.torque_constant / self.resistance
+        free_speed = self.free_speed or SUPPLY / self.torque_constant
         return JointServo(
-            stiffness=gain * DUTY_PER_RAD * SUPPLY * per_volt,
-            damping=self.torque_constant * per_volt,
+            stiffness=gain * self.duty_per_rad * SUPPLY * per_volt,
+            damping=SUPPLY * per_volt / free_speed,
             torque=SUPPLY * per_volt,
             armature=self.armature,
             joint_damping=0.0,
@@ -87,7 +101,15 @@ ID008 = GearFriction(
 # friction than any of the fits has, above all of joints that bear little.
 DRY004 = attrs.evolve(ID004, base=0.289, rest=0.299, load=0.048, load_at_rest=0.0)
 DRY008 = attrs.evolve(ID008, base=0.198, rest=0.037, load=0.065, load_at_rest=0.0)
-FRICTION_SETS = {'id004': ID004, 'id008': ID008, 'dry004': DRY004, 'dry008': DRY008}
+# A real SO-101 with LeRobot's gains, of 72 minutes that SAGE recorded: benchmarks/recorded_servo.py
+# prints these numbers; resistance and torque constant are its stall current and torque at SUPPLY.
+# Less this friction the stall torque is 2.9 N m, that of the data sheet.
+SAGE = GearFriction(
+    base=0.0641, rest=0.0897, load=0.0, load_at_rest=0.0, load_external=0.572, speed=0.1, power=1.0,
+    viscous=0.161, torque_constant=4.645 / 2.866, resistance=SUPPLY / 2.866, armature=0.0354,
+    duty_per_rad=2.692 / LEROBOT_GAIN, stall_current=2.866, free_speed=5.02, current_noise=0.04,
+)  # fmt: skip
+FRICTION_SETS = {'id004': ID004, 'id008': ID008, 'dry004': DRY004, 'dry008': DRY008, 'sage': SAGE}
 
 
 def friction_set(name: str) -> GearFriction:
@@ -112,13 +134,14 @@ class StickSlip:
     """The friction of N gears over time, from which joints break away as they are loaded.
 
     Attributes:
+        gear: of all joints, but for `scales`.
         torque: (N,) N m on the joints, of the last step.
         bristles: (N,) N m of it that the bristles hold: what is left to break away from.
     """
 
     def __init__(self, gear: GearFriction, scales: ArrayLike) -> None:
         """scales: (N,) of each joint's dry friction."""
-        self._gear, self._scales = gear, np.asarray(scales, np.float64)
+        self.gear, self._scales = gear, np.asarray(scales, np.float64)
         self.reset()
 
     def reset(self) -> None:
@@ -126,21 +149,27 @@ class StickSlip:
         self._bent = np.zeros_like(self._scales)
         self.torque: Array = np.zeros_like(self._scales)
         self.bristles: Array = np.zeros_like(self._scales)
+        self._external = np.zeros_like(self._scales)
 
     def limit(self, velocity: Array, motor: Array) -> Array:
         """Returns (N,) N m of dry friction at speeds (N,) rad/s and motor torques (N,) N m; at a
-        speed of 0 what a joint at rest can hold.
+        speed of 0 what a joint at rest can hold. What the arm exerts on the gears is that of the
+        last step.
         """
-        gear, load = self._gear, np.abs(motor)
+        gear, load = self.gear, np.abs(motor)
         near_rest = np.exp(-((np.abs(velocity) / gear.speed) ** gear.power))
         dry = gear.base + gear.load * load + near_rest * (gear.rest + gear.load_at_rest * load)
+        dry = dry + gear.load_external * np.abs(self._external)
         result: Array = self._scales * np.maximum(dry, 1e-4)
         return result
 
-    def step(self, velocity: Array, motor: Array, seconds: float) -> Array:
-        """Returns (N,) N m on the joints for the next `seconds`, of speeds rad/s and motor torques
-        N m.
+    def step(
+        self, velocity: Array, motor: Array, seconds: float, external: Array | None = None
+    ) -> Array:
+        """Returns (N,) N m on the joints for the next `seconds`, of speeds rad/s, motor torques N m
+        and what the arm exerts on the gears, N m; None: nothing.
         """
+        self._external = np.zeros_like(self._scales) if external is None else external
         limit = self.limit(velocity, motor)
         furthest = limit / STIFFNESS
         # Friction that falls as a joint breaks away lets its bristles spring back.
@@ -152,5 +181,5 @@ class StickSlip:
         self._bent = np.clip(bent + rate * seconds, -furthest, furthest)
         self.bristles = STIFFNESS * self._bent
         within = np.clip(self.bristles + BRISTLE_DAMPING * rate, -limit, limit)
-        self.torque = -within - self._gear.viscous * velocity
+        self.torque = -within - self.gear.viscous * velocity
         return self.torque

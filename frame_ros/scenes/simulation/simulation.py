@@ -149,8 +149,11 @@ class PickPlaceSimulation(RobotSimulation):
         """Brings the friction of the gears to the present speeds."""
         if self.gears is not None:
             data, arm = self.data, self._dofs[:-1]
+            # Weight, contacts and pushes: all but motors and friction.
+            external = data.qfrc_actuator + data.qfrc_applied + data.qfrc_passive
+            external -= data.qfrc_smooth + data.qfrc_constraint
             data.qfrc_applied[arm] = self.gears.step(
-                data.qvel[arm], data.qfrc_actuator[arm], self.timestep
+                data.qvel[arm], data.qfrc_actuator[arm], self.timestep, external[arm]
             )
 
     def _is_target_touched(self) -> bool:

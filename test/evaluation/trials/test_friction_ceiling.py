@@ -12,14 +12,33 @@ from frame_ros.evaluation.trials.friction_ceiling import (
     FrictionCeiling,
     exceeds,
     reading_resolution,
+    reading_resolutions,
 )
-from frame_ros.scenes.simulation.gear_friction import DRY008, StickSlip
-from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise, CurrentNoiseOptions
+from frame_ros.scenes.simulation.gear_friction import DRY008, SAGE, StickSlip
+from frame_ros.scenes.simulation.noise.servo_noise import (
+    CurrentNoise,
+    CurrentNoiseOptions,
+    options_of,
+)
 
 
 def test_a_reading_resolves_three_deviations():
     # 1.09 N m/A; 10 mA of noise and steps of 6.5 mA, which deviate by 1.876 mA.
     assert reading_resolution() == pytest.approx(3 * 1.09 * np.hypot(0.01, 0.0018764), rel=1e-3)
+
+
+def test_a_current_of_the_supply_hardly_shows_small_torques():
+    settings = options_of(SAGE)
+    full, at = 4.645, np.array([0.0, -1.0])
+    found = reading_resolutions(at, settings)
+    # Three deviations of 1.876 mA in steps at no current; with noise of 0.04 of the root at 133 mA.
+    assert found[0] == pytest.approx(full * np.sqrt(3 * 0.0018764 / 2.866), rel=1e-3)
+    current = 2.866 / full**2
+    noise = np.hypot(0.04 * np.sqrt(current), 0.0018764)
+    assert (1.0 + found[1]) ** 2 == pytest.approx(1.0 + 3.0 * noise / current, rel=1e-3)
+    assert reading_resolutions(at, CurrentNoiseOptions()) == pytest.approx(reading_resolution())
+    pushed = exceeds(*np.array([[0.3], [0.0], [0.1], [0.1]]), np.array([True]), found[:1])
+    assert not pushed[0] and found[0] > 0.2
 
 
 @pytest.mark.parametrize(

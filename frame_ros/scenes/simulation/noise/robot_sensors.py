@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.scenes.simulation.gear_friction import GearFriction
 from frame_ros.scenes.simulation.noise.depth_noise import DEPTH_SENSORS, DepthNoise
 from frame_ros.scenes.simulation.noise.options import NoiseOptions
 from frame_ros.scenes.simulation.noise.sensor_noise import (
@@ -16,7 +17,7 @@ from frame_ros.scenes.simulation.noise.sensor_noise import (
     JointTorqueNoise,
     WrenchNoise,
 )
-from frame_ros.scenes.simulation.noise.servo_noise import NO_FRICTION, CurrentNoise
+from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise, options_of
 from frame_ros.scenes.simulation.rendering import Intrinsics
 from frame_ros.scenes.simulation.scene_robot import SceneRobot
 
@@ -27,10 +28,14 @@ class JointSensors:
     """Encoders, and torque sensors or motor currents, of all joints at one rate."""
 
     def __init__(
-        self, robot: SceneRobot, rate: float, options: NoiseOptions, has_gears: bool = False
+        self,
+        robot: SceneRobot,
+        rate: float,
+        options: NoiseOptions,
+        gear: GearFriction | None = None,
     ) -> None:
-        """rate: Hz; of a rate of 0 there are no samples, and no noise. has_gears: the physics has
-        the friction of the gears, which then is in the torques.
+        """rate: Hz; of a rate of 0 there are no samples, and no noise. gear: of the arm's servos
+        in the physics, whose friction then is in the torques.
         """
         count = len(robot.joint_names)
         self._robot, self._rate, self._options = robot, rate, options
@@ -41,9 +46,7 @@ class JointSensors:
                 arm = len(robot.arm_joints)
                 self._torques = JointTorqueNoise(rate, joints=arm, seed=options.seed)
             else:
-                self._currents = CurrentNoise(
-                    NO_FRICTION if has_gears else None, count, options.seed
-                )
+                self._currents = CurrentNoise(options_of(gear), count, options.seed)
 
     def reset(self) -> None:
         """The arm was put elsewhere: no velocity is a difference of positions across that."""

@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The current that STS3215 servos report for the torque that they bring: gear friction, the motors'
-own constants, noise and steps; seeded and causal.
+own constants, the motor's own current or that of the supply, noise and steps; seeded and causal.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.scenes.simulation.gear_friction import GearFriction
 
 Array = NDArray[np.float64]
 
@@ -33,6 +34,10 @@ class CurrentNoiseOptions:
 
     spread, friction_spread: RMS of the motors' relative deviation, of the constant and of friction.
     effort_per_ampere: what `joint_states.effort` has, see docs/so101.md.
+    stall_current: A at standstill with the bridge always on, of servos that report the supply's
+    current with the sign of the drive, see `_supply_current`; 0: they report the motor's own.
+    free_speed: rad/s at which the back EMF is the supply. `noise` is then of a reading relative to
+    the root of the current, sqrt(A).
     """
 
     torque_constant: float = 1.09
@@ -47,10 +52,25 @@ class CurrentNoiseOptions:
     spread: float = 0.05
     friction_spread: float = 0.2
     effort_per_ampere: float = 1.0
+    stall_current: float = 0.0
+    free_speed: float = 5.0
 
 
 # Of servos whose gears rub in the physics.
 NO_FRICTION = CurrentNoiseOptions(coulomb=0.0, viscous=0.0, load=0.0, stribeck=0.0)
+
+
+def options_of(gear: GearFriction | None) -> CurrentNoiseOptions | None:
+    """Returns the options of servos with gears that rub in the physics; None without."""
+    if gear is None:
+        return None
+    if gear.stall_current is None:
+        return NO_FRICTION
+    return replace(
+        NO_FRICTION, torque_constant=gear.torque_constant, stall_current=gear.stall_current,
+        free_speed=gear.free_speed or NO_FRICTION.free_speed,
+        noise=gear.current_noise,
+    )  # fmt: skip
 
 
 class CurrentNoise:
@@ -108,9 +128,25 @@ class CurrentNoise:
         torque, position, velocity = (a.reshape(-1, self._joints) for a in arrays)
         settings = self._settings
         current = (torque + self._friction(torque, position, velocity)) / self.torque_constants
-        current += settings.noise * self._rng.standard_normal(current.shape)
+        noise = settings.noise * self._rng.standard_normal(current.shape)
+        current = self._supply_current(current, velocity, noise) if settings.stall_current else (
+            current + noise
+        )  # fmt: skip
         steps = np.rint(current / settings.step)
         return (steps * settings.step * settings.effort_per_ampere).reshape(shape)
+
+    def _supply_current(self, current: Array, velocity: Array, noise: Array) -> Array:
+        """Returns (N, D) A of the supply, of motors' currents I, A, and rad/s of the joints.
+
+        The bridge is on for a share d of the time and draws d I then: with the current at
+        standstill s and the speed without load w0, I = s (d - dq / w0), so d = I / s + dq / w0. The
+        register has its size, at least 0, and here the sign of d.
+        """
+        settings = self._settings
+        duty = current / settings.stall_current + velocity / settings.free_speed
+        drawn = np.maximum(duty.clip(-1.0, 1.0) * current, 0.0)
+        found: Array = np.sign(duty) * np.maximum(drawn + noise * np.sqrt(drawn), 0.0)
+        return found
 
     def _friction(self, torque: Array, position: Array, velocity: Array) -> Array:
         """Returns (N, D) N m of friction that the motors must add to the torques."""
