@@ -150,7 +150,7 @@ def lines(outcomes: Sequence[Outcome], given: Recorded, bars: Bars) -> list[str]
         rows.append(_row(motors, 'all but those of the identification', everything))
         unseen = [r for name, r in results.items() if name in given.unseen]
         if unseen:
-            rows.append(_row(motors, 'of these, no part in any change', unseen))
+            rows.append(_row(motors, 'of these, not looked at for the motor model', unseen))
         without = [r for name, r in results.items() if name not in EXCLUDED]
         if without and len(without) < len(everything):
             rows.append(_row(motors, f'without {", ".join(EXCLUDED)}', without))
@@ -186,7 +186,7 @@ def _blocked(by_motors: dict[str, dict[str, dict[str, Any]]], unseen: frozenset[
     for motors, results in by_motors.items():
         halves = (
             ('all', results),
-            ('no part in any change', {n: r for n, r in results.items() if n in unseen}),
+            ('not looked at for the motor model', {n: r for n, r in results.items() if n in unseen}),
             ('looked at', {n: r for n, r in results.items() if n not in unseen}),
         )
         for title, half in halves:
