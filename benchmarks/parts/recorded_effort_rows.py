@@ -184,9 +184,10 @@ def _blocked(by_motors: dict[str, dict[str, dict[str, Any]]], unseen: frozenset[
         '| --- | --- | --- | --- | --- | --- |',
     ]
     for motors, results in by_motors.items():
+        not_looked_at = {n: r for n, r in results.items() if n in unseen}
         halves = (
             ('all', results),
-            ('not looked at for the motor model', {n: r for n, r in results.items() if n in unseen}),
+            ('not looked at for the motor model', not_looked_at),
             ('looked at', {n: r for n, r in results.items() if n not in unseen}),
         )
         for title, half in halves:
