@@ -5,6 +5,8 @@
     python benchmarks/recorded_servo.py sage/output/real/so101/custom
 
 Of the two recordings in which something evidently holds the arm only the stall current is taken.
+With `--short` and no folder a simulated arm of that set is recorded, whose stiffness and friction
+are found again; it never stalls, so what is worked out from the stall current is not.
 """
 
 from __future__ import annotations
@@ -13,14 +15,23 @@ import argparse
 import sys
 from pathlib import Path
 
+import numpy as np
 from bars import parse
 from parts.recorded_effort_rows import EXCLUDED
 
-from frame_ros.evaluation.recorded_motion.sage import sage_files
+from frame_ros.evaluation.recorded_motion.sage import EffortRecording, sage_files
 from frame_ros.evaluation.recorded_motion.servo_fit import servo_fit
+from frame_ros.evaluation.trials.arm_run import ArmRun
+from frame_ros.evaluation.trials.joint_effort import JointSensors
 from frame_ros.evaluation.trials.recorded_effort import ROBOT, read_recording
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.scenes.generation.free_motion import MotionStyle
+from frame_ros.scenes.simulation.robot_simulation import JointReadings
+
+SECONDS = 30.0  # of the simulated arm
+# Slow, as the fit wants it.
+STYLE = MotionStyle(speed=(0.06, 0.15), pause=(1.0, 2.0), sway=0.0)
 
 
 def main() -> int:
@@ -30,12 +41,13 @@ def main() -> int:
         'recordings', type=Path, nargs='?', help="folder of SAGE's recordings of an SO-101"
     )
     args = parse(parser)
+    if args.recordings is None and not args.short:
+        parser.error('a folder of recordings is needed')
     if args.recordings is None:
-        if not args.short:
-            parser.error('a folder of recordings is needed')
-        print('no recordings given: nothing is fitted')
-        return 0
-    everything = [read_recording(file) for file in sage_files(args.recordings)]
+        print('a simulated arm of the set `sage`; it never stalls, so its bridge is not found:')
+        everything = [simulated()]
+    else:
+        everything = [read_recording(file) for file in sage_files(args.recordings)]
     recordings = [recording for recording in everything if recording.name not in EXCLUDED]
     if not recordings:
         print(f'{args.recordings} holds no recordings of SAGE', file=sys.stderr)
@@ -69,6 +81,19 @@ def main() -> int:
     scales = zip(dynamics.joint_names, found.joint_scales, strict=True)
     print('dry friction of each joint: ' + ', '.join(f'{n} {s:.2f}' for n, s in scales))
     return 0
+
+
+def simulated() -> EffortRecording:
+    """An arm of the set in free motion, as SAGE would record it."""
+    arm = ArmRun(ROBOT, 0, (), STYLE, rest=1.0, friction='sage')
+    sensors, count = JointSensors(arm.simulation, 0), len(arm.simulation.robot.arm_joints)
+    rows = []
+    for block in arm.blocks(SECONDS):
+        true = (each[-1] for each in block.samples[:3])
+        rows.append((block.stamps[-1], *sensors.read(JointReadings(*true)), block.command[:count]))
+    stamps, *columns = zip(*rows, strict=True)
+    names = arm.simulation.robot.arm_joints
+    return EffortRecording('simulated', names, np.array(stamps), *map(np.array, columns))
 
 
 if __name__ == '__main__':

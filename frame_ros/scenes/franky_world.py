@@ -25,10 +25,10 @@ from xml.etree.ElementTree import SubElement
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.engine import load_mujoco
 from frame_ros.core.errors import MissingExtraError, SetupError, install_hint
 from frame_ros.core.thread_priority import raise_priority
 from frame_ros.robots.simulated import Worktable
-from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.generation.layout import draw_layout
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.scenes.simulation.task import PlacementTask, TaskState

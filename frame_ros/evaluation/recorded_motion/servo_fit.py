@@ -126,14 +126,11 @@ def servo_fit(
     """
     pairs = [_rows(dynamics, recording) for recording in recordings]
     moving, standing = (_joined([pair[i] for pair in pairs]) for i in (0, 1))
-    names = dynamics.joint_names
-    both = [(r, [r.joint_names.index(name) for name in names]) for r in recordings]
     stall = max(
-        float(np.abs(r.efforts[:, [r.joint_names.index(name) for name in names]]).max())
-        for r in (*recordings, *blocked)
+        float(np.abs(r.efforts[:, _columns(dynamics, r)]).max()) for r in (*recordings, *blocked)
     )
-    noise = np.concatenate([_current_noise(r, c) for r, c in both])
-    swings = np.concatenate([_swings(dynamics, r, c) for r, c in both])
+    noise = np.concatenate([_current_noise(r, _columns(dynamics, r)) for r in recordings])
+    swings = np.concatenate([_swings(dynamics, r, _columns(dynamics, r)) for r in recordings])
     play = float(np.percentile(swings, WIDE)) if len(swings) else 0.0
     return fit_rows(moving, standing, stall, float(np.median(noise)) if len(noise) else 0.0, play)
 
@@ -194,7 +191,7 @@ def _least_squares(regressor: Array, target: Array) -> tuple[Array, NDArray[np.b
 
 def _rows(dynamics: RobotDynamics, recording: EffortRecording) -> tuple[ServoRows, ServoRows]:
     """Returns samples of joints that move slowly, and of joints that stand."""
-    columns = [recording.joint_names.index(name) for name in dynamics.joint_names]
+    columns = _columns(dynamics, recording)
     times = recording.stamps / SECOND
     position, goal = recording.positions[:, columns], recording.goals[:, columns]
     speed = _slope(position, times)
@@ -223,6 +220,11 @@ def _rows(dynamics: RobotDynamics, recording: EffortRecording) -> tuple[ServoRow
     return taken(moves, current[chosen]), taken(stands, calm)
 
 
+def _columns(dynamics: RobotDynamics, recording: EffortRecording) -> list[int]:
+    """Returns where a recording has the joints."""
+    return [recording.joint_names.index(name) for name in dynamics.joint_names]
+
+
 def _slope(values: Array, times: Array) -> Array:
     """Returns (T, N) central differences over HALF samples either way, 0 at the ends."""
     found = np.zeros_like(values)
@@ -247,9 +249,7 @@ def _current_noise(recording: EffortRecording, columns: Sequence[int]) -> Array:
     return np.array(found)
 
 
-def _swings(
-    dynamics: RobotDynamics, recording: EffortRecording, columns: Sequence[int]
-) -> Array:  # fmt: skip
+def _swings(dynamics: RobotDynamics, recording: EffortRecording, columns: Sequence[int]) -> Array:
     """Returns rad, by second, by how much joints without weight swing at an unchanged goal and no
     current, once they have stood.
     """

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.engine import load_mujoco
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.trials.pushes import Push
-from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.generation.free_motion import FreeMotion, MotionStyle
 from frame_ros.scenes.simulation.sampled_steps import SensorSamples, StepSampler
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.engine import load_mujoco
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.scenes.description.convex_hull import hull_of
 from frame_ros.scenes.description.mesh_pieces import check_triangles, solid_hull
@@ -20,7 +21,6 @@ from frame_ros.scenes.description.object_parts import (
     joined,
     primitive_points,
 )
-from frame_ros.scenes.engine import load_mujoco
 
 Array = NDArray[np.float64]
 Faces = NDArray[np.int64]

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.engine import load_mujoco
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.gate.limits.command_limits import limits_of
 from frame_ros.robots import load_robot
-from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 
 Array = NDArray[np.float64]

@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from frame_ros.core.engine import load_mujoco
 from frame_ros.core.errors import SetupError
 from frame_ros.scenes.description.scene import (
     Scene,
@@ -23,7 +24,6 @@ from frame_ros.scenes.description.scene import (
     TableTop,
 )
 from frame_ros.scenes.description.shapes import Shape
-from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.generation.setting import JOINT_STATES, Setting, with_instruction
 from frame_ros.scenes.generation.setting import setting as robot_setting

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from frame_ros.core.engine import load_mujoco
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.scenes.description.scene import BASE, Scene, SceneObject, TableTop
 from frame_ros.scenes.description.shapes import MESH, mesh_of
-from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.other_worlds.environment import ROBOT, TARGET, model_file
 from frame_ros.scenes.other_worlds.nominal import FLOOR, TASK, light_name, own_world
 from frame_ros.scenes.simulation.mesh_geoms import add_mesh_geoms

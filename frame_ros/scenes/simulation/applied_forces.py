@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.scenes.engine import load_mujoco
+from frame_ros.core.engine import load_mujoco
 
 if TYPE_CHECKING:
     import mujoco

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.scenes.engine import load_mujoco
+from frame_ros.core.engine import load_mujoco
 from frame_ros.scenes.simulation.applied_forces import APPLIED, AppliedForces
 from frame_ros.scenes.simulation.scene_robot import SO101
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.scenes.engine import load_mujoco
+from frame_ros.core.engine import load_mujoco
 from frame_ros.sensing.proximity.link_distances import DistanceReading
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.scenes.engine import load_mujoco
+from frame_ros.core.engine import load_mujoco
 from frame_ros.scenes.simulation.applied_forces import AppliedForces
 from frame_ros.scenes.simulation.contacts import Contact
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frame_ros.core.engine import load_mujoco
 from frame_ros.core.errors import RobotError, ValueRangeError
 from frame_ros.core.input_files import read_text
 from frame_ros.robots.simulated import CameraMount, Triple, Worktable
-from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.generation.clutter import Obstacle
 from frame_ros.scenes.simulation.scene_robot import SO101, SceneRobot
 from frame_ros.scenes.surroundings import (

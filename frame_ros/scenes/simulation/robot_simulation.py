@@ -22,6 +22,7 @@ from frame_ros.scenes.simulation.contacts import (
     pressing,
 )
 from frame_ros.scenes.simulation.distances import DistanceTruth, LeastDistance
+from frame_ros.scenes.simulation.gear_friction import StickSlip
 from frame_ros.scenes.simulation.scene_robot import SceneRobot
 from frame_ros.sensing.proximity.link_distances import DistanceReading
 
@@ -45,16 +46,18 @@ class RobotSimulation(SceneCameras):
 
     Args:
         robot: what is particular to it.
+        gears: as of the attribute.
 
     Attributes:
         joint_names: that can be commanded.
         lower, upper: (D,) their limits.
         model, data: MuJoCo's.
+        gears: friction of the arm's gears in the physics; None: they are ideal.
     """
 
-    def __init__(self, robot: SceneRobot) -> None:
+    def __init__(self, robot: SceneRobot, gears: StickSlip | None = None) -> None:
         super().__init__()
-        self.robot = robot
+        self.robot, self.gears = robot, gears
         self.joint_names = robot.joint_names
 
     def _attach(self, model: mujoco.MjModel, target: str) -> None:

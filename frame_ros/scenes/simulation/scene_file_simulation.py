@@ -30,12 +30,7 @@ class LiveScene(SceneSimulation):
     """A scene with what the simulator node needs of it: forces on the arm, the task's state.
 
     The task is judged by the paper's rule, a frame each FRAME.
-
-    Attributes:
-        gears: None, as no gear of a scene file sticks.
     """
-
-    gears = None
 
     def __init__(self, scene: Scene, robot: SceneRobot | None = None) -> None:
         """Raises as of SceneSimulation."""

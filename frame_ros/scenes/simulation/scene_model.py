@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from frame_ros.core.engine import load_mujoco
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots import find_urdf
 from frame_ros.scenes.description.scene import BASE, Scene, SceneCamera, SceneObject, TableTop
 from frame_ros.scenes.description.shapes import MESH, Shape, mesh_of
-from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.simulation.mesh_geoms import add_mesh_geoms
 from frame_ros.scenes.simulation.model import add_sensors, robot_at_table
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot

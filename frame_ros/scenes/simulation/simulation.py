@@ -32,7 +32,6 @@ class PickPlaceSimulation(RobotSimulation):
         robot: what is particular to it.
 
     Attributes:
-        gears: friction of the arm's joints; None: none but what the servos have.
         joint_names: that can be commanded.
         lower, upper: (D,) their limits.
         model, data: MuJoCo's; new ones after obstacles were added or taken away.
@@ -63,15 +62,15 @@ class PickPlaceSimulation(RobotSimulation):
         """
         self.friction = friction
         found = scene_robot(robot)
-        self.gears: StickSlip | None = None
+        gears = None
         if friction:
             gear = friction_set(friction)
             found = with_gears(found, gear.servo())
-            self.gears = StickSlip(gear, friction_scales(len(found.arm_joints), seed))
+            gears = StickSlip(gear, friction_scales(len(found.arm_joints), seed))
         timestep = found.timestep if timestep is None else timestep
         if not 1e-4 <= timestep <= 5e-3:
             raise ValueRangeError(f'timestep is {timestep} s: the physics needs 0.0001 to 0.005 s')
-        super().__init__(found)
+        super().__init__(found, gears)
         self.layout: SceneLayout
         self._build(timestep, tuple(obstacles))
         self.reset(seed)

@@ -9,9 +9,9 @@ import subprocess
 import sys
 from typing import Any
 
+from frame_ros.core.engine import load_mujoco
 from frame_ros.core.errors import SetupError
 from frame_ros.scenes import SceneState
-from frame_ros.scenes.engine import load_mujoco
 
 PROBE_TIMEOUT = 10.0  # s; a display on another machine may never answer
 # GLFW, which MuJoCo's viewer uses, ends the whole process where the display does not work.

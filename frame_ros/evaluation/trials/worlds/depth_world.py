@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.engine import load_mujoco
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.evaluation.trials.worlds.obstacles import BOX, CAPSULE, CYLINDER, SPHERE, Obstacle
 from frame_ros.evaluation.trials.worlds.robots import WorldRobot, world_robot
@@ -24,7 +25,6 @@ from frame_ros.robots import load_robot
 from frame_ros.robots.robot import Robot
 from frame_ros.robots.shapes.filter_shapes import filter_shapes
 from frame_ros.robots.shapes.link_shapes import LinkShapes
-from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.simulation.rendering import Intrinsics, SceneRenderer, intrinsics
 from frame_ros.scenes.simulation.state import SceneState
 from frame_ros.sensing.proximity.link_distances import DistanceReading

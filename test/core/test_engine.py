@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip('mujoco')
 
-from frame_ros.scenes.engine import load_mujoco
+from frame_ros.core.engine import load_mujoco
 
 
 def test_a_warning_of_the_physics_is_logged_and_writes_no_file(tmp_path, monkeypatch, caplog):
