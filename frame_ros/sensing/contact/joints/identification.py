@@ -114,6 +114,10 @@ def _best_form(
 ) -> tuple[EffortForm, ObservedMotion]:
     """Returns what the efforts are, if it is not given, and the motion with it: the currents of the
     motors, unless those of their supply leave clearly less unexplained.
+
+    Raises:
+        SetupError: they are given as currents of the supply, and no joint bears weight, which alone
+            shows the back EMF.
     """
     if settings.has_torque_sensors or settings.effort_kind == 'motor':
         return EffortForm(), motion
@@ -123,6 +127,11 @@ def _best_form(
         return JointFitting(joint_names, terms, settings, rate).unexplained()
 
     best = min((EffortForm(True, back_emf) for back_emf in BACK_EMFS), key=left)
+    if settings.effort_kind == 'supply' and not left(best) > 0.0:
+        raise SetupError(
+            "effort_kind is 'supply': its back EMF shows in joints that bear weight, and none of "
+            f'{", ".join(joint_names)} does; identify those that do as well'
+        )
     if settings.effort_kind == 'either' and not left(best) < BETTER * left(EffortForm()):
         best = EffortForm()
     return best, motion.of_form(best)

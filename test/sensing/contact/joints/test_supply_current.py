@@ -73,6 +73,13 @@ def test_the_identification_finds_that_they_are_the_supplys(recording, tmp_path)
     ) == pytest.approx(found.motor_torque(np.full(5, 0.25), np.zeros(5)), rel=1e-4)
 
 
+def test_joints_without_weight_do_not_show_the_supplys_current(recording):
+    dynamics = RobotDynamics(load_robot('so101'), NAMES[:1])
+    settings = IdentificationOptions(effort_kind='supply', effort_scale=1.5)
+    with pytest.raises(SetupError, match='none of shoulder_pan does'):
+        identify_joints(dynamics, recording, settings)
+
+
 def test_a_back_emf_that_cannot_be_is_refused(tmp_path):
     with pytest.raises(SetupError, match='back_emf is -1'):
         replace(TRUE, back_emf=-1.0)
