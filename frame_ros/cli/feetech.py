@@ -36,7 +36,7 @@ silence ID | answer     the cable of a servo comes off | all are on again
 corrupt N               the next N answers have a wrong checksum
 block JOINT LOW HIGH    an obstacle: the joint stays within, rad
 hand P1 ... P6 | hand   a hand holds the arm there while it has no torque | lets it go
-show                    where the joints are, rad, and the motor currents, A
+show                    where the joints are, rad, and what the motors draw, A
 quit"""
 
 
@@ -180,4 +180,5 @@ def _show(arm: SimulatedSo101) -> None:
     for name, position, servo in zip(arm.limits, arm.positions, arm.servos, strict=True):
         torque = 'torque' if servo.has_torque else 'free'
         status = servo.status.name if servo.status else ''
-        print(f'{name:14} {position:+.3f} rad {servo.current:+.2f} A  {torque} {status or ""}')
+        drawn = f'{servo.supply_current:+.2f} A'
+        print(f'{name:14} {position:+.3f} rad {drawn}  {torque} {status or ""}')

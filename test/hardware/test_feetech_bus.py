@@ -25,6 +25,7 @@ from frame_ros.hardware.feetech.emulator.packets import (
     make_packet,
 )
 from frame_ros.hardware.feetech.emulator.registers import (
+    CURRENT_UNIT,
     LOCK,
     REGISTERS,
     SIGN_BITS,
@@ -34,7 +35,14 @@ from frame_ros.hardware.feetech.emulator.registers import (
     get,
     put,
 )
-from frame_ros.hardware.feetech.emulator.servo import STALL_CURRENT, STEP, Mechanics, SimulatedServo
+from frame_ros.hardware.feetech.emulator.servo import (
+    FREE_SPEED,
+    STALL_CURRENT,
+    STALL_TORQUE,
+    STEP,
+    Mechanics,
+    SimulatedServo,
+)
 from frame_ros.scenes.simulation.simulation import HOME
 from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
 
@@ -167,10 +175,32 @@ def test_the_current_is_that_of_the_load():
         servo.write(*goal(2048))
         run(servo, 2.0)
         currents.append(servo.current)
+        # The register has what the bridge draws of the supply, the drive's share of the time.
+        servo.read(0, 1)
+        drawn = servo.current**2 / STALL_CURRENT
+        register = get(servo.memory, 'Present_Current') * CURRENT_UNIT
+        assert register == pytest.approx(np.copysign(drawn, servo.current), abs=CURRENT_UNIT)
+    assert abs(register) > 0.3  # and not the 1 A of the winding
     assert currents[0] == pytest.approx(0.0, abs=0.01)
     # Standing, the current bears the load, but for friction: 0.764 N m/A.
     assert currents[1] == pytest.approx(0.4 / 0.764, abs=0.1)
     assert currents[2] == pytest.approx(-0.8 / 0.764, abs=0.1)
+
+
+@pytest.mark.parametrize('sign', [1, -1])
+def test_a_moving_motor_draws_more_for_the_same_torque_and_none_as_it_brakes(sign):
+    servo = SimulatedServo(1)
+    servo.write(*ON)
+    servo.set_motion(0.0, sign * 0.5 * FREE_SPEED, sign * 0.25 * STALL_TORQUE)
+    assert servo.current == pytest.approx(sign * 0.25 * STALL_CURRENT)
+    assert servo.supply_current == pytest.approx(sign * 0.75 * 0.25 * STALL_CURRENT)
+    servo.set_motion(0.0, sign * 0.5 * FREE_SPEED, -sign * 0.25 * STALL_TORQUE)
+    assert servo.supply_current == 0.0
+    servo.set_motion(0.0, sign * 2.0 * FREE_SPEED, sign * 0.25 * STALL_TORQUE)  # at most all of it
+    assert servo.supply_current == pytest.approx(sign * 0.25 * STALL_CURRENT)
+    servo.write(TORQUE_ENABLE, b'\x00')
+    servo.set_motion(0.0, sign * 0.5 * FREE_SPEED, sign * 0.25 * STALL_TORQUE)
+    assert servo.supply_current == 0.0
 
 
 @pytest.mark.parametrize('sign', [1, -1])

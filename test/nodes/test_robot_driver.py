@@ -158,7 +158,7 @@ def test_states_and_commands(bench):
 
     def differences():
         """Of the efforts, of what the motors have now."""
-        currents = np.array([servo.current for servo in bench.arm.servos])
+        currents = np.array([servo.supply_current for servo in bench.arm.servos])
         return np.abs(bench.states[-1].effort - 2.0 * currents)
 
     bench.until(lambda: all(abs(servo.velocity) < 0.01 for servo in bench.arm.servos))

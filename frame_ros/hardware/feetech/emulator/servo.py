@@ -4,7 +4,8 @@
 
 The motor is a direct-current motor behind a gear, seen at the output shaft; its constants are near
 those of the 7.4 V version's data sheet: 1.91 N m and 2.5 A at standstill, 45 turns per minute
-without a load.
+without a load. Present_Current is the current of the supply, as on a recorded arm (see
+docs/sensing-evaluation, of a real arm that was recorded).
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class SimulatedServo:
     Attributes:
         angle: rad of the shaft, 0 in the middle of the turn, which is encoder step 2048.
         velocity: rad/s.
-        current: A, signed, of the motor.
+        current: A, signed, of the motor's winding.
         temperature: degrees Celsius.
         is_external: something else moves the shaft, by `set_motion`.
     """
@@ -106,6 +107,13 @@ class SimulatedServo:
         return self._status | self.forced_status
 
     @property
+    def supply_current(self) -> float:
+        """A of the supply, signed by the drive: that of the winding for the share of the time in
+        which the bridge is on. Of a motor that brakes the supply gives none.
+        """
+        return math.copysign(max(0.0, self._duty * self.current), self._duty)
+
+    @property
     def position(self) -> float:
         """The shaft in encoder steps, not rounded, not wrapped."""
         return self.angle / STEP + RESOLUTION / 2
@@ -125,7 +133,8 @@ class SimulatedServo:
         """Sets the motion of an external shaft: rad, rad/s, and the motor's torque in N m."""
         self.angle, self.velocity = angle, velocity
         self.current = effort / TORQUE_CONSTANT if self.has_torque else 0.0
-        self._duty = self.current / STALL_CURRENT
+        share = self.current / STALL_CURRENT + velocity / FREE_SPEED if self.has_torque else 0.0
+        self._duty = max(-1.0, min(1.0, share))
 
     # Memory.
 
@@ -179,10 +188,11 @@ class SimulatedServo:
         speed = max(-MOST_SPEED, min(MOST_SPEED, self.velocity / STEP))
         put(self.memory, 'Present_Velocity', round(speed))
         put(self.memory, 'Present_Load', round(max(-1.0, min(1.0, self._duty)) * 1000))
-        voltage = SUPPLY - 0.05 * abs(self.current)
+        voltage = SUPPLY - 0.05 * abs(self.supply_current)
         put(self.memory, 'Present_Voltage', round(voltage / registers.VOLTAGE_UNIT))
         put(self.memory, 'Present_Temperature', round(self.temperature))
-        put(self.memory, 'Present_Current', round(self.current / registers.CURRENT_UNIT))
+        steps = round(self.supply_current / registers.CURRENT_UNIT)
+        put(self.memory, 'Present_Current', steps)
         put(self.memory, 'Status', int(self.status))
         put(self.memory, 'Moving', int(abs(self.velocity) / STEP > DEAD_SPEED))
 
@@ -268,7 +278,7 @@ class SimulatedServo:
         if self._stalled > get(self.memory, 'Protection_Time') * 0.01:
             self._status |= Status.OVERLOAD
         most = get(self.memory, 'Protection_Current') * registers.CURRENT_UNIT
-        self._overcurrent = self._overcurrent + dt if abs(self.current) > most else 0.0
+        self._overcurrent = self._overcurrent + dt if abs(self.supply_current) > most else 0.0
         if self._overcurrent > get(self.memory, 'Over_Current_Protection_Time') * 0.01:
             self._status |= Status.CURRENT
             self.memory[registers.TORQUE_ENABLE] = 0
