@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.thread_priority import inherited_priority
 from frame_ros.core.time import SECOND
 from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.franky.arrivals import CYCLE, Arrivals
@@ -26,6 +27,9 @@ from frame_ros.hardware.franky.reading import FrankaReading, mode_names
 
 Array = NDArray[np.float64]
 POLL = 0.00015  # s between two looks for the next state while the arm moves
+# Of libfranka's thread, which it leaves without one on a system that is not realtime: above all of
+# ours, as it works for a tenth of each millisecond and an arm waits for nobody.
+CONTROL_PRIORITY = 47
 STOP_TIMEOUT = 2.0  # s for a motion to come to rest
 
 
@@ -282,8 +286,10 @@ class FrankyArm:
             DeviceError: it cannot, or one of another kind is running.
         """
         self.check_motion()
+        begins = self._options.realtime == IGNORE and not self._robot.is_in_control
         try:
-            self._robot.move(motion, asynchronous=True)
+            with inherited_priority(CONTROL_PRIORITY) if begins else contextlib.nullcontext():
+                self._robot.move(motion, asynchronous=True)
         except Exception:
             with franky_errors('the arm does not move'):
                 raise

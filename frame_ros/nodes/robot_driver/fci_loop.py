@@ -37,7 +37,7 @@ from frame_ros.nodes.runtime.ticks import SWITCH_INTERVAL
 from frame_ros.robots import Robot
 
 Array = NDArray[np.float64]
-PRIORITY = 40  # below the gate's, and that which libfranka gives its own thread
+PRIORITY = 40  # below the gate's, and that of libfranka's thread
 SERVO_HOLD = 0.05  # s after which a velocity that is not renewed ends in a stop
 LOST_POLL = 0.02  # s between two looks for commands, to refuse them, while the arm is lost
 RECOVERED = 'recovered; the arm follows commands again'
@@ -142,7 +142,7 @@ class FciLoop:
     # The loop's thread.
 
     def _run(self) -> None:
-        # On a system that is not realtime libfranka leaves its thread, which ours starts, without.
+        # FrankyArm raises what is inherited, for which it must be so from the start.
         raise_priority(PRIORITY, is_inherited=self._settings.fci.realtime == IGNORE)
         while not self._ending.is_set():
             self._requests.serve()

@@ -108,7 +108,9 @@ def _agrees(writer: FieldWriter, reference: SerialisingWriter, groups: int) -> b
     """Returns whether numbers written over others are read as the message that has them. Bytes
     between two fields may differ.
     """
-    values = [100.5 * (k + 1) + np.arange(len(reference.part(k))) for k in range(groups)]
+    values: list[Array] = [
+        np.arange(len(reference.part(k)), dtype=float) + 100.5 * (k + 1) for k in range(groups)
+    ]
     wanted = reference.fill(TRIED_STAMP, values)
     found = writer.data(TRIED_STAMP, *values)
     # In words: a message with a NaN does not equal itself.
