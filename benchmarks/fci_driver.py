@@ -199,7 +199,7 @@ def report(bars: Bars, ours: list[dict[str, float]], bare: list[dict[str, float]
     lost, late = (total(ours, name) for name in ('missing', 'missing_in_time'))
     share = total(ours, 'cpu') / total(ours, 'elapsed')
     read, missed = total(ours, 'states'), total(ours, 'states_missed')
-    rate = 1000.0 * read / max(1.0, read + missed)
+    rate = max(1.0, 1000.0 * read / max(1.0, read + missed))
     print(
         f'{total(ours, "elapsed"):.0f} s in {len(ours)} turns, {cycles:.0f} cycles in motion; the '
         f'arm fell {total(ours, "given_up"):.2f} s behind the clock'
@@ -208,6 +208,12 @@ def report(bars: Bars, ours: list[dict[str, float]], bare: list[dict[str, float]
     print(
         f'CPU: {share:.3f} cores, {share / bare_share:.1f} times those of a client that only moves '
         f"the arm; {missed:.0f} of the arm's {read + missed:.0f} states not read"
+    )
+    each = 1e6 * total(ours, 'cpu') / total(ours, 'ticks')
+    bare_each = 1e6 * total(bare, 'cpu') / total(bare, 'ticks')
+    print(
+        f'CPU per state: {each:.0f} us of each that the arm sent, {each * 1000.0 / rate:.0f} us of '
+        f'each that was read and published; the client that only moves the arm: {bare_each:.0f} us'
     )
     print(
         f'lost cycles: {lost:.0f}; by the arm, which sent its state late: {lost - late:.0f}; by '

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 # The Fast DDS threads that receive: from shared memory and UDP.
@@ -33,6 +34,23 @@ def raise_priority(priority: int, is_inherited: bool = False, thread: int = 0) -
     except OSError:
         return False
     return True
+
+
+@contextlib.contextmanager
+def inherited_priority(priority: int) -> Iterator[None]:
+    """Gives the threads that are started inside a `with` block a real-time priority, 1 to 99, where
+    the system permits it; the calling one has its own again behind it.
+    """
+    if not hasattr(os, 'SCHED_FIFO'):
+        yield
+        return
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    is_raised = raise_priority(priority, is_inherited=True)
+    try:
+        yield
+    finally:
+        if is_raised:
+            os.sched_setscheduler(0, *before)
 
 
 def raise_receiving(priority: int) -> int:

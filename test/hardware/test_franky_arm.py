@@ -3,6 +3,7 @@
 """The Franka arm and its hand over TCP and UDP on loopback, against franky-sim."""
 
 import contextlib
+import os
 import socket
 import struct
 import threading
@@ -18,8 +19,9 @@ pytest.importorskip('franky_sim')
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import evolved
+from frame_ros.core.thread_priority import inherited_priority
 from frame_ros.hardware.device_error import DeviceError
-from frame_ros.hardware.franky.arm import FrankyArm
+from frame_ros.hardware.franky.arm import CONTROL_PRIORITY, FrankyArm
 from frame_ros.hardware.franky.hand import FrankyHand
 from frame_ros.hardware.franky.library import MotionAborted
 from frame_ros.hardware.franky.options import FciOptions
@@ -69,6 +71,17 @@ def rests(readings):
 
 def rests_at(goal):
     return lambda found: rests(found) and np.abs(found[-1].positions - goal).max() < 2e-3
+
+
+def test_libfranka_s_thread_comes_first_and_ours_keeps_its_priority(arm):
+    threads, own = set(os.listdir('/proc/self/task')), os.sched_getscheduler(0)
+    arm.follow_velocities(np.zeros(7), 1.0)
+    started = {*os.listdir('/proc/self/task')} - threads
+    assert started and os.sched_getscheduler(0) == own
+    with inherited_priority(CONTROL_PRIORITY):
+        if os.sched_getscheduler(0) == own:
+            pytest.skip('this user may not have a real-time priority')
+    assert CONTROL_PRIORITY in {os.sched_getparam(int(each)).sched_priority for each in started}
 
 
 def test_no_state_is_read_twice(arm):

@@ -10,7 +10,7 @@ import pytest
 from frame_ros.hardware.franky import arm as arm_module
 from frame_ros.hardware.franky.arrivals import CYCLE, Arrivals
 from frame_ros.hardware.franky.options import FciOptions
-from frame_ros.hardware.franky.reading import ReadingMaker
+from frame_ros.hardware.franky.reading import FrankaReading, mode_names
 
 MODES = ('Other', 'Idle', 'Move', 'Guiding', 'Reflex', 'UserStopped', 'AutomaticErrorRecovery')
 POLL = 0.00015
@@ -30,7 +30,7 @@ class CountingState:
 def reading_of(**fields):
     state = CountingState(**fields)
     modes = SimpleNamespace(**{name: name for name in MODES})
-    return state, ReadingMaker(SimpleNamespace(RobotMode=modes)).make(state, 17, 4)
+    return state, FrankaReading(state, 17, 4, mode_names(SimpleNamespace(RobotMode=modes)))
 
 
 def test_a_field_is_converted_when_it_is_asked_for_and_once():

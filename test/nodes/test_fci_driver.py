@@ -27,7 +27,9 @@ from std_srvs.srv import Trigger
 
 from frame_ros.hardware.driver_state import Activity
 from frame_ros.msg import ContactState
+from frame_ros.nodes.robot_driver.fci_publishers import Pace
 from frame_ros.nodes.robot_driver.node import RobotDriverNode
+from frame_ros.nodes.runtime import message_bytes
 
 NAMES = [*(f'fr3_joint{i}' for i in range(1, 8)), 'fr3_finger_joint1']
 BROADCASTER = 'franka_robot_state_broadcaster'
@@ -122,6 +124,12 @@ def test_states_and_estimates_under_franka_ros2_s_names(bench):
     assert list(state.name) == NAMES
     assert np.isfinite(state.effort[:7]).all() and np.isnan(state.effort[7])
     assert found.wrenches[-1].header.frame_id == 'fr3_link0'
+
+    def stamp(message):
+        return message.header.stamp.sec, message.header.stamp.nanosec
+
+    # What is published of one state has one stamp.
+    found.until(lambda: {*map(stamp, found.wrenches[1:])} & {*map(stamp, found.states)})
     contact = found.contacts[-1]
     assert contact.source == ContactState.SOURCE_ROBOT and not contact.in_contact
     assert len(contact.joint_residuals) == len(contact.joint_thresholds) == 7
@@ -139,6 +147,35 @@ def test_only_what_somebody_hears_is_converted_and_published(bench):
     found.until(lambda: poses)
     at, pose = poses[-1].pose.position, found.state.reading.pose
     assert np.linalg.norm(np.array((at.x, at.y, at.z)) - pose[:3]) < 0.01
+
+
+@pytest.mark.parametrize(('rate', 'gaps'), [(1000.0, [1]), (250.0, [4]), (400.0, [2, 3])])
+def test_states_are_picked_by_the_arm_s_count(rate, gaps):
+    pace = Pace(rate)
+    due = [count for count in range(7, 2007) if pace.is_due(count)]
+    assert due[0] == 7 and sorted({*np.diff(due)}) == gaps and len(due) == 2 * rate
+    late = max(due) + 2 * max(gaps)  # some were missed
+    assert pace.is_due(late) and pace.is_due(late + max(gaps))
+    again = [count for count in range(3, 3 + max(gaps) + 1) if pace.is_due(count)]
+    assert again == [3, 3 + max(gaps)]
+
+
+@pytest.mark.parametrize('agrees', [True, False])
+def test_who_comes_later_hears_the_states_by_whatever_bytes(bench, monkeypatch, agrees):
+    """Written over, or serialised one by one where the middleware's bytes are unknown."""
+    if not agrees:
+        monkeypatch.setattr(message_bytes, '_agrees', lambda *_: False)
+    found, late = bench(), []
+    kind = message_bytes.FieldWriter if agrees else message_bytes.SerialisingWriter
+    assert isinstance(found.driver._fci._publishers._writer, kind)
+    found.node.create_subscription(JointState, 'joint_states', late.append, 50)
+    found.until(lambda: len(late) > 5)
+    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in late]
+    assert (np.diff(stamps) > 0).all() and abs(time.time_ns() - stamps[-1]) < 10**11
+    assert list(late[-1].name) == NAMES and np.isnan(late[-1].effort[7])
+    last = found.state.reading
+    assert np.abs(np.array(late[-1].position[:7]) - last.positions).max() < 0.01
+    assert np.isfinite(late[-1].velocity[:7]).all() and any(late[-1].effort[:7])
 
 
 def test_a_command_that_cannot_be_read_is_refused_and_the_arm_kept(bench, monkeypatch):

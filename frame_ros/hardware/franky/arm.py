@@ -16,15 +16,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.thread_priority import inherited_priority
+from frame_ros.core.time import SECOND
 from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.franky.arrivals import CYCLE, Arrivals
 from frame_ros.hardware.franky.connecting import Connecting
 from frame_ros.hardware.franky.library import MotionAborted, franky_errors, import_franky
 from frame_ros.hardware.franky.options import IGNORE, POSE, POSITION, VELOCITY, FciOptions
-from frame_ros.hardware.franky.reading import FrankaReading, ReadingMaker
+from frame_ros.hardware.franky.reading import FrankaReading, mode_names
 
 Array = NDArray[np.float64]
 POLL = 0.00015  # s between two looks for the next state while the arm moves
+# Of libfranka's thread, which it leaves without one on a system that is not realtime: above all of
+# ours, as it works for a tenth of each millisecond and an arm waits for nobody.
+CONTROL_PRIORITY = 47
 STOP_TIMEOUT = 2.0  # s for a motion to come to rest
 
 
@@ -49,12 +54,12 @@ class FrankyArm:
         self._connecting = Connecting(
             self._connection, f'the arm at {host}', options.connect_timeout
         )
-        self._maker = ReadingMaker(self._franky)
+        self._modes = mode_names(self._franky)
         self._rest = self._franky.JointVelocityWaypoint(np.zeros(len(velocities)))
-        self._cycle, self._arrivals = options.cycle, Arrivals()
+        self._cycle = options.cycle
         self._robot: Any = None
         self._control = ''  # of the motion that runs
-        self._last_count = -1
+        self._forget_counts()
 
     @property
     def is_connected(self) -> bool:
@@ -83,7 +88,12 @@ class FrankyArm:
             )  # fmt: skip
             self._set_limits(robot)
         self._robot, self._control = robot, ''
-        self._last_count, self._arrivals = -1, Arrivals()
+        self._forget_counts()
+
+    def _forget_counts(self) -> None:
+        # The next state is one that is not of these counts, so also one whose count begins again.
+        self._last_count = self._due_count = -1
+        self._arrivals = Arrivals()
 
     def _connection(self) -> Any:
         franky, options = self._franky, self._options
@@ -116,25 +126,25 @@ class FrankyArm:
                 raise
 
     def _next_state(self) -> FrankaReading:
-        robot = self._robot
+        robot, arrivals, due_count = self._robot, self._arrivals, self._due_count
         # Without a motion the library waits for the arm's next state itself.
         is_waited_for = not robot.is_in_control
-        if self._last_count >= 0 and not (is_waited_for and self._cycle == 1):
-            left = self._arrivals.due(self._last_count + self._cycle) - time.monotonic()
+        if due_count >= 0 and not (is_waited_for and self._cycle == 1):
+            left = arrivals.due(due_count) - time.monotonic()
             if left > 0.0:
                 time.sleep(min(left, self._cycle * CYCLE))
         state = robot.state
         count = state.time.to_msec()
-        is_first_look = not self._is_early(count)
+        is_first_look = not self._last_count <= count < due_count
         if not is_first_look:
             state, count = self._look_on()
-        now = time.monotonic()
+        read_at = time.monotonic_ns()
         if is_waited_for:
-            self._arrivals.restart(count, now)
+            arrivals.restart(count, read_at / SECOND)
         else:
-            self._arrivals.note(count, now, is_first_look)
-        self._last_count = count
-        return self._maker.make(state, time.monotonic_ns(), count)
+            arrivals.note(count, read_at / SECOND, is_first_look)
+        self._last_count, self._due_count = count, count + self._cycle
+        return FrankaReading(state, read_at, count, self._modes)
 
     def _look_on(self) -> tuple[Any, int]:
         """Returns the next state that is due and its count, as soon as it is here."""
@@ -147,14 +157,8 @@ class FrankyArm:
             time.sleep(POLL)
             state = self._robot.state
             count = state.time.to_msec()
-            if not self._is_early(count):
+            if not self._last_count <= count < self._due_count:
                 return state, count
-
-    def _is_early(self, count: int) -> bool:
-        """Returns whether a state of this count comes before the next that is due; one whose count
-        has begun again does not.
-        """
-        return 0 <= self._last_count <= count < self._last_count + self._cycle
 
     def errors(self) -> str:
         """The errors that the arm reports now, or that ended its last motion; '': none.
@@ -282,8 +286,10 @@ class FrankyArm:
             DeviceError: it cannot, or one of another kind is running.
         """
         self.check_motion()
+        begins = self._options.realtime == IGNORE and not self._robot.is_in_control
         try:
-            self._robot.move(motion, asynchronous=True)
+            with inherited_priority(CONTROL_PRIORITY) if begins else contextlib.nullcontext():
+                self._robot.move(motion, asynchronous=True)
         except Exception:
             with franky_errors('the arm does not move'):
                 raise

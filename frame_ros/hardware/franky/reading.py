@@ -59,25 +59,23 @@ class FrankaReading:
         self.__dict__[name] = value
         return value
 
+    def write_joints(self, positions: Array, velocities: Array, torques: Array) -> None:
+        """Writes these into arrays (7,), without keeping them."""
+        state = self._state
+        positions[:], velocities[:], torques[:] = state.q, state.dq, state.tau_J
+
     @property
     def is_ready(self) -> bool:
         """True if the arm can be moved: it is in no error, not stopped and not guided by hand."""
         return self.mode in READY
 
 
-class ReadingMaker:
-    """Makes readings of franky's states."""
-
-    def __init__(self, franky: Any) -> None:
-        modes = franky.RobotMode
-        # The enumeration costs more to name than to compare.
-        names = ('Other', 'Idle', 'Move', 'Guiding', 'Reflex', 'UserStopped')
-        self._modes = {getattr(modes, name): _words(name) for name in names}
-        self._modes[modes.AutomaticErrorRecovery] = 'automatic error recovery'
-
-    def make(self, state: Any, read_at: int, count: int) -> FrankaReading:
-        """Returns the reading of a franky.RobotState, of `count` ms. read_at: ns, monotonic."""
-        return FrankaReading(state, read_at, count, self._modes)
+def mode_names(franky: Any) -> dict[Any, str]:
+    """Returns the names of franky's modes: the enumeration costs more to name than to compare."""
+    modes = franky.RobotMode
+    names = ('Other', 'Idle', 'Move', 'Guiding', 'Reflex', 'UserStopped')
+    found = {getattr(modes, name): _words(name) for name in names}
+    return found | {modes.AutomaticErrorRecovery: 'automatic error recovery'}
 
 
 def _estimates(state: Any) -> FrankaEstimates:

@@ -24,7 +24,7 @@ from frame_ros.nodes.kinematics.options import KinematicsOptions
 from frame_ros.nodes.kinematics.topics import EE_POSE, EE_TWIST, TIP_PATH
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.joint_states import JointStateInput
-from frame_ros.nodes.runtime.message_bytes import PoseBytes
+from frame_ros.nodes.runtime.message_bytes import pose_writer
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare_options
@@ -97,7 +97,7 @@ class KinematicsNode(Node):
         self._change(options)
         self._trace = Trace(options.path.length, options.path.spacing)
         self._base = options.frames.of(self.robot.base_link)
-        self._pose = PoseBytes(self._base)
+        self._pose = pose_writer(self._base)
         self._before: tuple[int, np.ndarray, np.ndarray] | None = None
         self._warnings = RepeatedWarnings(self.get_logger())
         self.published = 0

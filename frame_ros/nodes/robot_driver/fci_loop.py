@@ -37,10 +37,8 @@ from frame_ros.nodes.runtime.ticks import SWITCH_INTERVAL
 from frame_ros.robots import Robot
 
 Array = NDArray[np.float64]
-PRIORITY = 40  # below the gate's, and that which libfranka gives its own thread
-MODE_PERIOD = 4  # ms between two looks at the mode; the end of a motion is noticed at once
+PRIORITY = 40  # below the gate's, and that of libfranka's thread
 SERVO_HOLD = 0.05  # s after which a velocity that is not renewed ends in a stop
-POLL_PERIOD = 2  # ms between two looks for commands
 LOST_POLL = 0.02  # s between two looks for commands, to refuse them, while the arm is lost
 RECOVERED = 'recovered; the arm follows commands again'
 HEALTHY = 'the arm has no error to recover from'
@@ -73,8 +71,8 @@ class FciLoop:
         self._poll, self._publish, self._log = poll, publish, log
         self._servo = GoalServo(settings.fci.settling, arm.largest_rates)
         self._next_servo, self._is_servoing = 0, False
-        self._mode_period = max(1, MODE_PERIOD // settings.fci.cycle)
-        self._poll_period = max(1, POLL_PERIOD // settings.fci.cycle)
+        self._cycle = settings.fci.cycle
+        self._states_per_turn = max(1, SERVO_PERIOD // self._cycle)
         self._last_command = 0.0
         self._activity = Activity.HOLDING
         self._reading: FrankaReading | None = None
@@ -144,7 +142,7 @@ class FciLoop:
     # The loop's thread.
 
     def _run(self) -> None:
-        # On a system that is not realtime libfranka leaves its thread, which ours starts, without.
+        # FrankyArm raises what is inherited, for which it must be so from the start.
         raise_priority(PRIORITY, is_inherited=self._settings.fci.realtime == IGNORE)
         while not self._ending.is_set():
             self._requests.serve()
@@ -152,7 +150,7 @@ class FciLoop:
                 self._reconnect()
                 continue
             try:
-                self._cycle()
+                self._turn()
             except MotionAborted as error:
                 self._abort(str(error))
             except FrameRosError as error:
@@ -161,17 +159,14 @@ class FciLoop:
                 self._log.error(traceback.format_exc())  # type: ignore[attr-defined]
                 self._lose(f'the driver failed: {type(error).__name__}: {error}')
 
-    def _cycle(self) -> None:
-        before, reading = self._reading, self._arm.read()
-        self.counts.states += 1
-        if before is not None and reading.count > before.count:
-            late = reading.count - before.count - self._settings.fci.cycle
-            self.counts.states_missed += max(0, late)
-        self._reading = reading
-        self._publish(reading)
+    def _turn(self) -> None:
+        """Reads and publishes the states of one period of the servo, then looks after the rest: a
+        millisecond later others have had the caches, and the same lines cost many times as much.
+        """
+        for _ in range(self._states_per_turn):
+            reading = self._read()
         self._look_after(reading)
-        if self.counts.states % self._poll_period == 0:
-            self._poll()
+        self._poll()
         command = self.commands.take(reading.positions)
         if self._activity is Activity.ABORTED:
             return
@@ -182,6 +177,17 @@ class FciLoop:
         if self._activity is Activity.FOLLOWING:
             self._steer(reading)
 
+    def _read(self) -> FrankaReading:
+        """Reads the next state and publishes it: all that is done for each."""
+        before, reading = self._reading, self._arm.read()
+        counts = self.counts
+        counts.states += 1
+        if before is not None and (late := reading.count - before.count - self._cycle) > 0:
+            counts.states_missed += late
+        self._reading = reading
+        self._publish(reading)
+        return reading
+
     def _look_after(self, reading: FrankaReading) -> None:
         """Notices what the arm did by itself.
 
@@ -191,7 +197,7 @@ class FciLoop:
         if self._activity is Activity.ABORTED:
             return
         self._arm.check_motion()
-        if self.counts.states % self._mode_period == 0 and not reading.is_ready:
+        if not reading.is_ready:
             errors = self._arm.errors()
             raise MotionAborted(reading.mode + (f' ({errors})' if errors else ''))
 

@@ -21,7 +21,7 @@ from frame_ros.nodes.robot_driver.topics import JOINT_STATES
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.franka_publishers import FrankaPublishers
 from frame_ros.nodes.runtime.managed import ManagedNode
-from frame_ros.nodes.runtime.message_bytes import JointStateBytes
+from frame_ros.nodes.runtime.message_bytes import joint_state_writer, sender_of
 from frame_ros.robots import Robot
 
 # Of FrankaRobotState.robot_mode, in the order of franka::RobotMode.
@@ -42,8 +42,8 @@ class FciPublishers:
         self._has_finger = settings.fci.gripper and len(robot.grippers) > 0
         names = (*robot.joint_names, *robot.grippers)[: ARM_JOINTS + self._has_finger]
         self._states: Publisher = node.create_lifecycle_publisher(*published(JOINT_STATES))
-        self._bytes = JointStateBytes(names)
-        self._parts = [self._bytes.part(group) for group in range(3)]
+        self._writer, self._send = joint_state_writer(names), sender_of(self._states)
+        self._parts = [self._writer.part(group) for group in range(3)]
         self._arm_parts = [part[:ARM_JOINTS] for part in self._parts]
         self._hand: HandReading | None = None
         self._fill_finger(None)
@@ -69,10 +69,8 @@ class FciPublishers:
         if is_state_due:
             if hand is not self._hand:
                 self._fill_finger(hand)
-            positions, velocities, torques = self._arm_parts
-            positions[:], velocities[:] = reading.positions, reading.velocities
-            torques[:] = reading.torques
-            self._states.publish(self._bytes.stamped(stamp))
+            reading.write_joints(*self._arm_parts)
+            self._send(self._writer.stamped(stamp))
         if is_estimate_due:
             assert self._estimates is not None
             mode = MODES.get(reading.mode, 0)
@@ -109,14 +107,13 @@ class Pace:
 
     def __init__(self, rate: float) -> None:
         self._period = 1000.0 / rate if rate else math.inf
-        self._next = -math.inf
+        self._earliest = self._next = -math.inf
 
     def is_due(self, count: int) -> bool:
         """Returns whether the state of this count (ms) is to be published."""
-        if count < self._next - 2 * self._period:  # the arm's count began again
-            self._next = -math.inf
-        if count < self._next:
+        if count < self._next and not count < self._earliest:
             return False
-        is_in_step = count - self._next < self._period
+        is_in_step = 0.0 <= count - self._next < self._period
         self._next = (self._next if is_in_step else count) + self._period
+        self._earliest = self._next - 2 * self._period  # a count before it has begun again
         return True

@@ -17,17 +17,21 @@ from geometry_msgs.msg import PoseStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from frame_ros.bags.fields import FieldWriter
 from frame_ros.core.time import SECOND
 from frame_ros.core.topics import Topic
 from frame_ros.hardware.franka_estimates import FrankaEstimates
 from frame_ros.msg import ContactState
 from frame_ros.nodes.runtime import topics
 from frame_ros.nodes.runtime.endpoints import published
-from frame_ros.nodes.runtime.message_bytes import JointStateBytes, PoseBytes, WrenchBytes
+from frame_ros.nodes.runtime.message_bytes import (
+    Writer,
+    joint_state_writer,
+    pose_writer,
+    wrench_writer,
+    writer_of,
+)
 from frame_ros.nodes.runtime.message_parts import fill_vector, fill_wrench, header_message
 
 Array = NDArray[np.float64]
@@ -66,9 +70,9 @@ class FrankaPublishers:
     ) -> None:
         self._node, self._joints, self._base, self._tip = node, tuple(joints), base, tip
         self._thresholds = list(thresholds)
-        self._wrench_bytes, self._tip_wrench_bytes = WrenchBytes(base), WrenchBytes(tip)
-        self._joint_bytes, self._pose_bytes = JointStateBytes(joints, base), PoseBytes(base)
-        self._quiet_bytes = QuietContactBytes(self._contact_message(0, _quiet(len(joints))))
+        self._wrench_bytes, self._tip_wrench_bytes = wrench_writer(base), wrench_writer(tip)
+        self._joint_bytes, self._pose_bytes = joint_state_writer(joints, base), pose_writer(base)
+        self._quiet_bytes = self._quiet_contact_writer()
         self._zeros = np.zeros(len(joints))
         self._state_type = robot_state_type()
         makers: dict[Topic, Maker] = {
@@ -149,6 +153,17 @@ class FrankaPublishers:
         message.joint_thresholds = self._thresholds
         return message
 
+    def _quiet_contact_writer(self) -> Writer:
+        """Returns the writer of a ContactState without a flag: `data` takes the force (1,) in N,
+        the wrench (6,) and the residuals of the joints.
+        """
+        paths = [f'wrench.{part}.{axis}' for part in ('force', 'torque') for axis in 'xyz']
+        quiet = _quiet(len(self._joints))
+        return writer_of(
+            'frame_ros/msg/ContactState', lambda: self._contact_message(0, quiet),
+            ('force',), paths, ('joint_residuals',),
+        )  # fmt: skip
+
     def _state_message(self, stamp: int, sample: FrankaSample, mode: int) -> Any:
         assert self._state_type is not None
         found, measured = sample.estimates, (sample.positions, sample.velocities, sample.torques)
@@ -169,17 +184,6 @@ class FrankaPublishers:
         message.time = stamp / SECOND
         message.robot_mode = mode
         return message
-
-
-class QuietContactBytes(FieldWriter):
-    """Serialised ContactState without a flag: `data` takes the force (1,) in N, the wrench (6,) and
-    the residuals of the joints.
-    """
-
-    def __init__(self, message: ContactState) -> None:
-        paths = [f'wrench.{part}.{axis}' for part in ('force', 'torque') for axis in 'xyz']
-        groups = (('force',), paths, ('joint_residuals',))
-        super().__init__('frame_ros/msg/ContactState', serialize_message(message), *groups)
 
 
 def robot_state_type() -> Any | None:

@@ -13,7 +13,7 @@ from rclpy.publisher import Publisher
 
 from frame_ros.core.time import SECOND
 from frame_ros.nodes.runtime.endpoints import published
-from frame_ros.nodes.runtime.message_bytes import JointStateBytes, WrenchBytes
+from frame_ros.nodes.runtime.message_bytes import joint_state_writer, wrench_writer
 from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.nodes.simulator.topics import JOINT_STATES, WRENCH
 from frame_ros.scenes import PickPlaceSimulation
@@ -49,8 +49,8 @@ class Sensors:
             None if simulation.gears is None else simulation.gears.gear,
         )
         self._wrench_noise = wrench_noise(options.rates.wrench, options.noise)
-        self._joint_bytes = JointStateBytes(robot.joint_names)
-        self._wrench_bytes = WrenchBytes(options.frames.of(robot.wrench_link))
+        self._joint_bytes = joint_state_writer(robot.joint_names)
+        self._wrench_bytes = wrench_writer(options.frames.of(robot.wrench_link))
 
     def reset(self) -> None:
         """The scene was put back: the arm goes nowhere."""

@@ -10,7 +10,7 @@ import threading
 import pytest
 from patience import PATIENCE
 
-from frame_ros.core.thread_priority import lower_priority, raise_priority
+from frame_ros.core.thread_priority import inherited_priority, lower_priority, raise_priority
 
 if not hasattr(os, 'SCHED_FIFO'):
     pytest.skip('no real-time scheduling here', allow_module_level=True)
@@ -43,6 +43,21 @@ def test_it_is_of_one_thread_and_not_of_those_it_makes():
         pytest.skip('this user may not have a real-time priority')
     assert found == ((os.SCHED_FIFO, 7), os.SCHED_OTHER, os.SCHED_OTHER)
     assert scheduler() == before
+
+
+def test_threads_of_a_block_have_a_priority_and_who_starts_them_has_its_own():
+    def starts():
+        if not raise_priority(7, is_inherited=True):
+            return None
+        with pytest.raises(ZeroDivisionError), inherited_priority(9):
+            inside = in_thread(lambda: os.sched_getparam(0).sched_priority)
+            1 / 0  # noqa: B018
+        return inside, os.sched_getscheduler(0), os.sched_getparam(0).sched_priority
+
+    found = in_thread(starts)
+    if found is None:
+        pytest.skip('this user may not have a real-time priority')
+    assert found == (9, os.SCHED_FIFO, 7)
 
 
 def test_none_leaves_the_thread_as_it_is():

@@ -13,7 +13,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from frame_ros.core.time import MILLISECOND, SECOND
-from frame_ros.nodes.runtime.message_bytes import JointStateBytes, PoseBytes, WrenchBytes
+from frame_ros.nodes.runtime.message_bytes import joint_state_writer, pose_writer, wrench_writer
 from frame_ros.nodes.simulator.messages import contact_message
 from frame_ros.nodes.simulator.options import RateOptions, SimulatorOptions
 from frame_ros.scenes import SO101, PickPlaceSimulation, scene_robot
@@ -30,17 +30,17 @@ def test_bytes_are_those_of_a_message(names, frame):
     """Names and frames of every length: numbers stay where they belong."""
     values = np.random.default_rng(0).random((3, len(names)))
     stamp = 5 * SECOND + 7
-    joints = deserialize_message(JointStateBytes(names, frame).data(stamp, *values), JointState)
+    joints = deserialize_message(joint_state_writer(names, frame).data(stamp, *values), JointState)
     assert (list(joints.name), joints.header.frame_id) == (names, frame)
     assert (joints.header.stamp.sec, joints.header.stamp.nanosec) == (5, 7)
     found = np.array((joints.position, joints.velocity, joints.effort))
     assert np.array_equal(found, values)
     row = np.arange(6.0)
-    message = deserialize_message(WrenchBytes(frame).data(stamp, row), WrenchStamped)
+    message = deserialize_message(wrench_writer(frame).data(stamp, row), WrenchStamped)
     assert message.header.frame_id == frame
     force, torque = message.wrench.force, message.wrench.torque
     assert (force.x, force.y, force.z, torque.x, torque.y, torque.z) == tuple(row)
-    pose = deserialize_message(PoseBytes(frame).data(stamp, row[:3], row[2:]), PoseStamped)
+    pose = deserialize_message(pose_writer(frame).data(stamp, row[:3], row[2:]), PoseStamped)
     assert (pose.header.frame_id, pose.header.stamp.nanosec) == (frame, 7)
     place, turn = pose.pose.position, pose.pose.orientation
     assert [place.x, place.y, place.z] == [0.0, 1.0, 2.0]
