@@ -63,6 +63,15 @@ def pytest_runtest_setup(item) -> None:
     faulthandler.dump_traceback_later(limit, file=file, exit=True)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Leaves out what collecting made, which stays to the end, where garbage is looked for: to go
+    through all of it took longer than the tests of most modules.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope='module', autouse=True)
 def domain_of_module() -> None:
     """A domain for each module. What tests of another one left to be collected ends before."""
