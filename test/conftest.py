@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,14 @@ ONLY_DOMAIN = os.environ.get('FRAME_ROS_TEST_DOMAIN', '')
 def next_domain() -> str:
     """A domain in which nothing of an earlier test lives: neither node nor process."""
     return ONLY_DOMAIN or str(free_domain(OWN_DOMAINS))
+
+
+def end_default_context() -> None:
+    """Shuts down what rclpy.init began in this process, also where the test that called it failed
+    before its own end was set: every later rclpy.init would fail.
+    """
+    if rclpy := sys.modules.get('rclpy'):
+        rclpy.try_shutdown()
 
 
 # Set before anything imports rclpy; rclpy.init reads it, child processes inherit it.
@@ -74,7 +83,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope='module', autouse=True)
 def domain_of_module() -> None:
-    """A domain for each module. What tests of another one left to be collected ends before."""
+    """A domain for each module. What tests of another one left ends before."""
+    end_default_context()
     gc.collect()
     os.environ['ROS_DOMAIN_ID'] = next_domain()
 
@@ -86,11 +96,12 @@ def ros_in_module(domain_of_module) -> None:
 
 
 @pytest.fixture()
-def ros_domain(ros_in_module, monkeypatch) -> int:
+def ros_domain(ros_in_module, monkeypatch) -> Iterator[int]:
     """A domain for one test, whose nodes and processes all find each other in it."""
     domain = next_domain()
     monkeypatch.setenv('ROS_DOMAIN_ID', domain)
-    return int(domain)
+    yield int(domain)
+    end_default_context()
 
 
 @pytest.fixture()
@@ -99,5 +110,4 @@ def ros_context(ros_domain):
     import rclpy
 
     rclpy.init()
-    yield rclpy
-    rclpy.try_shutdown()
+    return rclpy
