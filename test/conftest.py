@@ -29,9 +29,12 @@ for folder in sorted({path.parent for path in (ROOT / 'test').rglob('*.py')}):
     sys.path.append(str(folder))
 
 # The one domain of all tests, where a domain has to be chosen by hand; empty: each has its own.
-# Of processes of tests side by side each has domains of its own.
+# Of parts of the tests side by side (scripts/test.sh: number/count) and of their processes each has
+# domains of its own.
+PART, PARTS = map(int, os.environ.get('FRAME_ROS_TEST_PART', '0/1').split('/'))
 WORKER = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
-OWN_DOMAINS = DOMAINS[WORKER :: int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))]
+WORKERS = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
+OWN_DOMAINS = DOMAINS[PART::PARTS][WORKER::WORKERS]
 ONLY_DOMAIN = os.environ.get('FRAME_ROS_TEST_DOMAIN', '')
 
 
