@@ -4,7 +4,7 @@
 # All tests, or those that the arguments, which go to pytest, select. All of them run in three parts: `computing`, what
 # needs no ROS graph, on every core; meanwhile `nodes`, which mostly wait, and then `demos`, one after the other. These
 # have deadlines: what computes gives way to them. What failed in any part is named at the end.
-# FRAME_ROS_TEST_PROCESSES=2 runs files of tests of nodes side by side, each in ROS domains of its own.
+# FRAME_ROS_TEST_PROCESSES=2: so many files of tests of nodes side by side, each in ROS domains of its own.
 # FRAME_ROS_TEST_OLDER=1 also runs `older`, scripts/test_processors.sh, after `computing`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -27,7 +27,7 @@ computing() {
 }
 older() { FRAME_ROS_TEST_PART=0/2 nice -n 5 scripts/test_processors.sh; }
 nodes() {
-  local in_parallel=(--numprocesses "${FRAME_ROS_TEST_PROCESSES:-1}" --dist loadfile)
+  local in_parallel=(--numprocesses "${FRAME_ROS_TEST_PROCESSES:-2}" --dist loadfile)
   # With one domain for all, nodes of two files would hear each other.
   [ -z "${FRAME_ROS_TEST_DOMAIN:-}" ] || in_parallel=()
   FRAME_ROS_TEST_PART=1/2 python -m pytest -q "${in_parallel[@]}" test/nodes test/launch
