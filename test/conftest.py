@@ -75,13 +75,16 @@ def pytest_runtest_setup(item) -> None:
     faulthandler.dump_traceback_later(limit, file=file, exit=True)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    """Leaves out what collecting made, which stays to the end, where garbage is looked for: to go
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Leaves out what collecting makes, which stays to the end, where garbage is looked for: to go
     through all of it took longer than the tests of most modules.
     """
+    gc.disable()
+    yield
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope='module', autouse=True)
