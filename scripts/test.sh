@@ -35,9 +35,13 @@ nodes() {
 demos() { FRAME_ROS_TEST_PART=1/2 python -m pytest test/test_demo*.py; }
 
 record() { "$1" 2>&1 || echo "$1" >>"$logs/failed"; }
-# Runs parts one after the other, and shows what they print: as it comes, or all of it at the end of each part.
-show() { for part in "$@"; do record "$part" | tee "$logs/$part"; done; }
+# Runs parts one after the other, until Ctrl-C, and shows what they print: as it comes, or all of it at the end of each.
+show() {
+  trap 'exit 130' INT
+  for part in "$@"; do record "$part" | tee "$logs/$part"; done
+}
 show_later() {
+  trap 'exit 130' INT
   for part in "$@"; do
     record "$part" >"$logs/$part"
     echo "== $part" && cat "$logs/$part"
