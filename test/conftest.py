@@ -77,21 +77,26 @@ def pytest_runtest_setup(item) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Leaves out what collecting makes, which stays to the end, where garbage is looked for: to go
-    through all of it took longer than the tests of most modules.
-    """
+    """Looks for garbage after all is collected, not meanwhile."""
     gc.disable()
     yield
+    end_garbage()
+    gc.enable()
+
+
+def end_garbage() -> None:
+    """Ends what was left to be collected, and leaves out what stays wherever garbage is looked for
+    from now on: to go through all of it took longer than the tests of most modules.
+    """
     gc.collect()
     gc.freeze()
-    gc.enable()
 
 
 @pytest.fixture(scope='module', autouse=True)
 def domain_of_module() -> None:
     """A domain for each module. What tests of another one left ends before."""
     end_default_context()
-    gc.collect()
+    end_garbage()
     os.environ['ROS_DOMAIN_ID'] = next_domain()
 
 
