@@ -7,6 +7,7 @@ import faulthandler
 import gc
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -60,6 +61,9 @@ os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'] = str(ROOT / 'config' / 'fastdds_lo
 os.environ['FASTDDS_DEFAULT_PROFILES_FILE'] = os.environ['FASTRTPS_DEFAULT_PROFILES_FILE']
 os.environ.setdefault('OMP_NUM_THREADS', '1')
 os.environ.setdefault('MUJOCO_GL', 'egl')
+# A shell that runs tests in the background has them, and what they start, ignore SIGINT.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # The user's own cache is neither read nor filled.
 os.environ['FRAME_ROS_CACHE'] = tempfile.mkdtemp(prefix='frame_ros_cache_')
 atexit.register(shutil.rmtree, os.environ['FRAME_ROS_CACHE'], ignore_errors=True)
