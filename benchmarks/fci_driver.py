@@ -245,7 +245,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument('--duration', type=float, default=600.0, help='s of motion, in turns')
     parser.add_argument('--turn', type=float, default=60.0, help='s of a turn')
     parser.add_argument('--kills', type=int, default=10, help='of each of gate and policy')
-    options = parse(parser, argv, duration=6.0, turn=3.0, kills=1)
+    options = parse(parser, argv, duration=3.0, turn=3.0, kills=1)
     bars = Bars(options)
     try:
         import franky  # noqa: F401

@@ -8,12 +8,21 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck disable=SC1091
 source env.bash || exit 1
 
-# $1: what torch may use; $2: the processor that OpenBLAS takes this one for; $3: what NumPy must not use.
+logs="$(mktemp -d)"
+trap 'rm -rf "$logs"' EXIT
+export logs
+
+# $1: what torch may use; $2: the processor that OpenBLAS takes this one for; $3: what NumPy must not use. One process:
+# to import torch and LeRobot takes as long as the tests.
 run_as() {
-  echo "== torch: $1, OpenBLAS: $2, NumPy without: $3"
+  local rooms status=0
+  mapfile -t rooms <"$logs/rooms"
   ATEN_CPU_CAPABILITY="$1" OPENBLAS_CORETYPE="$2" NPY_DISABLE_CPU_FEATURES="$3" \
-    python -m pytest -q --numprocesses "$(env -u OMP_NUM_THREADS nproc)" --dist loadfile "${@:4}"
+    python -m pytest -q "${rooms[@]}" >"$logs/$1" 2>&1 || status=$?
+  echo "== torch: $1, OpenBLAS: $2, NumPy without: $3" && cat "$logs/$1"
+  return "$((status > 0))"
 }
+export -f run_as
 
 # NumPy refuses the names of features that it was not built with.
 features() {
@@ -33,5 +42,7 @@ if [ $# -eq 0 ]; then
   rooms+=("$checkpoints/test_lerobot.py" "$checkpoints/test_lerobot_families.py")
   rooms+=(test/policies/test_features.py test/policies/token_vla/test_token_vla.py)
 fi
-run_as avx2 Haswell "$(features AVX512)" "${rooms[@]}" &&
-  run_as default Nehalem "$(features AVX512 AVX2 FMA3 AVX F16C)" "${rooms[@]}"
+printf '%s\n' "${rooms[@]}" >"$logs/rooms"
+# Side by side; all that one prints comes at once, at its end.
+printf '%s\n' "run_as avx2 Haswell '$(features AVX512)'" \
+  "run_as default Nehalem '$(features AVX512 AVX2 FMA3 AVX F16C)'" | xargs -P 2 -d '\n' -I {} bash -c '{}'

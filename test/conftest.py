@@ -7,8 +7,10 @@ import faulthandler
 import gc
 import os
 import shutil
+import signal
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,15 +30,26 @@ for folder in sorted({path.parent for path in (ROOT / 'test').rglob('*.py')}):
     sys.path.append(str(folder))
 
 # The one domain of all tests, where a domain has to be chosen by hand; empty: each has its own.
-# Of processes of tests side by side each has domains of its own.
+# Of parts of the tests side by side (scripts/test.sh: number/count) and of their processes each has
+# domains of its own.
+PART, PARTS = map(int, os.environ.get('FRAME_ROS_TEST_PART', '0/1').split('/'))
 WORKER = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
-OWN_DOMAINS = DOMAINS[WORKER :: int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))]
+WORKERS = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
+OWN_DOMAINS = DOMAINS[PART::PARTS][WORKER::WORKERS]
 ONLY_DOMAIN = os.environ.get('FRAME_ROS_TEST_DOMAIN', '')
 
 
 def next_domain() -> str:
     """A domain in which nothing of an earlier test lives: neither node nor process."""
     return ONLY_DOMAIN or str(free_domain(OWN_DOMAINS))
+
+
+def end_default_context() -> None:
+    """Shuts down what rclpy.init began in this process, also where the test that called it failed
+    before its own end was set: every later rclpy.init would fail.
+    """
+    if rclpy := sys.modules.get('rclpy'):
+        rclpy.try_shutdown()
 
 
 # Set before anything imports rclpy; rclpy.init reads it, child processes inherit it.
@@ -48,6 +61,9 @@ os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'] = str(ROOT / 'config' / 'fastdds_lo
 os.environ['FASTDDS_DEFAULT_PROFILES_FILE'] = os.environ['FASTRTPS_DEFAULT_PROFILES_FILE']
 os.environ.setdefault('OMP_NUM_THREADS', '1')
 os.environ.setdefault('MUJOCO_GL', 'egl')
+# A shell that runs tests in the background has them, and what they start, ignore SIGINT.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # The user's own cache is neither read nor filled.
 os.environ['FRAME_ROS_CACHE'] = tempfile.mkdtemp(prefix='frame_ros_cache_')
 atexit.register(shutil.rmtree, os.environ['FRAME_ROS_CACHE'], ignore_errors=True)
@@ -63,10 +79,28 @@ def pytest_runtest_setup(item) -> None:
     faulthandler.dump_traceback_later(limit, file=file, exit=True)
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Looks for garbage after all is collected, not meanwhile."""
+    gc.disable()
+    yield
+    end_garbage()
+    gc.enable()
+
+
+def end_garbage() -> None:
+    """Ends what was left to be collected, and leaves out what stays wherever garbage is looked for
+    from now on: to go through all of it took longer than the tests of most modules.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope='module', autouse=True)
 def domain_of_module() -> None:
-    """A domain for each module. What tests of another one left to be collected ends before."""
-    gc.collect()
+    """A domain for each module. What tests of another one left ends before."""
+    end_default_context()
+    end_garbage()
     os.environ['ROS_DOMAIN_ID'] = next_domain()
 
 
@@ -77,11 +111,12 @@ def ros_in_module(domain_of_module) -> None:
 
 
 @pytest.fixture()
-def ros_domain(ros_in_module, monkeypatch) -> int:
+def ros_domain(ros_in_module, monkeypatch) -> Iterator[int]:
     """A domain for one test, whose nodes and processes all find each other in it."""
     domain = next_domain()
     monkeypatch.setenv('ROS_DOMAIN_ID', domain)
-    return int(domain)
+    yield int(domain)
+    end_default_context()
 
 
 @pytest.fixture()
@@ -90,5 +125,4 @@ def ros_context(ros_domain):
     import rclpy
 
     rclpy.init()
-    yield rclpy
-    rclpy.try_shutdown()
+    return rclpy
