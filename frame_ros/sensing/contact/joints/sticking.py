@@ -121,9 +121,9 @@ class StickingFriction:
         """
         watch = self._watch
         watch.update(q, seconds)
-        load = np.abs(motor)
-        sliding = self._motors.dry_friction(velocity, load)
-        self.limit = BAND * self._motors.dry_friction(np.zeros_like(velocity), load)
+        load, weight = np.abs(motor), np.abs(links)
+        sliding = self._motors.dry_friction(velocity, load, weight)
+        self.limit = BAND * self._motors.dry_friction(np.zeros_like(velocity), load, weight)
         self._held = np.where(watch.is_stuck, self._held, 0.0)
         np.maximum(self.limit, self._held, out=self.limit)
         self.direction += self._per_way * watch.moved
