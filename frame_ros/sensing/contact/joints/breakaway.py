@@ -54,7 +54,9 @@ def friction_at_rest(
         for joint in set(range(len(loads))) - set(own):
             if has_enough[joint]:
                 without = np.array(held[joint]) - shared * np.array(loads[joint])
-                columns[:, joint] = max(float(np.median(without)), 0.0), shared
+                # Small currents of a supply have few levels, of which a median is one.
+                middle = np.mean if motors.is_supply_current else np.median
+                columns[:, joint] = max(float(middle(without)), 0.0), shared
     elif any(has_enough):
         columns[0] = _seen_to_hold(held, balance)
     return {'rest': columns[0], 'weight_rest' if by_weight else 'load_rest': columns[1]}

@@ -136,7 +136,7 @@ def _fitted(
 ) -> _Fitted:  # fmt: skip
     form, motion = _best_form(joint_names, motion, settings, rate, by_weight)
     shape, terms = _best_shape(joint_names, motion, settings, rate, form, by_weight)
-    fitting = JointFitting(joint_names, terms, settings, rate, by_weight)
+    fitting = JointFitting(joint_names, terms, settings, rate, by_weight, form.is_supply)
     fits = fitting.fits()
     return _Fitted(form, shape, fits, fitting.checked(fits), fitting.left_out)
 
@@ -160,6 +160,7 @@ def _best_form(
 
     def left(form: EffortForm) -> float:
         terms = motion.of_form(form).terms(USUAL_SHAPE)
+        # With an offset each, to be compared.
         return JointFitting(joint_names, terms, settings, rate, by_weight).unexplained()
 
     best = min((EffortForm(True, back_emf) for back_emf in BACK_EMFS), key=left)
@@ -189,7 +190,9 @@ def _best_shape(
         for velocity in STRIBECK_VELOCITIES:
             shape = FrictionShape(presliding, velocity)
             terms = motion.terms(shape)
-            fitting = JointFitting(joint_names, terms, settings, rate, by_weight)
+            fitting = JointFitting(
+                joint_names, terms, settings, rate, by_weight, form.is_supply
+            )
             cost = fitting.unexplained() if form.is_supply else fitting.cost()
             found.append((cost, shape, terms))
     _, shape, terms = min(found, key=lambda each: each[0])

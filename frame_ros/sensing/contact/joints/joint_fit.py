@@ -34,13 +34,13 @@ LITTLE_LOAD = 'too little load on this joint; left out'
 NO_BRAKING = 'the motor hardly ever brakes, so that nothing shows it; left out'
 OTHERS_LOAD = 'this joint does not show it: the value of the others is used'
 BY_WEIGHT = 'the weight of the links explains what gears lose better'
-BEHIND = 'the sensors are behind the gears'
+NOT_ASKED = ''  # nothing that a report says
 ROUNDS = 3
 SURE_SCALE = 0.05  # relative standard error up to which a motor constant counts as identified
 NEARLY_SURE_SCALE = 0.15  # the same where no joint shows it so well
 SURE = 0.5  # the same of the others
 BLOCK = 4.0  # s; blocks in turn fit and check
-LEAST_WEIGHT = 0.05  # N m, deviation of the masses' torque that shows what a unit of effort is
+LEAST_WEIGHT = 0.05  # N m of the masses' torque that show what a unit of effort is
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,13 @@ class JointFitting:
         settings: IdentificationOptions,
         rate: float,
         by_weight: bool = False,
+        is_supply: bool = False,
     ) -> None:
-        """by_weight: whether gears lose by the weight of the links, not by the motor's torque."""
-        self._by_weight = by_weight
+        """by_weight: whether gears lose by the weight of the links, not by the motor's torque.
+        is_supply: whether the efforts are of a supply's current, which has no offset: no current is
+        no torque.
+        """
+        self._by_weight, self._is_supply = by_weight, is_supply
         self._losses = WEIGHT if by_weight else LOAD
         self._names, self._terms, self._settings = joint_names, terms, settings
         decay = math.exp(-settings.observer_gain / rate)
@@ -126,6 +130,7 @@ class JointFitting:
     def _free_columns(self, joint: int) -> list[int]:
         shown = self._by_weight or not self._never_brakes(joint)
         left_out = {*LOAD, *WEIGHT} - set(self._losses if shown else ())
+        left_out |= {'offset'} if self._is_supply else set()
         return [k for k, name in enumerate(COLUMNS) if name not in left_out]
 
     def checked(self, fits: Sequence[JointFit]) -> float:
@@ -225,7 +230,7 @@ class JointFitting:
             error = deviations[name]
             if name not in OPTIONAL and name not in why and error > limit * abs(value):
                 why.setdefault(name, f'{value:.3g} +- {error:.2g}: the motion does not show it')
-        why = {name: text for name, text in why.items() if text != BEHIND}
+        why = {name: text for name, text in why.items() if text != NOT_ASKED}
         if scale is None and self._weight(joint) < LEAST_WEIGHT:
             why.setdefault('effort_scale', 'too little weight on this joint')
         return self._checked(joint, values, deviations, condition, why)
@@ -233,8 +238,10 @@ class JointFitting:
     def _left_out(self, joint: int, scale: float | None, is_shared: bool) -> dict[str, str]:
         """Returns why the columns that are not to be fitted are not."""
         if self._settings.has_torque_sensors:
-            return dict.fromkeys(DRIVE, BEHIND)
-        others = dict.fromkeys(LOAD, BY_WEIGHT) if self._by_weight else dict.fromkeys(WEIGHT, BEHIND)
+            return dict.fromkeys(DRIVE, NOT_ASKED)
+        others = dict.fromkeys(LOAD, BY_WEIGHT) if self._by_weight else dict.fromkeys(WEIGHT, NOT_ASKED)
+        if self._is_supply:
+            others['offset'] = NOT_ASKED
         why = ''
         if is_shared:
             return {**others, **dict.fromkeys(self._losses, '')}
@@ -247,8 +254,11 @@ class JointFitting:
         return {**others, **(dict.fromkeys(self._losses, why) if why else {})}
 
     def _weight(self, joint: int) -> float:
-        """N m, deviation of the masses' torque."""
-        return float(self._terms.rigid[self._is_fitted[:, joint], joint].std())
+        """N m of the masses' torque that show what a unit of effort is: its deviation, or, where
+        efforts have no offset, its root mean square.
+        """
+        rigid = self._terms.rigid[self._is_fitted[:, joint], joint]
+        return float(np.sqrt((rigid**2).mean()) if self._is_supply else rigid.std())
 
     def _never_brakes(self, joint: int) -> bool:
         rows, terms = self._is_fitted[:, joint], self._terms
