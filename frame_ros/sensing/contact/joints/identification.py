@@ -160,8 +160,10 @@ def _best_form(
 
     def left(form: EffortForm) -> float:
         terms = motion.of_form(form).terms(USUAL_SHAPE)
-        # With an offset each, to be compared.
-        return JointFitting(joint_names, terms, settings, rate, by_weight).unexplained()
+        # To be compared, they have an offset each.
+        is_given = settings.effort_kind == 'supply'
+        fitting = JointFitting(joint_names, terms, settings, rate, by_weight, is_given)
+        return fitting.unexplained()
 
     best = min((EffortForm(True, back_emf) for back_emf in BACK_EMFS), key=left)
     if settings.effort_kind == 'supply' and not left(best) > 0.0:
