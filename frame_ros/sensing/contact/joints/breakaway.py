@@ -29,8 +29,9 @@ def friction_at_rest(
     recording: JointRecording,
     shows_load: Sequence[bool],
 ) -> dict[str, Any]:
-    """Returns the columns rest, load_rest and weight_rest of a motor model: what balances motor and weight in
-    the last sample before a joint breaks away is what its gear can just hold.
+    """Returns the columns rest and load_rest (weight_rest, of gears that lose by weight) of a motor
+    model: what balances motor and weight in the last sample before a joint breaks away is what its
+    gear can just hold.
 
     A joint that sticks is left out of the fit of friction that slides, which says little of this.
     Where no joint shows what load does, rest is within BAND of what each was seen to hold: a gear
@@ -86,7 +87,8 @@ def _breakaways(
     still = np.zeros_like(recording.positions)
     speeds = still if recording.velocities is None else recording.velocities
     motor = motors.motor_torque(recording.efforts, speeds)
-    before = load = np.zeros(len(names))
+    before: Array = np.zeros(len(names))
+    load = before
     balance = np.full_like(motor, math.nan)
     for row, q in enumerate(recording.positions):
         was_stuck = watch.is_stuck

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.options import evolved
 from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
@@ -123,8 +124,12 @@ def _best_losses(
     found = _fitted(joint_names, motion, settings, rate, by_weight=False)
     if settings.has_torque_sensors or any(map(loses_by_motor, found.fits)):
         return found
+    # What the efforts are does not depend on it.
+    kind = 'supply' if found.form.is_supply else 'motor'
     try:
-        other = _fitted(joint_names, motion, settings, rate, by_weight=True)
+        other = _fitted(
+            joint_names, motion, evolved(settings, effort_kind=kind), rate, by_weight=True
+        )
     except SetupError:
         return found
     return other if other.checked < BETTER * found.checked else found
@@ -192,9 +197,7 @@ def _best_shape(
         for velocity in STRIBECK_VELOCITIES:
             shape = FrictionShape(presliding, velocity)
             terms = motion.terms(shape)
-            fitting = JointFitting(
-                joint_names, terms, settings, rate, by_weight, form.is_supply
-            )
+            fitting = JointFitting(joint_names, terms, settings, rate, by_weight, form.is_supply)
             cost = fitting.unexplained() if form.is_supply else fitting.cost()
             found.append((cost, shape, terms))
     _, shape, terms = min(found, key=lambda each: each[0])

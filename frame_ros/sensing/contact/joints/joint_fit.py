@@ -239,18 +239,19 @@ class JointFitting:
         """Returns why the columns that are not to be fitted are not."""
         if self._settings.has_torque_sensors:
             return dict.fromkeys(DRIVE, NOT_ASKED)
-        others = dict.fromkeys(LOAD, BY_WEIGHT) if self._by_weight else dict.fromkeys(WEIGHT, NOT_ASKED)
+        others = (
+            dict.fromkeys(LOAD, BY_WEIGHT) if self._by_weight else dict.fromkeys(WEIGHT, NOT_ASKED)
+        )
         if self._is_supply:
             others['offset'] = NOT_ASKED
-        why = ''
         if is_shared:
-            return {**others, **dict.fromkeys(self._losses, '')}
-        if self._by_weight and self._weight(joint) < LEAST_WEIGHT:
+            return {**others, **dict.fromkeys(self._losses, NOT_ASKED)}
+        if self._by_weight:
+            why = LITTLE_LOAD if self._weight(joint) < LEAST_WEIGHT else ''
+        elif self._load_share(joint, scale) < LEAST_LOAD:
             why = LITTLE_LOAD
-        elif not self._by_weight and self._load_share(joint, scale) < LEAST_LOAD:
-            why = LITTLE_LOAD
-        elif not self._by_weight and self._never_brakes(joint):
-            why = NO_BRAKING
+        else:
+            why = NO_BRAKING if self._never_brakes(joint) else ''
         return {**others, **(dict.fromkeys(self._losses, why) if why else {})}
 
     def _weight(self, joint: int) -> float:

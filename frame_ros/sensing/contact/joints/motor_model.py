@@ -42,10 +42,16 @@ COLUMNS = {
     'viscous': ('N m s/rad, friction per speed, including losses between samples', True),
     'load_friction': ('N m per N m of the motor, friction of loaded gears', False),
     'load_stribeck': ('N m per N m of the motor, how much more of it there is near rest', False),
-    'weight_friction': ('N m per N m that holds the links, friction of gears that bear them', False),
+    'weight_friction': (
+        'N m per N m that holds the links, friction of gears that bear them',
+        False,
+    ),
     'rest': ('N m, friction that the joint breaks away from', False),
     'load_rest': ('N m per N m of the motor, how much more of it there is with load', False),
-    'weight_rest': ('N m per N m that holds the links, how much more of it there is with weight', False),
+    'weight_rest': (
+        'N m per N m that holds the links, how much more of it there is with weight',
+        False,
+    ),
     'offset': ('N m, at zero speed', True),
     'armature': ('kg m^2 of rotor and gears at the joint', True),
     'threshold_base': ('N m, largest residual of free motion, with margin', False),
