@@ -9,7 +9,10 @@ the left:
     effort = (rigid + (coulomb + stribeck near) s + viscous dq + offset + armature ddq) / scale
              + (load + load_stribeck near) |effort| s
 
-only while a joint slides: what one that sticks holds is not known.
+only while a joint slides: what one that sticks holds is not known. Of gears that lose by what they
+hold, not by what the motor brings, the last term is weight |gravity| s / scale: of a motor that
+hardly ever brakes |effort| s is its own effort, and would explain anything. A supply's current has
+no offset.
 """
 
 from __future__ import annotations

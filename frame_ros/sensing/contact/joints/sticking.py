@@ -56,7 +56,8 @@ class StickWatch:
 
 
 class StickingFriction:
-    """The friction of each joint, N m, as it opposes the motor.
+    """The friction of each joint, N m, as it opposes the motor. Gears that lose by what they hold
+    are taken to hold the links alone, without what pushes them, which is looked for.
 
     A joint that slides has the friction of the motor model, in the direction of its motion, reached
     over the presliding when that changes. One that pauses, as an encoder sees it, may creep on or
