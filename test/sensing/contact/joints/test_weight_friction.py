@@ -147,3 +147,15 @@ def test_a_supplys_current_has_no_offset_so_that_the_weight_itself_shows_the_mot
     motors = identified(recorded(true, size=0.15), 'supply')
     assert motors.is_supply_current and not motors.offset.any()
     np.testing.assert_allclose(motors.effort_scale[[LIFT, ELBOW]], 1.2, rtol=0.1)
+
+
+@pytest.mark.parametrize(('way', 'push'), [(1.0, 0.1), (1.0, -0.1), (-1.0, 0.1), (-1.0, -0.1)])
+def test_a_push_on_a_moving_joint_counts_more_against_its_weight_and_less_with_it(way, push):
+    share, weight = 0.57, 0.5
+    motors = MotorModel(
+        'arm', ('joint',), effort_scale=np.ones(1), weight_friction=np.full(1, share)
+    )
+    held = weight - push
+    motor = held + way * share * abs(held)
+    found = motor - weight - way * motors.dry_friction(np.ones(1), np.zeros(1), np.full(1, weight))
+    assert -found[0] == pytest.approx((1.0 + way * share) * push)
