@@ -24,14 +24,20 @@ from frame_ros.core.errors import BagError
 from frame_ros.core.version import source_version
 from frame_ros.evaluation.detection_scores import poisson_rate_interval
 from frame_ros.evaluation.recorded_motion.sage import digest_of, sage_files
+from frame_ros.evaluation.recorded_motion.table import NEAR
 from frame_ros.evaluation.trials import kinds, recorded_effort
 from frame_ros.evaluation.trials.campaign import Outcome, Trial
+from frame_ros.sensing.contact.identification_options import ExcitationOptions
 from frame_ros.sensing.contact.joints.motor_choices import GENERIC
 from frame_ros.sensing.contact.joints.motor_model import load_motors, save_motors
 
 KIND, ROBOT = 'effort_recorded', recorded_effort.ROBOT
 FUNCTIONS = {KIND: 'frame_ros.evaluation.trials.recorded_effort:run'}
 OWN = 'identified'
+# The motion of `frame-ros identify joints` keeps that far above the table: of the same recordings,
+# without what is lower.
+CLEAR, CLEARANCE = 'identified clear of the table', ExcitationOptions().clearance
+MOTORS = (OWN, CLEAR, GENERIC)
 # Those that are most like the motion of `frame-ros identify joints`: wide, fast, from pose to pose.
 IDENTIFIED_BY = ('boundary_exploration', 'inertia_coupling', 'large_amplitude', 'random_waypoints')
 PER_HOUR = 1.0  # bar
@@ -51,13 +57,13 @@ class Recorded:
 
     Attributes:
         files: of the recordings that are judged.
-        motors: of the arm, file.
+        motors: OWN and CLEAR -> file.
         unseen: motions on which nothing was changed.
         remarks: on them.
     """
 
     files: tuple[Path, ...]
-    motors: Path
+    motors: dict[str, Path]
     unseen: frozenset[str]
     remarks: tuple[str, ...] = ()
 
@@ -84,20 +90,25 @@ def recorded(path: Path, folder: Path) -> Recorded:
             f'from {", ".join(IDENTIFIED_BY)}'
         )
     chosen = [files[name] for name in IDENTIFIED_BY]
-    origin = f'{KIND} {versions()[KIND]} {" ".join(map(digest_of, chosen))}'
-    motors = folder / f'motors-{hashlib.sha256(origin.encode()).hexdigest()[:12]}.yaml'
-    if not motors.is_file():
-        found = recorded_effort.identified(
-            [recorded_effort.read_recording(file) for file in chosen], source=origin
-        )
-        save_motors(found.motors, motors)
+    motors = {OWN: _motors(chosen, folder, None), CLEAR: _motors(chosen, folder, CLEARANCE)}
     return Recorded(
         tuple(file for name, file in files.items() if name not in IDENTIFIED_BY), motors,
-        frozenset(sorted(files)[::2]), (_identified(motors),),
+        frozenset(sorted(files)[::2]), tuple(_identified(*each) for each in motors.items()),
     )  # fmt: skip
 
 
-def _identified(file: Path) -> str:
+def _motors(chosen: Sequence[Path], folder: Path, clearance: float | None) -> Path:
+    """Returns the file of the motors identified from recordings."""
+    origin = f'{KIND} {versions()[KIND]} {clearance} {" ".join(map(digest_of, chosen))}'
+    file = folder / f'motors-{hashlib.sha256(origin.encode()).hexdigest()[:12]}.yaml'
+    if not file.is_file():
+        recordings = [recorded_effort.read_recording(each) for each in chosen]
+        found = recorded_effort.identified(recordings, source=origin, clearance=clearance)
+        save_motors(found.motors, file)
+    return file
+
+
+def _identified(kind: str, file: Path) -> str:
     motors = load_motors(file)
     form = (
         f'currents of the supply (back EMF {motors.back_emf:g} sqrt(A) s/rad)'
@@ -106,17 +117,20 @@ def _identified(file: Path) -> str:
     )
     left = ', '.join(f'{n} {r:.3f}' for n, r in zip(motors.joint_names, motors.residual_rms))
     return (
-        f'Identified from {", ".join(IDENTIFIED_BY)}: efforts are {form}; unexplained (N m, rms): '
-        f'{left}.'
+        f'{kind[0].upper()}{kind[1:]}, from {", ".join(IDENTIFIED_BY)}: efforts are {form}; '
+        f'unexplained (N m, rms): {left}.'
     )
 
 
 def trials(given: Recorded, share: float) -> Iterator[Trial]:
     """Each recording with each kind of motors; share: of recordings, the first, at least one."""
     count = max(1, round(share * len(given.files)))
-    own = hashlib.sha256(given.motors.read_bytes()).hexdigest()[:16]
+    of_motors = [
+        (kind, str(file), hashlib.sha256(file.read_bytes()).hexdigest()[:16])
+        for kind, file in given.motors.items()
+    ]
     digests = {file: digest_of(file) for file in given.files[:count]}
-    for motors, path, of in ((OWN, str(given.motors), own), (GENERIC, GENERIC, '')):
+    for motors, path, of in (*of_motors, (GENERIC, GENERIC, '')):
         for file, digest in digests.items():
             settings = {
                 'name': file.parent.name, 'file': str(file), 'digest': digest, 'motors': motors,
@@ -131,7 +145,7 @@ def lines(outcomes: Sequence[Outcome], given: Recorded, bars: Bars) -> list[str]
     by_motors = {
         motors: {o.trial.settings['name']: o.result for o in own
                  if o.trial.settings['motors'] == motors}
-        for motors in (OWN, GENERIC)
+        for motors in MOTORS
     }  # fmt: skip
     bars.at_least('recorded arm, recordings', len(by_motors[OWN]), 1)
     if not by_motors[OWN]:
@@ -167,12 +181,11 @@ def _count(results: Sequence[dict[str, Any]]) -> tuple[int, float]:
 
 def _row(motors: str, name: str, results: Sequence[dict[str, Any]]) -> str:
     count, hours = _count(results)
-    low, high = poisson_rate_interval(count, hours)
     touching = sum(r['in_contact'] for r in results) / 3600.0 / hours
     missing = sum(r['unavailable'] for r in results)
     return (
-        f'| {motors} | {name} ({len(results)}) | {hours:.2f} h | {count}: {count / hours:.1f} '
-        f'({low:.1f} to {high:.1f}) | {100 * touching:.2f} % | {missing:.0f} s |'
+        f'| {motors} | {name} ({len(results)}) | {hours:.2f} h | {count}: {_rate(count, hours)} '
+        f'| {100 * touching:.2f} % | {missing:.0f} s |'
     )
 
 
@@ -180,8 +193,8 @@ def _blocked(by_motors: dict[str, dict[str, dict[str, Any]]], unseen: frozenset[
     """Evident blockages that are felt, and contacts outside of them."""
     table = [
         '| motors | recordings | evident blockages felt | by joint | contacts outside of them | '
-        'per hour |',
-        '| --- | --- | --- | --- | --- | --- |',
+        'per hour | of these with the arm at the table | elsewhere, per hour |',
+        '| --- | --- | --- | --- | --- | --- | --- | --- |',
     ]
     for motors, results in by_motors.items():
         not_looked_at = {n: r for n, r in results.items() if n in unseen}
@@ -200,22 +213,30 @@ def _blocked(by_motors: dict[str, dict[str, dict[str, Any]]], unseen: frozenset[
                 f'{sum(each[0] == joint for each in found)}'
                 for joint in sorted(joints)
             )
-            count = sum(map(_outside, half.values()))
+            above = [height for result in half.values() for height in _outside(result)]
+            elsewhere = sum(height > NEAR for height in above)
             hours = _count(list(half.values()))[1]
-            low, high = poisson_rate_interval(count, hours)
             table.append(
                 f'| {motors} | {title} ({len(half)}) | {sum(each[-1] for each in found)} of '
-                f'{len(found)} | {felt} | {count} | {count / hours:.1f} ({low:.1f} to {high:.1f}) |'
+                f'{len(found)} | {felt} | {len(above)} | {_rate(len(above), hours)} | '
+                f'{len(above) - elsewhere} | {elsewhere}: {_rate(elsewhere, hours)} |'
             )
     return [*table, '', *_each_blockage(by_motors[OWN])]
 
 
-def _outside(result: dict[str, Any]) -> int:
-    """Returns contacts at no time of which something evidently blocks a joint."""
-    return sum(
-        not any(begin <= each[2] and end >= each[1] for each in result['blockages'])
-        for begin, end in zip(result['begins'], result['ends'], strict=True)
-    )
+def _rate(count: int, hours: float) -> str:
+    low, high = poisson_rate_interval(count, hours)
+    return f'{count / hours:.1f} ({low:.1f} to {high:.1f})'
+
+
+def _outside(result: dict[str, Any]) -> list[float]:
+    """Returns m above the table of contacts at no time of which a joint is evidently held."""
+    contacts = zip(result['begins'], result['ends'], result['heights'], strict=True)
+    return [
+        height
+        for begin, end, height in contacts
+        if not any(begin <= each[2] and end >= each[1] for each in result['blockages'])
+    ]
 
 
 def _each_blockage(results: dict[str, dict[str, Any]]) -> list[str]:
@@ -228,39 +249,36 @@ def _each_blockage(results: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def _motions(by_motors: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
-    table = [
-        '| motion | time | moves | contacts, identified | in contact | felt by | generic | '
-        'in contact |',
-        '| --- | --- | --- | --- | --- | --- | --- | --- |',
-    ]
+    titles = ' | '.join(f'contacts, {motors} | in contact | felt by' for motors in MOTORS)
+    table = [f'| motion | time | moves | {titles} |', '| --- ' * (3 + 3 * len(MOTORS)) + '|']
     for name, result in by_motors[OWN].items():
-        other = by_motors[GENERIC].get(name)
-        felt = sorted({str(cause[0]) for cause in result['causes']})
-        table.append(
-            f'| {name} | {result["seconds"]:.0f} s | {result["moves"]:.0f} s | '
-            f'{len(result["begins"])} | {result["in_contact"]:.1f} s | {", ".join(felt)} | '
-            + (f'{len(other["begins"])} | {other["in_contact"]:.1f} s |' if other else '| |')
-        )
+        cells = [_felt(by_motors[motors].get(name)) for motors in MOTORS]
+        times = f'{result["seconds"]:.0f} s | {result["moves"]:.0f} s'
+        table.append(f'| {name} | {times} | {" | ".join(cells)} |')
     return table
+
+
+def _felt(result: dict[str, Any] | None) -> str:
+    if result is None:
+        return '| |'
+    felt = sorted({str(cause[0]) for cause in result['causes']})
+    return f'{len(result["begins"])} | {result["in_contact"]:.1f} s | {", ".join(felt)}'
 
 
 def _thresholds(by_motors: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
     """Medians over recordings of the medians in each."""
-    table = [
-        '| joint | identified, standing | moving | generic, standing | moving |',
-        '| --- | --- | --- | --- | --- |',
-    ]
-    both = [list(by_motors[motors].values()) for motors in (OWN, GENERIC)]
-    joints = list(both[0][0]['thresholds'])
-    for joint in joints:
+    titles = ' | '.join(f'{motors}, standing | moving' for motors in MOTORS)
+    table = [f'| joint | {titles} |', '| --- ' * (1 + 2 * len(MOTORS)) + '|']
+    kinds_of = [list(by_motors[motors].values()) for motors in MOTORS]
+    for joint in kinds_of[0][0]['thresholds']:
         cells = [
             _median([r['thresholds'][joint][i] for r in results], 'N m', 2)
-            for results in both
+            for results in kinds_of
             for i in (0, 1)
         ]
         table.append(f'| {joint} | {" | ".join(cells)} |')
     forces = [
-        _median([r['forces'][i] for r in results], 'N', 1) for results in both for i in (0, 1)
+        _median([r['forces'][i] for r in results], 'N', 1) for results in kinds_of for i in (0, 1)
     ]
     return [*table, f'| least force at the tip | {" | ".join(forces)} |']
 

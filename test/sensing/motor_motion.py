@@ -39,6 +39,7 @@ def efforts_of(
         direction = friction.update(q)
         links = dynamics.inverse_dynamics(q, dq, ddq) - external(row)
         dry = motors.coulomb + motors.stribeck * np.exp(-((dq / motors.stribeck_velocity) ** 2))
+        dry = dry + motors.weight_friction * np.abs(dynamics.gravity(q))
         torque = links + motors.offset + motors.viscous * dq + direction * dry
         # Gears lose a share of the motor's torque, which is what is looked for.
         motor = torque

@@ -30,7 +30,7 @@ def efforts_of(dynamics, motors, thresholds):
     push = thresholds * margin * held.threshold_base[PUSHED]
     motor, sign = weight.copy(), np.sign(weight[PUSHED]) or 1.0
     for _ in range(100):  # friction grows with the motor's own torque
-        limit = margin * held.dry_friction(np.zeros(len(motor)), np.abs(motor))[PUSHED]
+        limit = margin * held.dry_friction(0.0 * motor, np.abs(motor), np.abs(weight))[PUSHED]
         motor[PUSHED] = weight[PUSHED] + sign * (limit + push)
     return (motor + held.offset) / held.effort_scale
 

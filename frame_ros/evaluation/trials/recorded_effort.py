@@ -8,6 +8,7 @@ Nobody says that nothing touched the arm: what is reported is an upper bound of 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from frame_ros.core.options import evolved
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.recorded_motion.blockages import evident_blockages
 from frame_ros.evaluation.recorded_motion.sage import EffortRecording, sage_efforts
+from frame_ros.evaluation.recorded_motion.table import heights
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
@@ -45,13 +47,18 @@ def read_recording(file: Path) -> EffortRecording:
 
 def identified(
     recordings: Sequence[EffortRecording], settings: IdentificationOptions | None = None,
-    source: str = '',
+    source: str = '', clearance: float | None = None,
 ) -> JointIdentification:  # fmt: skip
     """Identifies the motors of the arm as `frame-ros identify joints` does of bags.
+
+    Args:
+        clearance: m above the table, below which samples are left out; None: all are taken.
 
     Raises:
         FrameRosError: as `identify_joints`.
     """
+    if clearance is not None:
+        recordings = [_above(each, clearance) for each in recordings]
     dynamics = RobotDynamics(load_robot(ROBOT))
     names = dynamics.joint_names
     stamps, begin = [], 0
@@ -64,6 +71,12 @@ def identified(
     ]
     recording = recording_of(names, np.concatenate(stamps), *columns)
     return identify_joints(dynamics, recording, settings, source)
+
+
+def _above(recording: EffortRecording, clearance: float) -> EffortRecording:
+    kept = heights(recording, load_robot(ROBOT)) >= clearance
+    columns = ('stamps', 'positions', 'velocities', 'efforts', 'goals')
+    return replace(recording, **{name: getattr(recording, name)[kept] for name in columns})
 
 
 def _of(
@@ -81,7 +94,8 @@ def run(trial: Trial) -> dict[str, Any]:
     Each joint state goes through the stream check and the joint-effort sensor of the contact node,
     with its default settings, and the goals as commands. Result: seconds; begins and ends, s of
     each contact; causes, of each the joint with the largest share, its residual and threshold, N m,
-    whether the arm stood by its commands, and whether the joint did not follow its own; blockages,
+    whether the arm stood by its commands, and whether the joint did not follow its own; heights, m
+    of the arm above the table as each contact begins; blockages,
     of each evident one joint, begin and end, s, largest distance from the goal, rad, and current,
     A, and whether a contact was reported meanwhile; in_contact, unavailable: s; reasons: why not
     available -> s; moves: s in which a joint moves; thresholds: joint -> [standing, moving], N m in
@@ -97,7 +111,11 @@ def run(trial: Trial) -> dict[str, Any]:
         [*each, any(a <= each.end and b >= each.begin for a, b in contacts)]
         for each in evident_blockages(recording)
     ]
-    return {'seconds': recording.seconds, **found, 'blockages': blockages}
+    times = (recording.stamps - recording.stamps[0]) / SECOND
+    above = heights(recording, load_robot(ROBOT))[np.searchsorted(times, found['begins'])]
+    return {
+        'seconds': recording.seconds, **found, 'blockages': blockages, 'heights': above.tolist(),
+    }  # fmt: skip
 
 
 class _Watched:

@@ -80,17 +80,17 @@ def test_a_recorded_arm_is_identified_and_judged_as_the_contact_node_does(tmp_pa
     write_sage(tmp_path / 'set' / 'free', 8.0)
     write_sage(tmp_path / 'set' / 'pushed', 8.0, (4.0, 5.0, 1.0))
     arm = rows.recorded(tmp_path / 'set', tmp_path / 'runs')
-    assert 'efforts are currents of the supply' in arm.remarks[0]
+    assert all('efforts are currents of the supply' in each for each in arm.remarks)
     trials = list(rows.trials(arm, 1.0))
     assert [(t.settings['name'], t.settings['motors']) for t in trials] == [
-        ('free', 'identified'), ('pushed', 'identified'), ('free', 'generic'), ('pushed', 'generic')
-    ]  # fmt: skip
+        (name, motors) for motors in rows.MOTORS for name in ('free', 'pushed')
+    ]
     results = [run(trial) for trial in trials]
     assert results[0]['begins'] == [] and results[0]['unavailable'] < 1.0
     begins = results[1]['begins']
     assert any(4.0 <= each <= 5.0 for each in begins), begins
     assert results[1]['causes'][0][0] == 'elbow_flex'
-    assert results[2]['thresholds']['elbow_flex'][1] > results[0]['thresholds']['elbow_flex'][1]
+    assert results[4]['thresholds']['elbow_flex'][1] > results[0]['thresholds']['elbow_flex'][1]
     assert all(result['blockages'] == [] for result in results)
     assert len(results[1]['ends']) == len(begins)
     # One is felt by all contacts of that recording, another by none.

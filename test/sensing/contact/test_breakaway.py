@@ -60,7 +60,8 @@ def test_friction_at_rest_fades_with_speed_and_is_no_less_than_that_of_sliding()
         load_rest=np.full(1, 0.5),
     )  # fmt: skip
     held, at, fast = (
-        motors.dry_friction(np.array([speed]), np.ones(1))[0] for speed in (0.0, REST_SPEED, 1.0)
+        motors.dry_friction(np.array([speed]), np.ones(1), np.zeros(1))[0]
+        for speed in (0.0, REST_SPEED, 1.0)
     )
     assert held == pytest.approx(0.7)
     assert at == pytest.approx(0.7 / np.e)

@@ -35,9 +35,9 @@ def test_a_joint_sticks_within_a_step_of_its_encoder_for_a_time():
 
 
 def test_dry_friction_at_rest_and_in_motion():
-    rest = MOTORS.dry_friction(one(0.0), one(1.0))[0]
+    rest = MOTORS.dry_friction(one(0.0), one(1.0), one(0.0))[0]
     assert rest == pytest.approx(0.1 + 0.1 + 0.2 + 0.1)
-    assert MOTORS.dry_friction(one(5.0), one(1.0))[0] == pytest.approx(0.3)
+    assert MOTORS.dry_friction(one(5.0), one(1.0), one(0.0))[0] == pytest.approx(0.3)
     assert MOTORS.has_friction
     assert not MotorModel('arm', ('joint',), effort_scale=np.ones(1)).has_friction
 

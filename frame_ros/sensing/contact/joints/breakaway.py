@@ -29,8 +29,9 @@ def friction_at_rest(
     recording: JointRecording,
     shows_load: Sequence[bool],
 ) -> dict[str, Any]:
-    """Returns the columns rest and load_rest of a motor model: what balances motor and weight in
-    the last sample before a joint breaks away is what its gear can just hold.
+    """Returns the columns rest and load_rest (weight_rest, of gears that lose by weight) of a motor
+    model: what balances motor and weight in the last sample before a joint breaks away is what its
+    gear can just hold.
 
     A joint that sticks is left out of the fit of friction that slides, which says little of this.
     Where no joint shows what load does, rest is within BAND of what each was seen to hold: a gear
@@ -41,7 +42,8 @@ def friction_at_rest(
         shows_load: of each joint, whether it bears enough to show what its gear holds of its load;
             the others are taken to hold the same share, as gears of one kind.
     """
-    loads, held, balance = _breakaways(motors, dynamics, recording)
+    by_weight = bool(motors.weight_friction.any())
+    loads, held, balance = _breakaways(motors, dynamics, recording, by_weight)
     columns = np.zeros((2, len(motors.joint_names)))
     has_enough = [len(each) >= FEWEST for each in loads]
     own = [j for j, shows in enumerate(shows_load) if shows and has_enough[j]]
@@ -53,10 +55,12 @@ def friction_at_rest(
         for joint in set(range(len(loads))) - set(own):
             if has_enough[joint]:
                 without = np.array(held[joint]) - shared * np.array(loads[joint])
-                columns[:, joint] = max(float(np.median(without)), 0.0), shared
+                # Small currents of a supply have few levels, of which a median is one.
+                middle = np.mean if motors.is_supply_current else np.median
+                columns[:, joint] = max(float(middle(without)), 0.0), shared
     elif any(has_enough):
         columns[0] = _seen_to_hold(held, balance)
-    return {'rest': columns[0], 'load_rest': columns[1]}
+    return {'rest': columns[0], 'weight_rest' if by_weight else 'load_rest': columns[1]}
 
 
 def _seen_to_hold(held: list[list[float]], balance: Array) -> Array:
@@ -70,10 +74,10 @@ def _seen_to_hold(held: list[list[float]], balance: Array) -> Array:
 
 
 def _breakaways(
-    motors: MotorModel, dynamics: RobotDynamics, recording: JointRecording
+    motors: MotorModel, dynamics: RobotDynamics, recording: JointRecording, by_weight: bool
 ) -> tuple[list[list[float]], list[list[float]], Array]:
-    """Returns per joint the sizes of the motor's torque, and of what the gear holds, N m, as it
-    breaks away; and (T, N) N m that each gear holds while it sticks, else NaN.
+    """Returns per joint the sizes of the motor's torque, or of the weight, and of what the gear
+    holds, N m, as it breaks away; and (T, N) N m that each gear holds while it sticks, else NaN.
     """
     names = range(len(motors.joint_names))
     loads: list[list[float]] = [[] for _ in names]
@@ -83,7 +87,8 @@ def _breakaways(
     still = np.zeros_like(recording.positions)
     speeds = still if recording.velocities is None else recording.velocities
     motor = motors.motor_torque(recording.efforts, speeds)
-    before = np.zeros(len(names))
+    before: Array = np.zeros(len(names))
+    load = before
     balance = np.full_like(motor, math.nan)
     for row, q in enumerate(recording.positions):
         was_stuck = watch.is_stuck
@@ -91,9 +96,11 @@ def _breakaways(
         if row:
             breaks = was_stuck & ~watch.is_stuck & (watch.moved * before > 0.0)
             for joint in np.flatnonzero(breaks).tolist():
-                loads[joint].append(abs(float(motor[row - 1, joint])))
+                loads[joint].append(abs(float(load[joint])))
                 held[joint].append(abs(float(before[joint])))
-        before = motor[row] - dynamics.gravity(q)
+        weight = dynamics.gravity(q)
+        before = motor[row] - weight
+        load = weight if by_weight else motor[row]
         if row:
             balance[row] = np.where(watch.is_stuck, before, math.nan)
     return loads, held, balance

@@ -9,19 +9,23 @@ the left:
     effort = (rigid + (coulomb + stribeck near) s + viscous dq + offset + armature ddq) / scale
              + (load + load_stribeck near) |effort| s
 
-only while a joint slides: what one that sticks holds is not known.
+only while a joint slides: what one that sticks holds is not known. Of gears that lose by what they
+hold, not by what the motor brings, the last term is weight |gravity| s / scale: of a motor that
+hardly ever brakes |effort| s is its own effort, and would explain anything. A supply's current has
+no offset.
 """
 
 from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.options import evolved
 from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
@@ -31,6 +35,7 @@ from frame_ros.sensing.contact.joints.joint_fit import (
     COLUMNS,
     JointFit,
     JointFitting,
+    loses_by_motor,
     shows_load,
 )
 from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
@@ -86,11 +91,9 @@ def identify_joints(
     _check_motion(recording)
     observer = ObserverOptions(settings.observer_gain, settings.max_gap)
     motion = ObservedMotion(dynamics, recording, observer)
-    form, motion = _best_form(dynamics.joint_names, motion, settings, recording.rate)
-    shape, terms = _best_shape(dynamics.joint_names, motion, settings, recording.rate, form)
-    fitting = JointFitting(dynamics.joint_names, terms, settings, recording.rate)
-    fits = fitting.fits()
-    motors = _motors(dynamics, recording, settings, fits, shape, source)
+    fitted = _best_losses(dynamics.joint_names, motion, settings, recording.rate)
+    form, fits = fitted.form, fitted.fits
+    motors = _motors(dynamics, recording, settings, fits, fitted.shape, source)
     play = 0.0 if settings.has_torque_sensors else settings.play
     motors = replace(motors, is_supply_current=form.is_supply, back_emf=form.back_emf, play=play)
     if motors.has_friction:
@@ -102,8 +105,48 @@ def identify_joints(
         float(np.diff(recording.stamps).clip(max=int(settings.max_gap * SECOND)).sum()) / SECOND
     )
     return JointIdentification(
-        replace(motors, **thresholds), tuple(fits), duration, fitting.left_out
+        replace(motors, **thresholds), tuple(fits), duration, fitted.left_out
     )
+
+
+class _Fitted(NamedTuple):
+    form: EffortForm
+    shape: FrictionShape
+    fits: list[JointFit]
+    checked: float  # N m that they leave in the blocks that check them
+    left_out: float
+
+
+def _best_losses(
+    joint_names: tuple[str, ...], motion: ObservedMotion, settings: IdentificationOptions,
+    rate: float,
+) -> _Fitted:  # fmt: skip
+    """Returns the fits with gears that lose by the motor's torque; where no joint shows that, and
+    they leave clearly less unexplained, those with gears that lose by the weight of the links.
+    """
+    found = _fitted(joint_names, motion, settings, rate, by_weight=False)
+    if settings.has_torque_sensors or any(map(loses_by_motor, found.fits)):
+        return found
+    # What the efforts are does not depend on it.
+    kind = 'supply' if found.form.is_supply else 'motor'
+    try:
+        other = _fitted(
+            joint_names, motion, evolved(settings, effort_kind=kind), rate, by_weight=True
+        )
+    except SetupError:
+        return found
+    return other if other.checked < BETTER * found.checked else found
+
+
+def _fitted(
+    joint_names: tuple[str, ...], motion: ObservedMotion, settings: IdentificationOptions,
+    rate: float, by_weight: bool,
+) -> _Fitted:  # fmt: skip
+    form, motion = _best_form(joint_names, motion, settings, rate, by_weight)
+    shape, terms = _best_shape(joint_names, motion, settings, rate, form, by_weight)
+    fitting = JointFitting(joint_names, terms, settings, rate, by_weight, form.is_supply)
+    fits = fitting.fits()
+    return _Fitted(form, shape, fits, fitting.checked(fits), fitting.left_out)
 
 
 def _best_form(
@@ -111,6 +154,7 @@ def _best_form(
     motion: ObservedMotion,
     settings: IdentificationOptions,
     rate: float,
+    by_weight: bool,
 ) -> tuple[EffortForm, ObservedMotion]:
     """Returns what the efforts are, if it is not given, and the motion with it: the currents of the
     motors, unless those of their supply leave clearly less unexplained.
@@ -124,7 +168,10 @@ def _best_form(
 
     def left(form: EffortForm) -> float:
         terms = motion.of_form(form).terms(USUAL_SHAPE)
-        return JointFitting(joint_names, terms, settings, rate).unexplained()
+        # To be compared, they have an offset each.
+        is_given = settings.effort_kind == 'supply'
+        fitting = JointFitting(joint_names, terms, settings, rate, by_weight, is_given)
+        return fitting.unexplained()
 
     best = min((EffortForm(True, back_emf) for back_emf in BACK_EMFS), key=left)
     if settings.effort_kind == 'supply' and not left(best) > 0.0:
@@ -143,6 +190,7 @@ def _best_shape(
     settings: IdentificationOptions,
     rate: float,
     form: EffortForm,
+    by_weight: bool,
 ) -> tuple[FrictionShape, ObservedTerms]:
     """Returns the shape of dry friction that leaves the least residual: relative to the effort, or,
     of a supply's current, which goes with friction more than with weight, in N m.
@@ -152,7 +200,7 @@ def _best_shape(
         for velocity in STRIBECK_VELOCITIES:
             shape = FrictionShape(presliding, velocity)
             terms = motion.terms(shape)
-            fitting = JointFitting(joint_names, terms, settings, rate)
+            fitting = JointFitting(joint_names, terms, settings, rate, by_weight, form.is_supply)
             cost = fitting.unexplained() if form.is_supply else fitting.cost()
             found.append((cost, shape, terms))
     _, shape, terms = min(found, key=lambda each: each[0])

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,27 +18,29 @@ from frame_ros.sensing.contact.joints.recording import ObservedTerms
 
 Array = NDArray[np.float64]
 LOAD = ('load_friction', 'load_stribeck')
-COLUMNS = ('rigid', 'coulomb', 'stribeck', 'viscous', 'offset', 'armature', *LOAD)
-NEVER_NEGATIVE = ('coulomb', 'stribeck', 'armature', *LOAD)
+WEIGHT = ('weight_friction',)
+COLUMNS = ('rigid', 'coulomb', 'stribeck', 'viscous', 'offset', 'armature', *WEIGHT, *LOAD)
+NEVER_NEGATIVE = ('coulomb', 'stribeck', 'armature', *WEIGHT, *LOAD)
 MOST_LOAD = 0.45  # share that gears lose; more is something else, on a joint with too little load
 LEAST_LOAD = 0.5  # share of the motor's torque that load must be, to show what gears lose of it
 # Share of the effort that its size times the direction of motion explains, from which a motor
 # hardly ever brakes: then any loss by load explains its own effort, and nothing else.
 NEVER_BRAKES = 0.6
-OPTIONAL = ('stribeck', 'offset', *LOAD)  # small ones, whose value may well be 0
+OPTIONAL = ('stribeck', 'offset', *WEIGHT, *LOAD)  # small ones, whose value may well be 0
 OUTLIER = 5.0  # standard deviations beyond which a sample is left out: a bump, a limit
 # The drive's term, and why it is left out where torque is measured behind it.
-DRIVE = ('coulomb', 'stribeck', 'viscous', 'armature', *LOAD)
+DRIVE = ('coulomb', 'stribeck', 'viscous', 'armature', *WEIGHT, *LOAD)
 LITTLE_LOAD = 'too little load on this joint; left out'
 NO_BRAKING = 'the motor hardly ever brakes, so that nothing shows it; left out'
 OTHERS_LOAD = 'this joint does not show it: the value of the others is used'
-BEHIND = 'the sensors are behind the gears'
+BY_WEIGHT = 'the weight of the links explains what gears lose better'
+NOT_ASKED = ''  # nothing that a report says
 ROUNDS = 3
 SURE_SCALE = 0.05  # relative standard error up to which a motor constant counts as identified
 NEARLY_SURE_SCALE = 0.15  # the same where no joint shows it so well
 SURE = 0.5  # the same of the others
 BLOCK = 4.0  # s; blocks in turn fit and check
-LEAST_WEIGHT = 0.05  # N m, deviation of the masses' torque that shows what a unit of effort is
+LEAST_WEIGHT = 0.05  # N m of the masses' torque that show what a unit of effort is
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,11 @@ class JointFit:
 
 
 class JointFitting:
-    """Least squares joint by joint, with outliers left out."""
+    """Least squares joint by joint, with outliers left out.
+
+    Gears lose by the motor's torque, or by what holds the links. Both are not fitted together: of a
+    motor that hardly ever brakes they are nearly the same.
+    """
 
     def __init__(
         self,
@@ -74,7 +80,15 @@ class JointFitting:
         terms: ObservedTerms,
         settings: IdentificationOptions,
         rate: float,
+        by_weight: bool = False,
+        is_supply: bool = False,
     ) -> None:
+        """by_weight: whether gears lose by the weight of the links, not by the motor's torque.
+        is_supply: whether the efforts are of a supply's current, which has no offset: no current is
+        no torque.
+        """
+        self._by_weight, self._is_supply = by_weight, is_supply
+        self._losses = WEIGHT if by_weight else LOAD
         self._names, self._terms, self._settings = joint_names, terms, settings
         decay = math.exp(-settings.observer_gain / rate)
         # Neighbouring samples of the filter are alike: so many count as one.
@@ -95,7 +109,7 @@ class JointFitting:
             if self._weight(joint) < LEAST_WEIGHT:
                 continue
             matrix, target = self._equations(joint, None)
-            kept = matrix[:, : -len(LOAD)] if self._never_brakes(joint) else matrix
+            kept = matrix[:, self._free_columns(joint)]
             solution, _, rows = self._solve(joint, kept, target)
             left = np.abs(target[rows] - kept[rows] @ solution)
             total += float(np.median(left)) / max(abs(float(solution[0])), 1e-9)
@@ -106,13 +120,24 @@ class JointFitting:
         total = 0.0
         for joint in range(len(self._names)):
             matrix, target = self._equations(joint, None)
-            if self._never_brakes(joint):
-                matrix = matrix[:, : -len(LOAD)]
+            matrix = matrix[:, self._free_columns(joint)]
             rows = self._is_fitted[:, joint]
             solution = np.linalg.lstsq(matrix[rows], target[rows], rcond=None)[0]
             left = np.abs(target[rows] - matrix[rows] @ solution)
             total += float(np.median(left)) / (float(target[rows].std()) + 1e-9)
         return total
+
+    def _free_columns(self, joint: int) -> list[int]:
+        shown = self._by_weight or not self._never_brakes(joint)
+        left_out = {*LOAD, *WEIGHT} - set(self._losses if shown else ())
+        left_out |= {'offset'} if self._is_supply else set()
+        return [k for k, name in enumerate(COLUMNS) if name not in left_out]
+
+    def checked(self, fits: Sequence[JointFit]) -> float:
+        """Returns N m that fits leave in the blocks that check them, the sum over the joints that
+        bear weight.
+        """
+        return sum(f.rms_after for j, f in enumerate(fits) if self._weight(j) >= LEAST_WEIGHT)
 
     def fits(self) -> list[JointFit]:
         """Returns the fit of each joint; raises SetupError if none shows the effort's unit."""
@@ -154,9 +179,9 @@ class JointFitting:
         shown = [f for f in fits if shows_load(f)]
         if not shown or self._settings.has_torque_sensors:
             return fit
-        loads = {name: float(np.median([f.values[name] for f in shown])) for name in LOAD}
+        loads = {name: float(np.median([f.values[name] for f in shown])) for name in self._losses}
         found = self._fit(joint, fit.values['effort_scale'], loads)
-        why = dict.fromkeys(LOAD, OTHERS_LOAD)
+        why = dict.fromkeys(loads, OTHERS_LOAD)
         return replace(
             found, not_identifiable={**fit.not_identifiable, **found.not_identifiable, **why}
         )
@@ -166,8 +191,8 @@ class JointFitting:
         terms = self._terms
         columns = [
             terms.direction[:, joint], terms.slow[:, joint], terms.velocity[:, joint],
-            terms.one[:, joint], terms.acceleration[:, joint], terms.loaded[:, joint],
-            terms.slow_loaded[:, joint],
+            terms.one[:, joint], terms.acceleration[:, joint], terms.weighed[:, joint],
+            terms.loaded[:, joint], terms.slow_loaded[:, joint],
         ]  # fmt: skip
         rigid, effort = terms.rigid[:, joint], terms.effort[:, joint]
         if scale is None:
@@ -179,18 +204,10 @@ class JointFitting:
         self, joint: int, scale: float | None, loads: Mapping[str, float] | None = None
     ) -> JointFit:
         matrix, target = self._equations(joint, scale)
-        if loads is not None:
-            target = target - matrix[:, -len(LOAD) :] @ [loads[name] for name in LOAD]
         names = list(COLUMNS if scale is None else COLUMNS[1:])
-        why: dict[str, str] = {}
-        if self._settings.has_torque_sensors:
-            why = dict.fromkeys(DRIVE, BEHIND)
-        elif loads is not None:
-            why = dict.fromkeys(LOAD, '')
-        elif self._load_share(joint, scale) < LEAST_LOAD:
-            why = dict.fromkeys(LOAD, LITTLE_LOAD)
-        elif self._never_brakes(joint):
-            why = dict.fromkeys(LOAD, NO_BRAKING)
+        for name, value in (loads or {}).items():
+            target = target - value * matrix[:, names.index(name)]
+        why = self._left_out(joint, scale, loads is not None)
         while True:
             kept = [names.index(n) for n in names if n not in why]
             solution, errors, rows = self._solve(joint, matrix[:, kept], target)
@@ -213,14 +230,36 @@ class JointFitting:
             error = deviations[name]
             if name not in OPTIONAL and name not in why and error > limit * abs(value):
                 why.setdefault(name, f'{value:.3g} +- {error:.2g}: the motion does not show it')
-        why = {name: text for name, text in why.items() if text != BEHIND}
+        why = {name: text for name, text in why.items() if text != NOT_ASKED}
         if scale is None and self._weight(joint) < LEAST_WEIGHT:
             why.setdefault('effort_scale', 'too little weight on this joint')
         return self._checked(joint, values, deviations, condition, why)
 
+    def _left_out(self, joint: int, scale: float | None, is_shared: bool) -> dict[str, str]:
+        """Returns why the columns that are not to be fitted are not."""
+        if self._settings.has_torque_sensors:
+            return dict.fromkeys(DRIVE, NOT_ASKED)
+        others = (
+            dict.fromkeys(LOAD, BY_WEIGHT) if self._by_weight else dict.fromkeys(WEIGHT, NOT_ASKED)
+        )
+        if self._is_supply:
+            others['offset'] = NOT_ASKED
+        if is_shared:
+            return {**others, **dict.fromkeys(self._losses, NOT_ASKED)}
+        if self._by_weight:
+            why = LITTLE_LOAD if self._weight(joint) < LEAST_WEIGHT else ''
+        elif self._load_share(joint, scale) < LEAST_LOAD:
+            why = LITTLE_LOAD
+        else:
+            why = NO_BRAKING if self._never_brakes(joint) else ''
+        return {**others, **(dict.fromkeys(self._losses, why) if why else {})}
+
     def _weight(self, joint: int) -> float:
-        """N m, deviation of the masses' torque."""
-        return float(self._terms.rigid[self._is_fitted[:, joint], joint].std())
+        """N m of the masses' torque that show what a unit of effort is: its deviation, or, where
+        efforts have no offset, its root mean square.
+        """
+        rigid = self._terms.rigid[self._is_fitted[:, joint], joint]
+        return float(np.sqrt((rigid**2).mean()) if self._is_supply else rigid.std())
 
     def _never_brakes(self, joint: int) -> bool:
         rows, terms = self._is_fitted[:, joint], self._terms
@@ -267,6 +306,7 @@ class JointFitting:
             + values['viscous'] * terms.velocity[rows, joint]
             + values['offset'] * terms.one[rows, joint]
             + values['armature'] * terms.acceleration[rows, joint]
+            + values['weight_friction'] * terms.weighed[rows, joint]
             + values['load_friction'] * abs(scale) * terms.loaded[rows, joint]
             + values['load_stribeck'] * abs(scale) * terms.slow_loaded[rows, joint]
         )
@@ -280,6 +320,14 @@ class JointFitting:
 def shows_load(fit: JointFit) -> bool:
     """Returns whether a joint shows what its gear loses of its load."""
     return not {LITTLE_LOAD, NO_BRAKING, OTHERS_LOAD} & set(fit.not_identifiable.values())
+
+
+def loses_by_motor(fit: JointFit) -> bool:
+    """Returns whether a joint clearly shows that its gear loses by the motor's torque."""
+    return shows_load(fit) and any(
+        fit.values[name] > 0.0 and fit.standard_errors[name] <= SURE * fit.values[name]
+        for name in LOAD
+    )
 
 
 def _in_units(

@@ -42,8 +42,16 @@ COLUMNS = {
     'viscous': ('N m s/rad, friction per speed, including losses between samples', True),
     'load_friction': ('N m per N m of the motor, friction of loaded gears', False),
     'load_stribeck': ('N m per N m of the motor, how much more of it there is near rest', False),
+    'weight_friction': (
+        'N m per N m that holds the links, friction of gears that bear them',
+        False,
+    ),
     'rest': ('N m, friction that the joint breaks away from', False),
     'load_rest': ('N m per N m of the motor, how much more of it there is with load', False),
+    'weight_rest': (
+        'N m per N m that holds the links, how much more of it there is with weight',
+        False,
+    ),
     'offset': ('N m, at zero speed', True),
     'armature': ('kg m^2 of rotor and gears at the joint', True),
     'threshold_base': ('N m, largest residual of free motion, with margin', False),
@@ -68,13 +76,15 @@ THRESHOLDS = ('base', 'reversal', 'velocity', 'acceleration')
 class MotorModel:
     """The torque that reaches the links from the motors' effort, (N,) N m:
 
-        tau = effort_scale effort - offset - viscous dq - s (coulomb + load_friction |m|
-              + exp(-(dq / stribeck_velocity)^2) (stribeck + load_stribeck |m|))
+        tau = effort_scale effort - offset - viscous dq
+              - s (coulomb + load_friction |m| + weight_friction |w|
+                   + exp(-(dq / stribeck_velocity)^2) (stribeck + load_stribeck |m|))
 
     with m = effort_scale effort - offset (`motor_torque`), which a supply's current gives by its
-    root, and s, from -1 to 1, the direction of dry friction, see `StickingFriction`, which also
-    says what holds a joint that sticks. At rest the bracket is at least rest + load_rest |m|, from
-    which a joint breaks away, fading over REST_SPEED.
+    root, w what holds the links (`LinkLoad`), and s, from -1 to 1, the direction of dry friction,
+    see `StickingFriction`, which also says what holds a joint that sticks. At rest the bracket is
+    at least rest + load_rest |m| + weight_rest |w|, from which a joint breaks away, fading over
+    REST_SPEED. Gears lose by the motor's torque or by the weight: an identification finds which.
 
     The armature is rigid-body dynamics: give it to `RobotDynamics`. Each array is (N,), in the
     order of `joint_names`; the units are those of COLUMNS.
@@ -105,8 +115,10 @@ class MotorModel:
     viscous: Array = field(default_factory=lambda: np.zeros(0))
     load_friction: Array = field(default_factory=lambda: np.zeros(0))
     load_stribeck: Array = field(default_factory=lambda: np.zeros(0))
+    weight_friction: Array = field(default_factory=lambda: np.zeros(0))
     rest: Array = field(default_factory=lambda: np.zeros(0))
     load_rest: Array = field(default_factory=lambda: np.zeros(0))
+    weight_rest: Array = field(default_factory=lambda: np.zeros(0))
     offset: Array = field(default_factory=lambda: np.zeros(0))
     armature: Array = field(default_factory=lambda: np.zeros(0))
     threshold_base: Array = field(default_factory=lambda: np.zeros(0))
@@ -165,9 +177,9 @@ class MotorModel:
         result: Array = self.effort_scale * effort - self.offset
         return result
 
-    def dry_friction(self, velocity: Array, load: Array) -> Array:
-        """Returns (N,) N m of dry friction at speeds rad/s and sizes of the motors' torques, N m;
-        at a speed of 0 what a joint can hold.
+    def dry_friction(self, velocity: Array, load: Array, weight: Array) -> Array:
+        """Returns (N,) N m of dry friction at speeds rad/s and sizes of the motors' torques and of
+        what holds the links, N m; at a speed of 0 what a joint can hold.
         """
         near_rest = velocity / self.stribeck_velocity
         near_rest *= near_rest
@@ -175,10 +187,12 @@ class MotorModel:
         result += self.stribeck
         result *= np.exp(-near_rest)
         result += self.load_friction * load
+        result += self.weight_friction * weight
         result += self.coulomb
         near_rest = velocity / REST_SPEED
         near_rest *= near_rest
         at_rest: Array = self.load_rest * load
+        at_rest += self.weight_rest * weight
         at_rest += self.rest
         at_rest *= np.exp(-near_rest)
         return np.maximum(result, at_rest, out=result)
@@ -186,7 +200,10 @@ class MotorModel:
     @property
     def has_friction(self) -> bool:
         """False if the efforts are measured behind the gears."""
-        dry = (self.coulomb, self.stribeck, self.load_friction, self.load_stribeck)
+        dry = (
+            self.coulomb, self.stribeck, self.load_friction, self.load_stribeck,
+            self.weight_friction,
+        )  # fmt: skip
         return any(bool(column.any()) for column in dry)
 
     def threshold(self, activity: Array) -> Array:

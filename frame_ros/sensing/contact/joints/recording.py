@@ -163,6 +163,7 @@ class ObservedTerms:
         slow: its part near rest.
         loaded: times |effort|.
         slow_loaded: times |effort|, its part near rest.
+        weighed: times |weight| of the links, N m.
         slides: (K, N), whether a joint has been sliding for as long as the filter remembers.
         stamps: (K,) ns.
         is_settled: (K,) whether filter and directions have settled since the recording or its last
@@ -179,6 +180,7 @@ class ObservedTerms:
     slow: Array
     loaded: Array
     slow_loaded: Array
+    weighed: Array
     slides: NDArray[np.bool_]
     is_settled: NDArray[np.bool_]
 
@@ -245,6 +247,7 @@ class _Piece:
     velocity: Array
     momentum: Array
     drift: Array
+    weight: Array
     effort: Array
 
 
@@ -277,6 +280,7 @@ class _Followed:
             velocity,
             np.array([term.momentum for term in terms]),
             np.array([term.drift for term in terms]),
+            np.abs([self._dynamics.gravity(q) for q in recording.positions[begin:end]]),
             recording.efforts[begin:end],
         )
 
@@ -326,7 +330,10 @@ def _terms(
     seconds = np.diff(piece.stamps) / SECOND
     near_rest = np.exp(-((piece.velocity / friction.stribeck_velocity) ** 2))
     loaded = direction * np.abs(piece.effort)
-    columns = np.stack((direction, direction * near_rest, loaded, loaded * near_rest), axis=1)
+    weighed = direction * piece.weight
+    columns = np.stack(
+        (direction, direction * near_rest, loaded, loaded * near_rest, weighed), axis=1
+    )
     dry = first_order(0.5 * (columns[1:] + columns[:-1]), seconds, gain)
     age = (piece.stamps[1:] - piece.stamps[0]) / SECOND
     # The filter forgets uncertain values after a few of its time constants.
@@ -335,7 +342,7 @@ def _terms(
     rigid, effort, velocity, acceleration, one = (plain[:, i] for i in range(plain.shape[1]))
     return ObservedTerms(
         piece.stamps[1:], rigid, effort, velocity, acceleration, one,
-        dry[:, 0], dry[:, 1], dry[:, 2], dry[:, 3], _slides(piece, gain),
+        dry[:, 0], dry[:, 1], dry[:, 2], dry[:, 3], dry[:, 4], _slides(piece, gain),
         age > sure_since + 5.0 / gain,
     )  # fmt: skip
 

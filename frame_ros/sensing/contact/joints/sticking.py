@@ -56,7 +56,8 @@ class StickWatch:
 
 
 class StickingFriction:
-    """The friction of each joint, N m, as it opposes the motor.
+    """The friction of each joint, N m, as it opposes the motor. Gears that lose by what they hold
+    are taken to hold the links alone, without what pushes them, which is looked for.
 
     A joint that slides has the friction of the motor model, in the direction of its motion, reached
     over the presliding when that changes. One that pauses, as an encoder sees it, may creep on or
@@ -121,9 +122,9 @@ class StickingFriction:
         """
         watch = self._watch
         watch.update(q, seconds)
-        load = np.abs(motor)
-        sliding = self._motors.dry_friction(velocity, load)
-        self.limit = BAND * self._motors.dry_friction(np.zeros_like(velocity), load)
+        load, weight = np.abs(motor), np.abs(links)
+        sliding = self._motors.dry_friction(velocity, load, weight)
+        self.limit = BAND * self._motors.dry_friction(np.zeros_like(velocity), load, weight)
         self._held = np.where(watch.is_stuck, self._held, 0.0)
         np.maximum(self.limit, self._held, out=self.limit)
         self.direction += self._per_way * watch.moved
