@@ -5,6 +5,7 @@
 import atexit
 import faulthandler
 import gc
+import itertools
 import os
 import shutil
 import signal
@@ -36,6 +37,7 @@ PART, PARTS = map(int, os.environ.get('FRAME_ROS_TEST_PART', '0/1').split('/'))
 WORKER = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
 WORKERS = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
 OWN_DOMAINS = DOMAINS[PART::PARTS][WORKER::WORKERS]
+SEARCHES, WHOLE_SEARCH = itertools.count(1), 16  # of modules of tests
 ONLY_DOMAIN = os.environ.get('FRAME_ROS_TEST_DOMAIN', '')
 
 
@@ -90,8 +92,11 @@ def pytest_collection() -> Iterator[None]:
 
 def end_garbage() -> None:
     """Ends what was left to be collected, and leaves out what stays wherever garbage is looked for
-    from now on: to go through all of it took longer than the tests of most modules.
+    from now on: to go through all of it took longer than the tests of most modules. Now and then
+    all of it is gone through, as some of that has become garbage.
     """
+    if next(SEARCHES) % WHOLE_SEARCH == 0:
+        gc.unfreeze()
     gc.collect()
     gc.freeze()
 

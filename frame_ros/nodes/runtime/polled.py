@@ -21,6 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -77,9 +78,10 @@ class PolledSubscription:
         self._raw = raw
         self._qos = qos if isinstance(qos, QoSProfile) else QoSProfile(depth=qos)
         self._wait_set: Any = None
+        # An event that nobody takes, as of a publisher that does not match, wakes every wait at once.
         self._subscription = node.create_subscription(
-            msg_type, topic, lambda message: None, self._qos,
-            callback_group=_NotForExecutors(), raw=raw,
+            msg_type, topic, lambda message: None, self._qos, callback_group=_NotForExecutors(),
+            raw=raw, event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
         )  # fmt: skip
         self._handle: Any = self._subscription.handle
         self._identifying = IdentifyingTake() if is_identified and CAN_IDENTIFY else None

@@ -14,6 +14,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from frame_ros.nodes.runtime.polled import PolledSubscription
+from frame_ros.nodes.runtime.qos import EVENTS
 
 
 @pytest.fixture()
@@ -55,6 +56,25 @@ def test_messages_come_in_order_and_once(nodes):
         assert before <= info['source_timestamp'] <= info['received_timestamp'] <= time.time_ns()
     assert subscription.take() == []
     assert subscription.wait(0.05) is False
+
+
+def test_a_publisher_that_does_not_match_wakes_nobody(nodes):
+    """Until somebody took the event of it, each wait would have ended at once."""
+    volatile = nodes[1].create_publisher(JointState, 'latched', 50)
+    latched = nodes[1].create_publisher(JointState, 'latched', EVENTS)
+    subscription = PolledSubscription(nodes[0], JointState, 'latched', EVENTS)
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and (
+        len(nodes[0].get_publishers_info_by_topic('/latched')) < 2
+        or latched.get_subscription_count() == 0
+    ):
+        time.sleep(0.01)
+    assert volatile.get_subscription_count() == 0
+    begun = time.monotonic()
+    assert not any(subscription.wait(0.1) for _ in range(5))
+    assert time.monotonic() - begun > 0.4
+    latched.publish(JointState(position=[1.0]))
+    assert len(take_all(subscription, 1)) == 1
 
 
 def test_take_gives_at_most_what_was_asked_for(nodes):
