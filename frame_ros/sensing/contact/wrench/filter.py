@@ -15,6 +15,7 @@ from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.core.time import SECOND
 
 Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
 SHORT = 0.01  # share of a radian of the pole, up to which its exponential is taken as a series
 MOST_DECAY = 12.0  # e-folds of a state, in which a sum of what it was keeps all but five digits
 CHUNK = 1024  # samples that are looked at together
@@ -112,6 +113,8 @@ class CausalLowPass:
             return 1
         assert self._rows is not None
         steps, values = steps[1 : count + 1], values[: count + 1]
+        before: complex | Complex
+        now: complex | Complex
         if (steps == steps[0]).all():
             _, before, now = self._complex(int(steps[0]) / SECOND)
         else:
@@ -126,7 +129,7 @@ class CausalLowPass:
         np.multiply(states.real, 2.0, out=found[1 : count + 1])
         return count + 1
 
-    def _weights(self, times: Array) -> tuple[Array, Array]:
+    def _weights(self, times: Array) -> tuple[Complex, Complex]:
         """Returns the weights (T, 1) of last and new input, as `_complex` of each time, s."""
         reach = self._pole * times
         short = abs(self._pole) * times <= SHORT
