@@ -80,6 +80,11 @@ def short_trials() -> Iterator[Trial]:
 SLOW_SECONDS = wrench_hard.SLOW_BEGIN + wrench_hard.SLOW_SECONDS + 10.0
 
 
+def free_trial(faults: Sequence[str], seed: int, seconds: float = FREE_SECONDS) -> Trial:
+    """Returns that of faults that share a motion, in which nothing pushes."""
+    return _hard(faults, seed, seconds, False)
+
+
 def _hard(faults: Sequence[str], seed: int, seconds: float, has_pushes: bool) -> Trial:
     settings = {'faults': list(faults), 'seconds': seconds, 'has_pushes': has_pushes}
     return Trial(HARD_KIND, ROBOT, seed, settings)

@@ -97,6 +97,8 @@ class Robot:
         self._tip = self._data.oMf[self._frame]
         self._kinematics = pinocchio.framesForwardKinematics
         self._as_vector = pinocchio.SE3ToXYZQUAT
+        self._jacobian = pinocchio.computeFrameJacobian
+        self._axes = pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
 
     def forward(self, q: ArrayLike) -> tuple[Array, Array]:
         """Pose of the tip in the base frame.
@@ -134,12 +136,9 @@ class Robot:
         q = np.asarray(q, dtype=np.float64)
         if q.shape != self._shape:
             raise self._wrong_shape(q)
-        if not np.isfinite(q).all():
+        if not math.isfinite(q.sum()):
             raise self._not_finite(q)
-        reference = self._pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        return np.array(
-            self._pin.computeFrameJacobian(self._model, self._data, q, self._frame, reference)
-        )
+        return np.array(self._jacobian(self._model, self._data, q, self._frame, self._axes))
 
     def link_poses(self, positions: dict[str, float]) -> dict[str, tuple[Array, Array]]:
         """Returns the pose of every link in its parent: link -> (translation (3,) m, quaternion

@@ -7,7 +7,9 @@ sensor of the contact node, many samples at once.
 from __future__ import annotations
 
 import zlib
+from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +45,7 @@ class Sent(NamedTuple):
 
     row: int
     stamp: int
-    values: Array
+    values: list[float]
 
 
 class _Judged(NamedTuple):
@@ -52,7 +54,7 @@ class _Judged(NamedTuple):
     """
 
     stamp: int
-    values: Array
+    values: list[float]
     error: float
     newest: int
     is_known: bool
@@ -83,7 +85,7 @@ class FaultStream:
         count = self._arm.stop
         is_shaken = fault == 'vibration'
         self._gears = worlds.GearVibration(count, period, seed) if is_shaken else None
-        self._waiting: list[Sent] = []
+        self._waiting: deque[Sent] = deque()
         self._judged: list[_Judged] = []
         self._next_look = 0
 
@@ -95,25 +97,27 @@ class FaultStream:
         rows = np.searchsorted(stamps, sent_stamps, side='left')
         rows = np.maximum(rows, np.arange(len(stamps)))
         # Those of before come with the joint states that they still wait for.
-        self._waiting = [
-            each._replace(row=int(np.searchsorted(stamps, each.stamp))) for each in self._waiting
-        ]
-        sent = zip(rows.tolist(), sent_stamps.tolist(), wrenches, strict=True)
-        self._waiting += [Sent(*each) for each, is_sent in zip(sent, comes.tolist()) if is_sent]
+        before = [(int(np.searchsorted(stamps, each.stamp)), *each[1:]) for each in self._waiting]
+        sent = zip(rows[comes].tolist(), sent_stamps[comes].tolist(), wrenches[comes].tolist())
+        self._waiting = deque(Sent(*each) for each in chain(before, sent))
 
-    def come(self, row: int) -> Iterator[Sent]:
-        """Yields what comes after the joint state of a row, in order."""
-        while self._waiting and self._waiting[0].row <= row:
-            yield self._waiting.pop(0)
+    def come(self, row: int) -> list[Sent]:
+        """Returns what comes after the joint state of a row, in order."""
+        waiting, found = self._waiting, []
+        while waiting and waiting[0].row <= row:
+            found.append(waiting.popleft())
+        return found
 
     def judge(self, sent: Sent, trusted: TrustedInputs, newest: int) -> None:
         """Takes a wrench through the health check. newest: ns, of the newest joint state."""
-        trust = trusted.wrench(sent.stamp, sent.values.tolist(), self.name)
+        _, stamp, values = sent
+        trust = trusted.wrench(stamp, values, self.name)
         if not trust.is_used:
             return
-        known = not trust.unavailable
-        stamp, error = (trust.stamp, trusted.stamp_error(self.name)) if known else (sent.stamp, 0.0)
-        self._judged.append(_Judged(stamp, sent.values, error, newest, known))
+        known, error = not trust.unavailable, 0.0
+        if known:
+            stamp, error = trust.stamp, trusted.stamp_error(self.name)
+        self._judged.append(_Judged(stamp, values, error, newest, known))
 
     def flush(self, history: MotionHistory) -> None:
         """Takes the wrenches that were judged through the sensor."""
@@ -121,13 +125,8 @@ class FaultStream:
         usable = [each for each in judged if each.is_known]
         states: Iterator[int] = iter(())
         if usable:
-            stamps = np.array([each.stamp for each in usable])
-            motions = history.at(
-                stamps,
-                np.array([each.newest for each in usable]),
-                np.array([each.error for each in usable]),
-            )
-            values = np.array([each.values for each in usable])
+            stamps, values, errors, newest, _ = map(np.array, zip(*usable, strict=True))
+            motions = history.at(stamps, newest, errors)
             found = self.sensor.on_wrenches(stamps, values, motions)
             states = iter(found.is_contact.tolist())
         for each in judged:
@@ -195,9 +194,10 @@ class HardSensing:
             stream.send(stamps, samples)
         for row, stamp in enumerate(stamps.tolist()):
             self._joints(stamp, positions[row], velocities[row])
+            newest = self.history.newest
             for stream in self.streams:
                 for sent in stream.come(row):
-                    stream.judge(sent, self.trusted, self.history.newest)
+                    stream.judge(sent, self.trusted, newest)
         for stream in self.streams:
             stream.flush(self.history)
         self.history.forget()

@@ -51,11 +51,13 @@ class TrustedInputs:
         self._health = StreamHealth(settings)
         self._mount: SensorMount | None = None
         self._parts: dict[frozenset[str], _Part] = {}
+        self._states = ''  # why the newest states of some joints cannot be used
 
     def reset(self) -> None:
         """The clock was set back or forward."""
         self._health.reset()
         self._parts.clear()
+        self._states = ''
 
     def place(self, mount: SensorMount | None, centre_of_mass: Sequence[float]) -> None:
         """Sets where the force-torque sensor sits, and its tool's centre, m in the sensor's
@@ -80,6 +82,7 @@ class TrustedInputs:
             efforts.unavailable and f'efforts of joint_states {efforts.unavailable}',
         )
         self._forget(state.stamp)
+        self._states = next((part.states for part in self._parts.values() if part.states), '')
         is_new = not found.is_repeat or bool(found.unavailable)
         return Trust(is_new, state.stamp, self._states)
 
@@ -88,11 +91,9 @@ class TrustedInputs:
         """Tells why the newest efforts cannot be used; '': they can."""
         return next((part.efforts for part in self._parts.values() if part.efforts), '')
 
-    @property
-    def _states(self) -> str:
-        return next((part.states for part in self._parts.values() if part.states), '')
-
     def _forget(self, stamp: int) -> None:
+        if len(self._parts) == 1:
+            return  # that of now
         old = [each for each, part in self._parts.items() if stamp - part.stamp > PART_KEPT]
         for each in old:
             del self._parts[each]

@@ -34,6 +34,9 @@ class JointMotion:
         self._newest: dict[str, int] = {}
         self._positions: dict[str, float] = {}
         self._speeds: dict[str, tuple[int, Array]] = {}
+        # The newest of all parts, ns; None: of none.
+        self._last: int | None = None
+        self._last_moved: int | None = None
 
     def add(
         self, part: str, stamp: int, names: Sequence[str], positions: Array, velocities: Array
@@ -51,19 +54,22 @@ class JointMotion:
         is_moving = bool((change > MOVED).any() or (np.abs(velocities) > FAST).any())
         if is_moving:
             self._moved[part] = stamp
+            self._last_moved = max(self._moved.values())
         self._newest[part] = stamp
+        self._last = max(self._newest.values())
         self._positions.update(zip(names, positions.tolist(), strict=False))
         return is_moving
 
     def doubt(self, part: str) -> None:
         """The states of a part are not true: it witnesses nothing until the next."""
         self._newest.pop(part, None)
+        self._last = max(self._newest.values(), default=None)
 
     def is_moving(self, stamp: int) -> bool | None:
         """Returns whether any joint moves at `stamp`, ns; None: not known."""
-        if not self._newest or stamp - max(self._newest.values()) > AGE:
+        if self._last is None or stamp - self._last > AGE:
             return None
-        return stamp - max(self._moved.values(), default=-int(1e18)) <= LOOK_BACK
+        return self._last_moved is not None and stamp - self._last_moved <= LOOK_BACK
 
     def positions(self, names: Sequence[str]) -> Array | None:
         """Returns the newest positions (N,) of joints; None while one is unknown."""

@@ -35,10 +35,12 @@ class StampRate:
         """Takes the stamp of the next sample, ns, after the last."""
         stamp = int(stamp)  # squares of ns do not fit into 64 bits
         if self._last:
-            interval = (stamp - self._last) / SECOND
-            self.longest = max(self.longest, interval)
+            step = stamp - self._last
+            interval = step / SECOND
+            if interval > self.longest:
+                self.longest = interval
             if 0.0 < interval <= PAUSE:
-                self._keep(stamp - self._last)
+                self._keep(step)
                 self._first = self._first or interval
                 change = interval - self._first  # a sum of squares far from 0 loses digits
                 self._sum += change
@@ -48,13 +50,16 @@ class StampRate:
         self.count += 1
 
     def _keep(self, interval: int) -> None:
-        self._newest.append(interval)
-        self._newest_sum += interval
-        self._newest_squares += interval * interval
-        if len(self._newest) > MEMORY:
-            oldest = self._newest.popleft()
-            self._newest_sum -= oldest
-            self._newest_squares -= oldest * oldest
+        newest = self._newest
+        newest.append(interval)
+        if len(newest) <= MEMORY:
+            self._newest_sum += interval
+            self._newest_squares += interval * interval
+            return
+        oldest = newest.popleft()
+        if oldest != interval:
+            self._newest_sum += interval - oldest
+            self._newest_squares += interval * interval - oldest * oldest
 
     @property
     def is_known(self) -> bool:

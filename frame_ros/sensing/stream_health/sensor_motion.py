@@ -38,6 +38,10 @@ class SpecificForce:
         """The clock was set back or forward."""
         self._poses: deque[tuple[int, Array, Array]] = deque(maxlen=3)
 
+    def is_due(self, stamp: int) -> bool:
+        """Returns whether `add` takes positions at `stamp`, ns: not too closely after the last."""
+        return not self._poses or stamp - self._poses[-1][0] >= SPACING
+
     def add(self, stamp: int, q: Array) -> tuple[int, Array] | None:
         """Takes joint positions (N,) at `stamp`, ns.
 
@@ -45,7 +49,7 @@ class SpecificForce:
         this one follows the last too closely.
         """
         poses = self._poses
-        if poses and stamp - poses[-1][0] < SPACING:
+        if not self.is_due(stamp):
             return None
         if poses and stamp - poses[-1][0] > GAP:
             poses.clear()

@@ -38,7 +38,7 @@ class Verdict(NamedTuple):
     unavailable: str = ''
 
 
-HEALTHY = Verdict()
+HEALTHY, REPEAT = Verdict(), Verdict(True)
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,6 @@ class Fault:
     begin: int
     end: int
     found: int
-
-
-@dataclass
-class _Run:
-    """Samples with the same values. since: ns. moving: ns of it in which the robot moved."""
-
-    since: int = 0
-    count: int = 0
-    moving: int = 0
 
 
 class StreamCheck:
@@ -94,6 +85,7 @@ class StreamCheck:
         """
         self.names, self._settings = tuple(names), settings or StreamHealthOptions()
         self._has_idle_zero = has_idle_zero
+        self._has_rate_bounds = bool(self._settings.least_rate or self._settings.largest_jitter)
         self.rate = StampRate()
         self._noise, self._change = NoiseWhileStanding(len(self.names)), ChangeWhileMoving()
         self._range = None if ranges is None else Saturation(self.names, ranges, has_idle_zero)
@@ -104,7 +96,9 @@ class StreamCheck:
     def reset(self) -> None:
         """The clock was set back or forward; what was learnt and found stays."""
         self._key: bytes | None = None
-        self._run = _Run()
+        # The samples with the same values now: since when, how many, and ns of it in which the
+        # robot moved.
+        self._same_since = self._same_count = self._same_moving = 0
         self._last = self._faded = 0
         self._moved: int | None = None  # when the robot last moved, ns
         self._taken: tuple[int, Array, bytes] | None = None
@@ -140,28 +134,37 @@ class StreamCheck:
         return self._last
 
     def update(
-        self, stamp: int, values: Array, is_moving: bool | None, key: bytes | None = None
+        self,
+        stamp: int,
+        values: Array | Sequence[float],
+        is_moving: bool | None,
+        key: bytes | None = None,
     ) -> Verdict:
         """Takes one sample.
 
         Args:
             stamp: ns, after the last.
-            values: (N,); NaN where there is none.
+            values: (N,); NaN where there is none. A sequence of floats is made an array only where
+                that is needed.
             is_moving: whether the robot moves; None: unknown, then nothing is learnt.
             key: bytes that are the same where all of the sample is; None: those of the values.
         """
         self.rate.add(stamp)
-        key = values.tobytes() if key is None else key
+        if key is None:
+            key = np.asarray(values, np.float64).tobytes()
         is_same = key == self._key
         if is_same:
-            self._run.count += 1
-            self._run.moving += stamp - self._last if is_moving else 0
+            self._same_count += 1
+            self._same_moving += stamp - self._last if is_moving else 0
         else:
             self._begin_run(stamp, key)
         self._last = stamp
         if is_moving or self._moved is None:
             self._moved = stamp
         is_spaced = self._taken is None or stamp - self._taken[0] >= SPACING
+        if not (is_spaced or is_same):
+            return self._verdict(stamp, False)
+        values = np.asarray(values, np.float64)
         if is_spaced and not self._frozen:
             self._learn(stamp, values, key, is_moving)
         is_repeat = is_same and self._judge_same(stamp, values, is_moving)
@@ -174,17 +177,17 @@ class StreamCheck:
         """The values have changed. How long they had not is what a healthy stream does, unless it
         was frozen.
         """
-        run, self._key = self._run, key
-        lasted = self._last - run.since
-        if run.count > 1 and not self._frozen:
+        self._key = key
+        if self._same_count > 1 and not self._frozen:
+            lasted = self._last - self._same_since
             fading = exp((self._faded - self._last) / (FORGETTING * SECOND))
             self._longest = {kind: value * fading for kind, value in self._longest.items()}
             self._faded = self._last
-            kind = run.moving >= lasted
+            kind = self._same_moving >= lasted
             self._longest[kind] = max(self._longest[kind], lasted / SECOND)
         if self._frozen:
             self._frozen, self._taken = '', None
-        self._run = _Run(stamp, 1)
+        self._same_since, self._same_count, self._same_moving = stamp, 1, 0
 
     def _learn(self, stamp: int, values: Array, key: bytes, is_moving: bool | None) -> None:
         before, self._taken = self._taken, (stamp, values, key)
@@ -203,24 +206,24 @@ class StreamCheck:
         noise = float((log_same[values != 0.0] if self._has_idle_zero else log_same).sum())
         motion = self._change.log_same
         if not self._frozen and self._is_frozen(stamp, noise, motion):
-            self._frozen = self._reason(self._run.moving > 0)
+            self._frozen = self._reason(self._same_moving > 0)
         is_repeat = noise < REPEATED or (bool(is_moving) and self._change.usual < SELDOM_THE_SAME)
         if is_repeat:
             self.repeats += 1
             if not self._frozen:
-                seconds = (stamp - self._run.since) / SECOND
+                seconds = (stamp - self._same_since) / SECOND
                 self.longest_repeat = max(self.longest_repeat, seconds)
         return is_repeat
 
     def _is_frozen(self, stamp: int, noise: float, motion: float) -> bool:
         """Returns whether the values have been the same for longer than can be."""
-        lasted, least = stamp - self._run.since, self._settings.frozen_time
+        lasted, least = stamp - self._same_since, self._settings.frozen_time
         if lasted < least * SECOND:
             return False
-        count = min(lasted / SPACING, self._run.count - 1)
+        count = min(lasted / SPACING, self._same_count - 1)
         if noise * count < IMPROBABLE:
             return lasted > TIMES_LONGEST * max(self._longest.values()) * SECOND
-        moving = self._run.moving
+        moving = self._same_moving
         if motion * count * moving / lasted > IMPROBABLE:
             return False
         return moving > max(least, TIMES_LONGEST * self._longest[True]) * SECOND
@@ -230,8 +233,10 @@ class StreamCheck:
         return f'frozen: new stamps, but the same values, {how}'
 
     def _verdict(self, stamp: int, is_repeat: bool) -> Verdict:
+        if not (self._frozen or self._saturated or self._has_rate_bounds):
+            return REPEAT if is_repeat else HEALTHY
         kind, why = 'frozen', self._frozen
-        begin = self._run.since if why else stamp
+        begin = self._same_since if why else stamp
         if not why:
             kind, why = 'saturated', self._saturated
         if not why:
@@ -239,7 +244,7 @@ class StreamCheck:
         if why:
             self.note(kind, why, begin, stamp)
             return Verdict(is_repeat, why)
-        return Verdict(True) if is_repeat else HEALTHY
+        return REPEAT if is_repeat else HEALTHY
 
     def note(self, kind: str, why: str, begin: int, stamp: int) -> None:
         """Notes a fault: it goes on, or begins at `begin` (ns) and is found at `stamp`."""
@@ -251,8 +256,6 @@ class StreamCheck:
 
     def _too_seldom(self) -> str:
         settings = self._settings
-        if not (settings.least_rate or settings.largest_jitter):
-            return ''
         rate, jitter = self.rate.newest_rate, self.rate.newest_jitter
         if rate < settings.least_rate:
             return f'comes at {rate:.1f} Hz; the least is {settings.least_rate:g} Hz'

@@ -7,6 +7,7 @@ The same code judges them live and in a bag.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
@@ -33,6 +34,7 @@ UNKNOWN_OFFSET = 0.02  # s, that stamps may be apart before any motion has shown
 SPREAD = 2.0  # deviations of an estimate that its error may be
 DEVIATIONS = 4.0  # by which an offset must lie apart from what is allowed
 WRENCH_BLOCK = SECOND // 200  # ns of wrenches that are averaged
+AS_BYTES = struct.Struct(f'{len(AXES)}d').pack
 PARTS = 16  # of joint states, each with its own joints and number of values
 
 
@@ -53,7 +55,9 @@ class Judged:
     offset: TimeOffsetEstimator | None = None
     tolerance: float = 0.0  # s
     before: tuple[int, ImageSample] | None = None
-    block: list[tuple[int, Array]] = field(default_factory=list)
+    block: list[tuple[int, Sequence[float]]] = field(default_factory=list)
+    # The last estimate that was judged, the tolerance by which, and what came of it.
+    judged_offset: tuple[TimeOffset, float, str] | None = None
 
     @property
     def estimate(self) -> TimeOffset:
@@ -93,7 +97,14 @@ class Judged:
     @property
     def excess(self) -> str:
         """Describes an offset of its stamps that is too large; '': it is not."""
-        found = self.estimate
+        if self.offset is None:
+            return ''
+        found, before = self.offset.newest, self.judged_offset
+        if before is None or before[0] is not found or before[1] != self.tolerance:
+            before = self.judged_offset = found, self.tolerance, self._excess_of(found)
+        return before[2]
+
+    def _excess_of(self, found: TimeOffset) -> str:
         too_far = abs(found.seconds) - DEVIATIONS * found.deviation > self.tolerance
         if not (isfinite(found.seconds) and abs(found.seconds) > self.tolerance and too_far):
             return ''
@@ -173,10 +184,10 @@ class StreamHealth:
         if not self._is_next(name, stamp):
             return HEALTHY
         stream = self._of(name, 'wrench', len(AXES), AXES)
-        array = np.array(values, np.float64)
-        found = stream.check.update(stamp, array, self.motion.is_moving(stamp))
+        key = AS_BYTES(*values)
+        found = stream.check.update(stamp, values, self.motion.is_moving(stamp), key)
         if stream.offset is not None and not found.unavailable:
-            self._add_block(stream, stamp, array)
+            self._add_block(stream, stamp, values)
         return self._with_offset(stream, stamp, found)
 
     def on_image(self, name: str, stamp: int, image: ImageSample) -> Verdict:
@@ -217,7 +228,7 @@ class StreamHealth:
         stream = self.streams.get(name)
         if stream is None or stream.offset is None:
             return 0.0
-        found, jitter = stream.estimate, stream.check.rate.newest_jitter
+        found, jitter = stream.offset.newest, stream.check.rate.newest_jitter
         late = jitter if isfinite(jitter) else 0.0
         if found.unavailable:
             return UNKNOWN_OFFSET + late
@@ -275,9 +286,9 @@ class StreamHealth:
             old = self._parts.pop(next(iter(self._parts)))
             self.streams.pop(old, None)
             self.streams.pop(f'{old}: efforts', None)
-        taken = set(self._parts.values())
-        choices = (topic, f'{topic} of {names[0] if names else "nothing"}')
         if part is None:
+            taken = set(self._parts.values())
+            choices = (topic, f'{topic} of {names[0] if names else "nothing"}')
             numbered = (f'{choices[1]} ({i})' for i in range(2, PARTS + 2))
             part = next(name for name in (*choices, *numbered) if name not in taken)
         self._parts[key] = part  # last: the newest
@@ -307,6 +318,8 @@ class StreamHealth:
 
     def _predict_tool(self, stamp: int) -> None:
         assert self._tool is not None
+        if not self._tool.is_due(stamp):
+            return
         q = self.motion.positions(self._tool.joint_names)
         found = self._tool.add(stamp, q) if q is not None else None
         if found is not None:
@@ -321,13 +334,14 @@ class StreamHealth:
                 if stream.kind == 'image' and stream.offset is not None:
                     stream.offset.add_reference(*found)
 
-    def _add_block(self, stream: Judged, stamp: int, values: Array) -> None:
+    def _add_block(self, stream: Judged, stamp: int, values: Sequence[float]) -> None:
         block = stream.block
         block.append((stamp, values))
         if stamp - block[0][0] < WRENCH_BLOCK:
             return
-        middle = sum(each - stamp for each, _ in block) // len(block) + stamp
-        force = np.add.reduce([each[:3] for _, each in block]) / len(block)
+        count = len(block)
+        middle = sum(each - stamp for each, _ in block) // count + stamp
+        force = [sum(column) / count for column in zip(*(each for _, each in block))]
         block.clear()
         assert stream.offset is not None
-        stream.offset.add_measured(middle, force)
+        stream.offset.add_measured(middle, force[:3])

@@ -22,6 +22,7 @@ as estimates of separate motion were seen to contradict each other.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import hypot, inf, isfinite, nan, sqrt
 
@@ -31,11 +32,11 @@ from numpy.typing import NDArray
 from frame_ros.core.time import SECOND
 
 Array = NDArray[np.float64]
-Samples = deque[tuple[int, Array]]
 GAP = SECOND // 4  # ns without a sample, behind which nothing is interpolated
 GRID = 5_000_000  # ns
 LARGEST = 0.15  # s, of offsets that are looked for
 WINDOW = 2.5  # s of motion that are looked at
+KEPT = round((WINDOW + 2 * LARGEST) * SECOND)  # ns of both signals
 PERIOD = SECOND // 10  # ns from one estimate to the next
 LEAST_SECONDS = 0.6  # s of both signals that an estimate needs, apart from the shift
 KERNEL = np.hanning(27)[1:-1]  # of a low-pass, 0.06 s wide at half of its height
@@ -48,6 +49,7 @@ SEPARATE = WINDOW + 2.0 * LARGEST  # s from one estimate to the next of none of 
 SCATTER_SHARE = 0.004  # of two estimates, in what is known of their scatter
 OUTLIER = 25.0  # chi-squared of two estimates, at most
 EXACT = 1e-9  # s, two deviations at least: signals without noise leave nothing over
+LEAST_ENERGY = 1e-12  # of a prediction that changes, and as a share of what it has at most
 NO_MOTION = 'no motion yet that would show it'
 
 
@@ -76,6 +78,55 @@ class TimeOffset:
         return self.deviation * (1.0 + max(stamp - self.stamp, 0) / (DOUBLING * SECOND))
 
 
+class _Samples:
+    """The newest samples of a signal, in arrays that are written once and read in place."""
+
+    def __init__(self) -> None:
+        self._begin = self._end = 0
+        self._stamps: NDArray[np.int64] = np.zeros(64, np.int64)
+        self._values: Array = np.zeros((64, 0))
+        self.newest = 0  # ns, stamp of the last
+
+    def __len__(self) -> int:
+        return self._end - self._begin
+
+    @property
+    def stamps(self) -> NDArray[np.int64]:
+        """(n,) ns."""
+        return self._stamps[self._begin : self._end]
+
+    @property
+    def values(self) -> Array:
+        """(n, K)."""
+        return self._values[self._begin : self._end]
+
+    def add(self, stamp: int, values: Array | Sequence[float]) -> None:
+        """Adds a sample (K,), and forgets those before what is looked at."""
+        end = self._end
+        if end == len(self._stamps) or self._values.shape[1] != len(values):
+            self._make_room(len(values))
+            end = self._end
+        self._stamps[end], self._values[end] = stamp, values
+        self._end, self.newest = end + 1, stamp
+        while self._stamps[self._begin] < stamp - KEPT:
+            self._begin += 1
+
+    def clear(self) -> None:
+        """Forgets all."""
+        self._begin = self._end = 0
+
+    def _make_room(self, width: int) -> None:
+        """Moves what is kept to the front of arrays of twice that length."""
+        stamps, values = self.stamps, self.values
+        if values.shape[1] != width:
+            stamps, values = stamps[:0], np.zeros((0, width))
+        count = len(stamps)
+        size = max(2 * count, len(self._stamps))
+        self._stamps, self._values = np.zeros(size, np.int64), np.zeros((size, width))
+        self._stamps[:count], self._values[:count] = stamps, values
+        self._begin, self._end = 0, count
+
+
 class TimeOffsetEstimator:
     """Takes both signals in the order of their stamps; `newest` is the last estimate that is
     certain enough, `since` the stamp (ns) from which on the motion is that it is of.
@@ -101,8 +152,7 @@ class TimeOffsetEstimator:
     def reset(self) -> None:
         """The clock was set back or forward: an offset to another one may have gone with it."""
         self.newest = TimeOffset()
-        self._reference: Samples = deque()
-        self._measured: Samples = deque()
+        self._reference, self._measured = _Samples(), _Samples()
         self._next = 0
         self._candidate: TimeOffset | None = None
         self._past: deque[TimeOffset] = deque()
@@ -110,15 +160,13 @@ class TimeOffsetEstimator:
     def add_reference(self, stamp: int, values: Array) -> None:
         """Takes the signal (K,) that the joints predict, at `stamp`, ns."""
         self._restart_after_gap(self._reference, stamp)
-        self._reference.append((stamp, values))
-        _forget(self._reference, stamp)
+        self._reference.add(stamp, values)
 
-    def add_measured(self, stamp: int, values: Array) -> bool:
+    def add_measured(self, stamp: int, values: Array | Sequence[float]) -> bool:
         """Takes the measured signal (K,); returns whether `newest` is new."""
         self._restart_after_gap(self._measured, stamp)
-        self._measured.append((stamp, values))
-        _forget(self._measured, stamp)
-        if stamp < self._next or not self._reference:
+        self._measured.add(stamp, values)
+        if stamp < self._next or not len(self._reference):
             return False
         self._next = stamp + PERIOD
         found = self._as_seen(self.estimate())
@@ -165,40 +213,41 @@ class TimeOffsetEstimator:
         apart = abs(found.seconds - before.seconds)
         return found.deviation <= known or apart > APART * hypot(found.deviation, known)
 
-    def _restart_after_gap(self, samples: Samples, stamp: int) -> None:
-        if samples and not 0 < stamp - samples[-1][0] <= GAP:
+    def _restart_after_gap(self, samples: _Samples, stamp: int) -> None:
+        if len(samples) and not 0 < stamp - samples.newest <= GAP:
             self.reset()
 
     def estimate(self) -> TimeOffset:
         """Returns the offset by the samples that are kept."""
-        reference, measured = _columns(self._reference), _columns(self._measured)
-        begin = max(reference[0][0], measured[0][0]) if len(measured[0]) else 0
-        end = min(reference[0][-1], measured[0][-1]) if len(measured[0]) else 0
+        reference, measured = self._reference, self._measured
+        if not (len(reference) and len(measured)):
+            return TimeOffset()
+        begin = max(int(reference.stamps[0]), int(measured.stamps[0]))
+        end = min(reference.newest, measured.newest)
         lags = round(LARGEST * SECOND / GRID)
         count = int((end - begin) // GRID) + 1
         if count - len(KERNEL) - 2 * lags < LEAST_SECONDS * SECOND / GRID:
             return TimeOffset()
         grid = begin + GRID * np.arange(count)
         # The same zero-phase low-pass for both, which moves neither against the other.
-        predicted = _smoothed(_resampled(grid, *reference))
-        seen = _smoothed(_resampled(grid, *measured))
+        predicted = _smoothed(_resampled(grid, reference))
+        seen = _smoothed(_resampled(grid, measured))
         count -= len(KERNEL) - 1
-        inner = seen[lags : count - lags]
-        seen = inner - inner.mean(axis=0)
-        return _best_shift(predicted, seen, lags, int(end), self._has_known_sign)
+        inner = seen[:, lags : count - lags]
+        seen = inner - inner.mean(axis=1, keepdims=True)
+        return _best_shift(predicted, seen, lags, end, self._has_known_sign)
 
 
 def _best_shift(
     predicted: Array, seen: Array, lags: int, stamp: int, has_known_sign: bool
 ) -> TimeOffset:
-    """predicted: (n + 2 lags, K); seen: (n, K), without its mean."""
-    size = len(seen)
-    windows = np.lib.stride_tricks.sliding_window_view(predicted, size, axis=0)  # (2 l + 1, K, n)
-    centred = windows - windows.mean(axis=2, keepdims=True)
-    products = np.einsum('lkn,nk->l', centred, seen)
-    energies = np.einsum('lkn,lkn->l', centred, centred)
+    """predicted: (K, n + 2 lags); seen: (K, n), without its mean."""
+    size = seen.shape[1]
+    pairs = zip(predicted, seen, strict=True)
+    products = np.add.reduce([np.correlate(each, other, 'valid') for each, other in pairs])
+    energies = _window_energies(predicted, size)
     total = float((seen * seen).sum())
-    if total <= 0.0 or not (energies > 1e-12).all():
+    if total <= 0.0 or not (energies > LEAST_ENERGY * (1.0 + energies.max())).all():
         return TimeOffset()
     correlations = products / np.sqrt(energies * total)
     if not has_known_sign:
@@ -211,9 +260,11 @@ def _best_shift(
     part = 0.5 * (before - after) / curve if curve < 0.0 else 0.0
     # Window l begins l grid points into the prediction, l - lags of them from the measured one.
     seconds = -(best - lags + part) * GRID / SECOND
+    centred = predicted[:, best : best + size]
+    centred = centred - centred.mean(axis=1, keepdims=True)
     gain = products[best] / energies[best]
-    residual = seen - gain * centred[best].T
-    change = gain * gain * _shift_energy(centred[best])
+    residual = seen - gain * centred
+    change = gain * gain * _shift_energy(centred)
     variance = float((residual * residual).sum()) / residual.size
     # What is left over is not white: neighbours on the grid are of one error.
     correlated = _correlation_length(residual)
@@ -221,11 +272,27 @@ def _best_shift(
     return TimeOffset(seconds, deviation, peak, stamp, '')
 
 
+def _window_energies(signal: Array, size: int) -> Array:
+    """Returns the energy of each window of `size` of a signal (K, n), about the window's mean."""
+    # Sums of what is near 0 lose no digits.
+    centred = signal - signal.mean(axis=1, keepdims=True)
+    sums = np.zeros((2, len(signal), signal.shape[1] + 1))
+    np.cumsum(centred, axis=1, out=sums[0, :, 1:])
+    np.cumsum(centred * centred, axis=1, out=sums[1, :, 1:])
+    first, second = sums[:, :, size:] - sums[:, :, :-size]
+    found: Array = (second - first * first / size).sum(axis=0)
+    return found
+
+
 def _shift_energy(signal: Array) -> float:
     """Returns the energy of d signal / dt, (K, n), that neither a constant nor another gain would
     explain: a ramp that is shifted is the same ramp.
     """
-    slope = np.gradient(signal, GRID / SECOND, axis=1)
+    step = GRID / SECOND
+    slope = np.empty_like(signal)
+    slope[:, 1:-1] = (signal[:, 2:] - signal[:, :-2]) / (2.0 * step)
+    slope[:, 0] = (signal[:, 1] - signal[:, 0]) / step
+    slope[:, -1] = (signal[:, -1] - signal[:, -2]) / step
     slope -= slope.mean(axis=1, keepdims=True)
     slope -= signal * (float((slope * signal).sum()) / float((signal * signal).sum()))
     return float((slope * slope).sum())
@@ -236,28 +303,18 @@ def _correlation_length(residual: Array) -> float:
     variance = float((residual * residual).sum())
     if variance <= 0.0:
         return 1.0
-    neighbour = float((residual[1:] * residual[:-1]).sum()) / variance
+    neighbour = float((residual[:, 1:] * residual[:, :-1]).sum()) / variance
     share = min(max(neighbour, 0.0), 0.98)
     return (1.0 + share) / (1.0 - share)
 
 
 def _smoothed(values: Array) -> Array:
-    """Returns (n - len(KERNEL) + 1, K) of (n, K)."""
-    return np.column_stack([np.convolve(column, KERNEL, 'valid') for column in values.T])
+    """Returns (K, n - len(KERNEL) + 1) of (K, n)."""
+    return np.array([np.convolve(row, KERNEL, 'valid') for row in values])
 
 
-def _forget(samples: Samples, stamp: int) -> None:
-    while samples and stamp - samples[0][0] > (WINDOW + 2 * LARGEST) * SECOND:
-        samples.popleft()
-
-
-def _columns(samples: Samples) -> tuple[NDArray[np.int64], Array]:
-    stamps = np.array([stamp for stamp, _ in samples], np.int64)
-    return stamps, np.array([values for _, values in samples], np.float64)
-
-
-def _resampled(grid: NDArray[np.int64], stamps: NDArray[np.int64], values: Array) -> Array:
-    """Returns (n, K) on the grid, linearly between the samples."""
-    seconds = (grid - stamps[0]) / SECOND
-    known = (stamps - stamps[0]) / SECOND
-    return np.column_stack([np.interp(seconds, known, column) for column in values.T])
+def _resampled(grid: NDArray[np.int64], samples: _Samples) -> Array:
+    """Returns (K, n) on the grid, linearly between the samples."""
+    first = samples.stamps[0]
+    seconds, known = (grid - first) / SECOND, (samples.stamps - first) / SECOND
+    return np.array([np.interp(seconds, known, column) for column in samples.values.T])

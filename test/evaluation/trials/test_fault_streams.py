@@ -71,7 +71,7 @@ def one_by_one(blocks, tool, fault):
                 stream.sensor.on_joints(stamp, joints)
             for sent in stream.come(row):
                 wrench = SimpleNamespace(
-                    stamp=sent.stamp, frame=robot.wrench_link, values=sent.values.tolist()
+                    stamp=sent.stamp, frame=robot.wrench_link, values=sent.values
                 )
                 for found in trusted.detections(stream.sensor, WRENCH, wrench, None):
                     begins.add(found.stamp, found.is_contact)

@@ -7,7 +7,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.time import MILLISECOND
+from frame_ros.sensing.contact.wrench.block import WrenchBlock
 from frame_ros.sensing.contact.wrench.detector import WrenchContact
+from frame_ros.sensing.contact.wrench.hung_weight import HungWeight
 from frame_ros.sensing.contact.wrench.options import WrenchOptions
 from frame_ros.sensing.contact.wrench.tool_model import GRAVITY, Tool, ToolLoad
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion
@@ -89,3 +91,34 @@ def test_a_weight_that_a_table_bears_is_not_gone():
     assert contact.hung.payload.mass == pytest.approx(0.1, abs=0.03)
     said = [why for each in found if each[0] > 11.0 for why in each[3]]
     assert any('it is still counted' in why for why in said)
+
+
+def weight_after_holding(speed):
+    """N, of the first block behind 10 s in which something was held and the hand went at `speed`,
+    m/s; a cable had pulled before, and pulls no more.
+    """
+    hung, bias, tick = HungWeight(WrenchOptions(tip=TIP), (0.0, 0.0, -9.8)), np.zeros(6), 0
+
+    def take(force, t, way, is_holding):
+        nonlocal tick
+        tick += 1
+        turned = Rotation.from_euler('xy', (0.6 * np.sin(t), 0.5 * np.cos(0.7 * t))).as_matrix()
+        rows = np.tile(np.concatenate((turned.T @ force, np.zeros(3))), (50, 1))
+        down, begin = np.tile(turned.T @ DOWN, (50, 1)), tick * 50 * MILLISECOND
+        block = WrenchBlock(
+            begin, begin + 49 * MILLISECOND, rows, down, turned, 0.0 * rows, 0.0 * rows, way, 0.0,
+            False, True, is_holding,
+        )  # fmt: skip
+        hung.update(block, bias)
+
+    for t in np.arange(200) * 0.05:
+        take(np.array([0.5, 0.0, -0.45]) * np.sin(0.9 * t), t, 0.2, False)
+    for _ in range(200):
+        take(2.0 * DOWN, 0.0, speed, True)
+    take(np.zeros(3), 0.0, 0.02, False)
+    return hung._forces.weight
+
+
+def test_a_cable_is_elsewhere_after_something_was_carried():
+    stood, carried = weight_after_holding(0.0), weight_after_holding(0.4)
+    assert abs(carried) < 0.5 * abs(stood)

@@ -93,11 +93,14 @@ class _Batch:
             np.zeros(count),
             [''] * count,
         )
+        # Rows whose wrench is that at the sensor, in its axes, until all are turned together.
+        self._is_turned_later = np.zeros(count, dtype=bool)
 
     def run(self) -> WrenchSamples:
         """Goes through all samples."""
         count = len(self._stamps)
         if count:
+            self._steps = np.diff(self._stamps, prepend=self._stamps[:1])
             self._gravity = self._contact.load.gravities(self._motions.rotation)
             self._breaks = self._rows_alone()
         row = 0
@@ -109,6 +112,8 @@ class _Batch:
                 continue
             self._many(slice(row, end))
             row = end
+        if self._is_turned_later.any():
+            self._turn()
         return self._found
 
     def _rows_alone(self) -> NDArray[np.intp]:
@@ -172,7 +177,8 @@ class _Batch:
         contact, stamps = self._contact, self._stamps[rows]
         values = self._values(rows)
         assert contact.block is not None and contact.last is not None
-        steps = np.diff(stamps, prepend=contact.last)
+        steps = self._steps[rows].copy()
+        steps[0] = stamps[0] - contact.last
         contact.is_at_rest = bool(self._motions.is_moving[rows.stop - 1] == 0)
         filtered = contact.filter.update_block(steps, values)
         slow = contact.slow.update_block(steps, values[:, :6])
@@ -183,7 +189,9 @@ class _Batch:
             share = self._shares(steps, filtered, slow, rows)
             is_over = contact.threshold.update_block(stamps, share)
             self._found.share[rows] = share
-            self._tell(rows, filtered, is_over)
+            self._found.is_contact[rows] = is_over
+            self._found.wrench[rows] = filtered[:, :6]
+            self._is_turned_later[rows] = True
             contact.share = float(share[-1])
         else:
             self._found.unavailable[rows] = [contact.why_not_tared()] * len(stamps)
@@ -245,12 +253,14 @@ class _Batch:
         """(n,) shares of the threshold."""
         contact = self._contact
         at_rest = self._motions.is_moving[rows] == 0
-        limits = np.where(at_rest[:, None], contact.limits_at(True), contact.limits_at(False))
+        limits = np.array((contact.limits_at(False), contact.limits_at(True)))[at_rest.astype(int)]
         more = self._peaks(steps, filtered[:, 6:])
         contact.peak = (float(more[-1, 0]), float(more[-1, 1]))
-        force = np.linalg.norm(filtered[:, :3], axis=1) / (limits[:, 0] + more[:, 0])
-        torque = np.linalg.norm(filtered[:, 3:6], axis=1) / (limits[:, 1] + more[:, 1])
-        share = np.maximum(np.maximum(force, torque), contact.free.slow_shares(slow, more))
+        squares = filtered[:, :6] * filtered[:, :6]
+        sizes = np.sqrt(np.add.reduce(squares.reshape(-1, 2, 3), axis=2))
+        share = np.maximum.reduce(sizes / (limits + more), axis=1)
+        if contact.free.slow_limits is not None:
+            share = np.maximum(share, contact.free.slow_shares(slow, more))
         if contact.has_axes:
             wider = np.repeat(more + np.array(contact.free.vibration), 3, axis=1)
             axes: Array = np.abs(filtered[:, :6]) / (np.array(contact.axes) + wider)
@@ -269,11 +279,12 @@ class _Batch:
         peaks: Array = np.maximum.accumulate(grown, axis=0)[1:] / growth
         return peaks
 
-    def _tell(self, rows: slice, external: Array, is_over: NDArray[np.bool_]) -> None:
-        found, rotation = self._found, self._motions.rotation[rows]
+    def _turn(self) -> None:
+        """Turns wrenches at the sensor into those at the tip, in axes of the base frame."""
+        found, rows = self._found, np.flatnonzero(self._is_turned_later)
+        rotation, external = self._motions.rotation[rows], found.wrench[rows]
         force = external[:, :3]
         torque = external[:, 3:6] - np.cross(np.array(self._contact.settings.tip), force)
-        found.is_contact[rows] = is_over
         found.force[rows] = np.linalg.norm(force, axis=1)
         found.wrench[rows, :3] = np.einsum('tij,tj->ti', rotation, force)
         found.wrench[rows, 3:] = np.einsum('tij,tj->ti', rotation, torque)

@@ -7,6 +7,7 @@ found: what is slow is worked out once per block, so that streaming and batch ag
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,12 @@ class WrenchBlock:
     is_contact: bool
     is_moving: bool | None
     is_holding: bool | None
+
+    @cached_property
+    def mean(self) -> Array:
+        """(6,) N and N m, of the readings."""
+        found: Array = np.add.reduce(self.readings, axis=0) / len(self.readings)
+        return found
 
 
 class BlockBuffer:
@@ -135,7 +142,7 @@ class BlockBuffer:
         assert self._first is not None
         rows = np.concatenate(self._chunks)
         gravity = rows[:, 6:9]
-        length = np.maximum(np.linalg.norm(gravity, axis=1, keepdims=True), 1e-12)
+        length = np.maximum(np.sqrt((gravity * gravity).sum(axis=1, keepdims=True)), 1e-12)
         return WrenchBlock(
             self.start,
             self._end,

@@ -16,6 +16,7 @@ from frame_ros.sensing.contact.wrench.block import WrenchBlock
 from frame_ros.sensing.contact.wrench.free_space import FOLLOW_AT_REST, SETTLE
 from frame_ros.sensing.contact.wrench.options import WrenchOptions
 from frame_ros.sensing.contact.wrench.push_end import PushEnd
+from frame_ros.sensing.contact.wrench.tool_model import length
 from frame_ros.sensing.contact.wrench.vibration import PARTS, Pair
 
 Array = NDArray[np.float64]
@@ -148,7 +149,7 @@ class BiasDrift:
             self._is_watched = True
         has_ended = self._push.update(block)
         rest = block.readings[len(block.readings) // 2 :].mean(axis=0) - bias
-        left = float(np.linalg.norm(rest[:3])), float(np.linalg.norm(rest[3:]))
+        left = length(rest[:3]), length(rest[3:])
         pairs = zip(left, self.unknown, self._on, strict=True)
         is_explained = all(size <= most + AMBIGUOUS * on for size, most, on in pairs)
         is_taken = has_ended and is_explained
@@ -167,7 +168,7 @@ class BiasDrift:
         """Returns by how much the drift moves it. A random walk that is followed with the time
         constant T is behind by its intensity times sqrt(T / 2), and that over T is its rate.
         """
-        rest = block.readings.mean(axis=0) - bias
+        rest = block.mean - bias
         is_settled = self._still_since is not None and block.start - self._still_since >= SETTLE
         walk = np.repeat(intensity, 3) * sqrt(FOLLOW_AT_REST / 2.0) * DRIFTS / FOLLOW_AT_REST
         is_faster = is_settled and (walk > self._declared) & (self._declared > 0.0)
@@ -181,10 +182,10 @@ class BiasDrift:
         if not self._credit.any() or self._anchor is None:
             return np.zeros(6)
         constant = SETTLING if block.is_moving is False else IN_MOTION
-        rest = (block.readings.mean(axis=0) - bias) * min(time / constant, 1.0)
+        rest = (block.mean - bias) * min(time / constant, 1.0)
         found = self._up_to(rest, self._credit, bias)
         for i, part in enumerate(PARTS):
-            self._credit[i] -= min(float(np.linalg.norm(found[part])), float(self._credit[i]))
+            self._credit[i] -= min(length(found[part]), float(self._credit[i]))
         return found
 
     def _up_to(self, rest: Array, most: Array | Pair, bias: Array) -> Array:
@@ -194,12 +195,12 @@ class BiasDrift:
         assert self._anchor is not None
         found = np.zeros(6)
         for i, part in enumerate(PARTS):
-            size = float(np.linalg.norm(rest[part]))
+            size = length(rest[part])
             if not size > 0.0:
                 continue
             step = rest[part] * min(float(most[i]) / size, 1.0)
             away = bias[part] + step - self._anchor[part]
-            far = float(np.linalg.norm(away))
+            far = length(away)
             if far > self._most[i] > 0.0:
                 step = self._anchor[part] + away * (self._most[i] / far) - bias[part]
             found[part] = step
@@ -222,7 +223,7 @@ class BiasDrift:
         """Returns what counts as bias since motion changed it, in words; '' if that is little."""
         assert self._anchor is not None
         away = bias - self._anchor
-        sizes = float(np.linalg.norm(away[:3])), float(np.linalg.norm(away[3:]))
+        sizes = length(away[:3]), length(away[3:])
         for size, on, unit in zip(sizes, self._on, ('N', 'N m'), strict=True):
             if size > AMBIGUOUS * on:
                 return (
@@ -235,7 +236,7 @@ class BiasDrift:
         """Warns of a change at rest that is larger than a drift, and slower than a contact."""
         if self._still_since is None or block.end - self._still_since < 2 * SETTLE:
             return
-        mean = block.readings.mean(axis=0)
+        mean = block.mean
         if self._reference is None:
             self._reference = mean
         time = (block.end - self._still_since) / SECOND
@@ -243,7 +244,7 @@ class BiasDrift:
         for part, walk, rate, on in zip(
             (slice(0, 3), slice(3, 6)), intensity, self._declared[[0, 3]], self._on, strict=True
         ):
-            size = float(np.linalg.norm(change[part]))
+            size = length(change[part])
             explained = DRIFTS * walk * sqrt(3.0 * time) + rate * time + AMBIGUOUS * on
             if size > explained and not block.is_contact:
                 unit = 'N' if part.start == 0 else 'N m'

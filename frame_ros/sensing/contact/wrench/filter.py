@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from cmath import exp
 from math import isfinite, pi, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,10 @@ from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.core.time import SECOND
 
 Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+SHORT = 0.01  # share of a radian of the pole, up to which its exponential is taken as a series
+MOST_DECAY = 12.0  # e-folds of a state, in which a sum of what it was keeps all but five digits
+CHUNK = 1024  # samples that are looked at together
 _JITTERS = 4096  # time steps whose coefficients are kept
 
 
@@ -89,22 +94,53 @@ class CausalLowPass:
         """Takes samples (T, C), `steps` (T,) ns after the previous one each; returns (T, C), as
         `update` one by one, up to rounding.
         """
-        if not len(values):
-            return values.copy()
-        if len(values) < 8 or (steps[1:] != steps[1]).any():
-            pairs = zip(steps.tolist(), values, strict=True)
-            return np.array([self.update(step, row) for step, row in pairs])
-        from scipy.signal import lfilter
+        found = np.empty_like(values)
+        row = 0
+        while row < len(values):
+            row += self._chunk(steps[row : row + CHUNK], values[row : row + CHUNK], found[row:])
+        return found
 
-        first = self.update(int(steps[0]), values[0])
+    def _chunk(self, steps: NDArray[np.int64], values: Array, found: Array) -> int:
+        """Filters samples into `found`; returns how many: those in which a state keeps digits.
+
+        The state z of the sample k is P_k (z_0 + sum of u_j / P_j), with the inputs u and the decay
+        P_k since the first sample.
+        """
+        found[0] = self.update(int(steps[0]), values[0])
+        elapsed = np.add.accumulate(steps[1:]) / SECOND
+        count = int(np.searchsorted(elapsed, MOST_DECAY / -self._pole.real, side='right'))
+        if count < 4:
+            return 1
         assert self._rows is not None
-        decay, before, now = self._complex(int(steps[1]) / SECOND)
-        state = self._rows[0] + 1j * self._rows[1]
-        inputs = before * values[:-1] + now * values[1:]
-        states, _ = lfilter([1.0 + 0j], [1.0 + 0j, -decay], inputs, axis=0, zi=decay * state[None])
+        steps, values = steps[1 : count + 1], values[: count + 1]
+        before: complex | Complex
+        now: complex | Complex
+        if (steps == steps[0]).all():
+            _, before, now = self._complex(int(steps[0]) / SECOND)
+        else:
+            before, now = self._weights(steps / SECOND)
+        decay = np.exp(self._pole * elapsed[:count])[:, None]
+        states = (before * values[:-1] + now * values[1:]) / decay
+        states = np.add.accumulate(states, axis=0, out=states)
+        states += self._rows[0] + 1j * self._rows[1]
+        states *= decay
         self._rows[0], self._rows[1] = states[-1].real, states[-1].imag
         self._rows[2] = values[-1]
-        return np.concatenate([first[None, :], 2.0 * states.real])
+        np.multiply(states.real, 2.0, out=found[1 : count + 1])
+        return count + 1
+
+    def _weights(self, times: Array) -> tuple[Complex, Complex]:
+        """Returns the weights (T, 1) of last and new input, as `_complex` of each time, s."""
+        reach = self._pole * times
+        short = abs(self._pole) * times <= SHORT
+        long = np.where(short, 1.0, reach)  # no division by what is near 0
+        decay = np.exp(reach)
+        constant = np.where(short, _constant(reach) * times, (decay - 1.0) / self._pole)
+        rising = np.where(
+            short, _rising(reach) * times, (decay - 1.0 - reach) / (self._pole * long)
+        )
+        before, now = self._residue * (constant - rising), self._residue * rising
+        return before[:, None], now[:, None]
 
     def _at_rest(self, values: Array) -> Array:
         state = -self._residue / self._pole
@@ -128,10 +164,19 @@ class CausalLowPass:
         """Returns the weights of state, last input and new input in the state `time` s later."""
         reach = self._pole * time
         decay = exp(reach)
-        if abs(reach) > 0.01:
+        if abs(reach) > SHORT:
             constant = (decay - 1.0) / self._pole
             rising = (decay - 1.0 - reach) / (self._pole * reach)
         else:  # the same by their series, which lose no digits
-            constant = time * (1.0 + reach / 2 * (1.0 + reach / 3 * (1.0 + reach / 4)))
-            rising = time * (0.5 + reach / 6 * (1.0 + reach / 4 * (1.0 + reach / 5)))
+            constant, rising = time * _constant(reach), time * _rising(reach)
         return decay, self._residue * (constant - rising), self._residue * rising
+
+
+def _constant(reach: Any) -> Any:
+    """Returns (exp(r) - 1) / r of a small r."""
+    return 1.0 + reach / 2 * (1.0 + reach / 3 * (1.0 + reach / 4))
+
+
+def _rising(reach: Any) -> Any:
+    """Returns (exp(r) - 1 - r) / r^2 of a small r."""
+    return 0.5 + reach / 6 * (1.0 + reach / 4 * (1.0 + reach / 5))

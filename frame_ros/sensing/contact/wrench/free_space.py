@@ -173,7 +173,7 @@ class FreeSpace:
         mean = block.external.mean(axis=0)
         if not self.is_settled or not np.isfinite(mean).all():
             return
-        raw = block.readings.mean(axis=0)
+        raw = block.mean
         for part, noise in zip(PARTS, self._noise, strict=True):
             noise.learn(block.external[:, part] - mean[part])
         self._means.append(raw)

@@ -14,6 +14,7 @@ from frame_ros.sensing.contact.wrench.block import WrenchBlock
 from frame_ros.sensing.contact.wrench.drift import AMBIGUOUS
 from frame_ros.sensing.contact.wrench.options import Vector, WrenchOptions
 from frame_ros.sensing.contact.wrench.payload import Payload
+from frame_ros.sensing.contact.wrench.tool_model import length
 from frame_ros.sensing.contact.wrench.world_forces import WorldForces
 
 Array = NDArray[np.float64]
@@ -102,11 +103,15 @@ class HungWeight:
 
     def update(self, block: WrenchBlock, bias: Array) -> bool:
         """Takes a block and the bias (6,); returns whether `payload` has changed."""
+        time = (block.end - block.start) / SECOND
+        way = block.speed * time
         if not self._least or block.is_holding:
+            # What is held hides the cables, which are elsewhere when it is let go.
+            self._forces.wander(way, time)
             self.reset()
             return False
         down = block.rotation.T @ self._direction
-        turned = 0.0 if self._down is None else float(np.linalg.norm(down - self._down))
+        turned = 0.0 if self._down is None else length(down - self._down)
         self._down = down
         if self._reference is None or self._recent is None:
             self._reference = self._recent = down
@@ -114,14 +119,12 @@ class HungWeight:
         if block.is_contact != self._was_contact:
             self._changed(block.start)
         self._was_contact = block.is_contact
-        time = (block.end - block.start) / SECOND
         # Readings are without what is taken off already.
-        reading = block.readings.mean(axis=0)
+        reading = block.mean
         force = reading[:3] + self._taken * down
         up = float((bias[:3] - reading[:3]) @ down)
         self._pushed_up = max(self._pushed_up * exp(-time / PUSHED_KEPT), up)
-        way, is_free = block.speed * time, not block.is_contact
-        if not self._forces.update(force, block.rotation, way, time, is_free):
+        if not self._forces.update(force, block.rotation, way, time, not block.is_contact):
             self._changed(block.end)
             return False
         self._turned += turned
@@ -159,8 +162,8 @@ class HungWeight:
         """
         assert self._down is not None
         all_of_it: Array = change * self._down
-        after = float(np.linalg.norm(felt[:3] - all_of_it + share))
-        return share if after <= float(np.linalg.norm(felt[:3])) else all_of_it
+        after = length(felt[:3] - all_of_it + share)
+        return share if after <= length(felt[:3]) else all_of_it
 
     def _explained(self, bias: Array, change: float) -> tuple[Array, float]:
         """Returns the part (3,) of the bias that a change of the weight, N, explains: as it hung
@@ -168,7 +171,7 @@ class HungWeight:
         """
         target = bias[:3] - self._forces.rest
         downs = (self._reference, self._recent, self._down)
-        best, least = np.zeros(3), float(np.linalg.norm(target))
+        best, least = np.zeros(3), length(target)
         for one in downs:
             for other in downs:
                 assert one is not None and other is not None
@@ -176,7 +179,7 @@ class HungWeight:
                     way = change * (part * one + (1.0 - part) * other)
                     size = max(float(way @ way), 1e-12)
                     near = way * min(max(float(target @ way) / size, 0.0), 1.0)
-                    left = float(np.linalg.norm(target - near))
+                    left = length(target - near)
                     if left < least:
                         best, least = near, left
         return best, least
@@ -209,7 +212,7 @@ class HungWeight:
         # It hangs away from the tip: its torque is across its direction.
         left = left - float(left @ self._down) * self._down
         most = LEVER * abs(found - self._taken)
-        left = left * min(most / max(float(np.linalg.norm(left)), 1e-12), 1.0)
+        left = left * min(most / max(length(left), 1e-12), 1.0)
         self.bias_change = np.concatenate((-share, left - np.cross(self._tip, share)))
         self._gone = ''
         if found < self._taken:

@@ -70,7 +70,7 @@ class PayloadEstimator:
             return self.payload
         if self._weighed is not None and block.end - self._weighed > self._settling:
             return self.payload
-        external = block.readings.mean(axis=0) - bias
+        external = block.mean - bias
         self._means.append((block.start, block.end, external, block.down.mean(axis=0)))
         while len(self._means) > 1 and block.end - self._means[1][0] >= self._window:
             self._means.pop(0)

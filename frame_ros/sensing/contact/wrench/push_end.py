@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
+from frame_ros.sensing.contact.wrench.tool_model import length
 
 Array = NDArray[np.float64]
 HIGH, LOW = 0.75, 0.5  # shares of a contact's largest wrench, along it
@@ -60,7 +61,7 @@ class PushEnd:
         left = samples[len(samples) // 2 :].mean(axis=0)
         way = block.speed * (block.end - block.start) / SECOND
         before, self._before = self._before, left
-        change = np.inf if before is None else float(np.linalg.norm(left - before))
+        change = np.inf if before is None else length(left - before)
         is_calm = change <= CALM * np.sqrt(most) + self._rate * way
         is_low = float(left @ largest) <= LOW * most
         return is_calm and is_low and self.may_end(block.end)

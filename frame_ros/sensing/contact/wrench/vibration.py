@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import BLOCK, WrenchBlock
+from frame_ros.sensing.contact.wrench.tool_model import length
 
 Array = NDArray[np.float64]
 Pair = tuple[float, float]  # of force and torque, N and N m
@@ -56,7 +57,7 @@ class Vibration:
             self._mean = mean + 0.2 * (values.mean(axis=0) - mean)
         swing = values - mean
         both = np.minimum(swing.max(axis=0), -swing.min(axis=0)).clip(0.0)
-        now = np.array([float(np.linalg.norm(both[part])) for part in PARTS])
+        now = np.array([length(both[part]) for part in PARTS])
         seen = SHAKE_MARGIN * np.minimum(now, self._before)
         self._before = now
         self._calm(block)

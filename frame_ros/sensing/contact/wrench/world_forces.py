@@ -11,6 +11,8 @@ from math import exp
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.sensing.contact.wrench.tool_model import length
+
 Array = NDArray[np.float64]
 READING = 0.1  # N, deviation of a block's mean from the model
 DRIFT = 0.02  # N per square root of s: how the offset wanders
@@ -25,6 +27,7 @@ MAY_COME, MAY_GO = 20.0, 80.0
 TOO_FAR = 0.35  # N from the model: this is a push
 FADE = 0.02  # with which the fit of the newest blocks is weighed
 CONSTANT, CHANGING, OFFSET = slice(0, 3), slice(3, 6), slice(6, 9)
+NOISE = READING**2 * np.eye(3)
 
 
 class WorldForces:
@@ -41,9 +44,9 @@ class WorldForces:
     def __init__(self, gravity: Array) -> None:
         """gravity: (3,) in the world."""
         down = np.asarray(gravity, dtype=np.float64)
-        down = down / max(float(np.linalg.norm(down)), 1e-12)
+        down = down / max(length(down), 1e-12)
         across = np.cross(down, np.eye(3)[int(np.abs(down).argmin())])
-        across = across / max(float(np.linalg.norm(across)), 1e-12)
+        across = across / max(length(across), 1e-12)
         self._axes = np.column_stack((down, across, np.cross(down, across)))
         self.tare(np.zeros(3))
 
@@ -56,6 +59,7 @@ class WorldForces:
         spread[:, CONSTANT], spread[:, OFFSET] = ANY_FORCE**2, ANY_OFFSET**2
         spread[:, CHANGING] = STRENGTHS[:, None] ** 2
         self._covariances = spread[:, :, None] * np.eye(9)
+        self._model: Array = np.hstack((np.eye(3), np.eye(3), np.eye(3)))
         self._log_likelihoods = np.zeros(count)
         self._misfit = 1.0
         self._weigh()
@@ -77,18 +81,20 @@ class WorldForces:
         Returns:
             Whether the model explains it; otherwise nothing is taken.
         """
-        self._wander(way, time)
+        self.wander(way, time)
         turned = rotation.T @ self._axes
-        model = np.hstack((turned, turned, np.eye(3)))
+        model = self._model
+        model[:, CONSTANT] = model[:, CHANGING] = turned
         crossed = model @ self._covariances
-        inverse = np.linalg.inv(crossed @ model.T + READING**2 * np.eye(3))
+        inverse = np.linalg.inv(crossed @ model.T + NOISE)
         gains = crossed.transpose(0, 2, 1) @ inverse
         innovations = force - self._states @ model.T
         states = self._states + (gains @ innovations[:, :, None])[:, :, 0]
-        left = self._shares @ np.linalg.norm(force - states @ model.T, axis=1)
+        missed = force - states @ model.T
+        left = self._shares @ np.sqrt((missed * missed).sum(axis=1))
         if float(left) > TOO_FAR:
             return False
-        unlikely = np.einsum('ki,kij,kj->k', innovations, inverse, innovations)
+        unlikely = (innovations[:, None, :] @ inverse @ innovations[:, :, None])[:, 0, 0]
         self._misfit += FADE * (float(self._shares @ unlikely) / 3.0 - self._misfit)
         if is_free:
             gained = 0.5 * (np.log(np.linalg.det(inverse)) - np.minimum(unlikely, OUTLIER))
@@ -103,14 +109,15 @@ class WorldForces:
         self._rest = model[:, 1:] @ self._state[1:]
         return True
 
-    def _wander(self, way: float, time: float) -> None:
+    def wander(self, way: float, time: float) -> None:
+        """The hand went `way` m in `time` s: cables pull otherwise now, and the offset drifted."""
         kept = exp(-way / WAY)
         self._states[:, CHANGING] *= kept
         self._covariances[:, CHANGING, :] *= kept
         self._covariances[:, :, CHANGING] *= kept
-        for i in range(3):
-            self._covariances[:, 3 + i, 3 + i] += (1.0 - kept**2) * STRENGTHS**2
-            self._covariances[:, 6 + i, 6 + i] += DRIFT**2 * time
+        diagonals = np.einsum('kii->ki', self._covariances)  # a view
+        diagonals[:, CHANGING] += ((1.0 - kept**2) * STRENGTHS**2)[:, None]
+        diagonals[:, OFFSET] += DRIFT**2 * time
 
     def _weigh(self) -> None:
         likelihoods = np.exp(self._log_likelihoods)
@@ -125,7 +132,7 @@ class WorldForces:
     @property
     def aside(self) -> float:
         """N of the constant force that are horizontal."""
-        return float(np.linalg.norm(self._state[1:3]))
+        return length(self._state[1:3])
 
     @property
     def deviation(self) -> float:
