@@ -78,7 +78,7 @@ class PolledSubscription:
         self._raw = raw
         self._qos = qos if isinstance(qos, QoSProfile) else QoSProfile(depth=qos)
         self._wait_set: Any = None
-        # An event that nobody takes, as of a publisher that does not match, wakes every wait at once.
+        # An event that nobody takes, such as of a publisher that does not match, ends each wait.
         self._subscription = node.create_subscription(
             msg_type, topic, lambda message: None, self._qos, callback_group=_NotForExecutors(),
             raw=raw, event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
