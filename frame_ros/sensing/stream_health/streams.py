@@ -96,17 +96,28 @@ class Judged:
 
     @property
     def excess(self) -> str:
-        """Describes an offset of its stamps that is too large; '': it is not."""
+        """Describes an offset of its stamps that is too large; '': it is not. One that was stays so
+        until motion shows that it is small: an estimate that is less certain than the last takes
+        no correction away.
+        """
         if self.offset is None:
             return ''
         found, before = self.offset.newest, self.judged_offset
         if before is None or before[0] is not found or before[1] != self.tolerance:
-            before = self.judged_offset = found, self.tolerance, self._excess_of(found)
+            was_excess = before is not None and bool(before[2])
+            words = self._excess_of(found, was_excess)
+            before = self.judged_offset = found, self.tolerance, words
         return before[2]
 
-    def _excess_of(self, found: TimeOffset) -> str:
-        too_far = abs(found.seconds) - DEVIATIONS * found.deviation > self.tolerance
-        if not (isfinite(found.seconds) and abs(found.seconds) > self.tolerance and too_far):
+    def _excess_of(self, found: TimeOffset, was_excess: bool) -> str:
+        if not isfinite(found.seconds):
+            return ''
+        size = abs(found.seconds)
+        if was_excess:
+            is_excess = size + SPREAD * found.deviation > self.tolerance
+        else:
+            is_excess = size - DEVIATIONS * found.deviation > self.tolerance
+        if not is_excess:
             return ''
         side = 'later' if found.seconds > 0.0 else 'earlier'
         return (

@@ -9,6 +9,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.lying_streams import run
 from frame_ros.sensing.stream_health.image_samples import image_sample
+from frame_ros.sensing.stream_health.options import StreamHealthOptions
 from frame_ros.sensing.stream_health.streams import UNKNOWN_OFFSET, StreamHealth
 from frame_ros.sensing.stream_health.time_offset import DOUBLING, TimeOffset
 
@@ -81,3 +82,30 @@ def test_the_error_of_stamps_grows_until_a_motion_shows_their_offset_as_well_aga
     assert goes_on(2.0 * DOUBLING) == pytest.approx(0.002 + 2 * 0.0029, abs=1e-4)
     monkeypatch.setattr(offset, 'estimate', TimeOffset)  # no motion any more
     assert goes_on(5.0 * DOUBLING) == pytest.approx(0.002 + UNKNOWN_OFFSET, abs=1e-6)
+
+
+@pytest.mark.parametrize('is_corrected', [True, False])
+def test_a_less_certain_estimate_takes_no_correction_away(is_corrected):
+    health = StreamHealth(StreamHealthOptions(is_offset_corrected=is_corrected))
+    health.on_wrench(SECOND, [1.0] * 6)
+    offset = health.streams['wrench'].offset
+    limit = health.settings.largest_offset
+    late = health.settings.largest_offset + 0.01
+
+    def found(seconds, deviation):
+        """What comes of a new estimate: whether a wrench is taken at another stamp, or refused."""
+        offset.newest = TimeOffset(seconds, deviation, 1.0, SECOND, '')
+        stamp = health.streams['wrench'].check.newest + SECOND // 100
+        refused = health.on_wrench(stamp, [stamp * 1e-9] * 6).unavailable
+        moved = stamp - health.corrected('wrench', stamp)
+        assert bool(refused) == (not is_corrected and bool(health.streams['wrench'].excess))
+        assert moved == (round(seconds * SECOND) if is_corrected and moved else 0)
+        return bool(refused or moved)
+
+    weak = 0.3 * (late - limit)  # four of it are more than the offset is beyond the limit
+    assert not found(late, weak)
+    assert found(late, 0.001)
+    assert found(late, weak)  # as large, and less certain
+    assert found(0.5 * limit, 0.3 * limit)  # it may be small, which is not shown
+    assert not found(0.5 * limit, 0.2 * limit)
+    assert not found(late, weak)
