@@ -93,7 +93,7 @@ def test_a_less_certain_estimate_takes_no_correction_away(is_corrected):
     late = health.settings.largest_offset + 0.01
 
     def found(seconds, deviation):
-        """What comes of a new estimate: whether a wrench is taken at another stamp, or refused."""
+        """True if a wrench is taken at another stamp, or refused, after a new estimate."""
         offset.newest = TimeOffset(seconds, deviation, 1.0, SECOND, '')
         stamp = health.streams['wrench'].check.newest + SECOND // 100
         refused = health.on_wrench(stamp, [stamp * 1e-9] * 6).unavailable
