@@ -36,7 +36,8 @@ for folder in sorted({path.parent for path in (ROOT / 'test').rglob('*.py')}):
 PART, PARTS = map(int, os.environ.get('FRAME_ROS_TEST_PART', '0/1').split('/'))
 WORKER = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
 WORKERS = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
-OWN_DOMAINS = DOMAINS[PART::PARTS][WORKER::WORKERS]
+PART_DOMAINS = DOMAINS[PART::PARTS]
+OWN_DOMAINS = PART_DOMAINS[WORKER % len(PART_DOMAINS) :: WORKERS]
 SEARCHES, WHOLE_SEARCH = itertools.count(1), 16  # of modules of tests
 ONLY_DOMAIN = os.environ.get('FRAME_ROS_TEST_DOMAIN', '')
 

@@ -11,8 +11,8 @@ from frame_ros.evaluation.recorded_motion.sage import EffortRecording
 from frame_ros.robots.robot import Robot
 from frame_ros.robots.shapes.clearance import ClearanceCheck
 
-# m in the base frame. In no recording is the arm lower than 0.07, however much lower its goals are
-# (by up to 0.04): the joints stop there, at 0.04 to 0.07, with 1 to 3 N m on what is below.
+# m in the base frame. In no recording is the arm lower than -0.07, however much lower its goals are
+# (by up to 0.04): the joints stop there, at -0.07 to -0.04, with 1 to 3 N m on what is below.
 TABLE = -0.05
 NEAR = 0.015  # m above it, up to which the arm may touch it: shapes and zeros are that exact
 

@@ -58,7 +58,10 @@ def identified(
         FrameRosError: as `identify_joints`.
     """
     if clearance is not None:
-        recordings = [_above(each, clearance) for each in recordings]
+        kept = [_above(each, clearance) for each in recordings]
+        recordings = [each for each in kept if len(each.stamps)]
+        if not recordings:
+            raise BagError(f'the arm is nowhere {clearance} m above the table in the recordings')
     dynamics = RobotDynamics(load_robot(ROBOT))
     names = dynamics.joint_names
     stamps, begin = [], 0

@@ -29,7 +29,7 @@ from frame_ros.core.errors import FrameRosError
 from frame_ros.nodes.runtime.message_parts import fill_time
 
 Array = NDArray[np.float64]
-RCLError = rclpy_implementation.RCLError
+MIDDLEWARE_ERRORS = (rclpy_implementation.RCLError, rclpy_implementation.RMWError)
 TRIED_STAMP = 1_234_567_890_123_456_789  # ns
 
 
@@ -97,7 +97,8 @@ def writer_of(type_name: str, make: Callable[[], Any], *groups: Sequence[str]) -
     elements as every other. groups: paths of what one value fills: of a sequence of float64, or of
     several numbers.
     """
-    with contextlib.suppress(FrameRosError, RCLError, ValueError, KeyError, struct.error):
+    unreadable = FrameRosError, ValueError, LookupError, struct.error, *MIDDLEWARE_ERRORS
+    with contextlib.suppress(*unreadable):
         tried, found = (FieldWriter(type_name, serialize_message(make()), *groups) for _ in '12')
         if _agrees(tried, SerialisingWriter(make(), *groups), len(groups)):
             return found

@@ -47,6 +47,7 @@ class Judged:
         kind: 'joint states', 'efforts', 'wrench' or 'image'.
         check: by its own samples.
         offset: against the joints; None: it is not estimated.
+        is_corrected: whether stamps are corrected by it, where it is too large.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Judged:
     check: StreamCheck
     offset: TimeOffsetEstimator | None = None
     tolerance: float = 0.0  # s
+    is_corrected: bool = False
     before: tuple[int, ImageSample] | None = None
     block: list[tuple[int, Sequence[float]]] = field(default_factory=list)
     # The last estimate that was judged, the tolerance by which, and what came of it.
@@ -96,24 +98,24 @@ class Judged:
 
     @property
     def excess(self) -> str:
-        """Describes an offset of its stamps that is too large; '': it is not. One that was stays so
-        until motion shows that it is small: an estimate that is less certain than the last takes
-        no correction away.
+        """Describes an offset of its stamps that is too large; '': it is not. One that is corrected
+        stays so until motion shows that it is small: an estimate that is less certain than the last
+        takes no correction away.
         """
         if self.offset is None:
             return ''
         found, before = self.offset.newest, self.judged_offset
         if before is None or before[0] is not found or before[1] != self.tolerance:
-            was_excess = before is not None and bool(before[2])
-            words = self._excess_of(found, was_excess)
+            stays = self.is_corrected and before is not None and bool(before[2])
+            words = self._excess_of(found, stays)
             before = self.judged_offset = found, self.tolerance, words
         return before[2]
 
-    def _excess_of(self, found: TimeOffset, was_excess: bool) -> str:
+    def _excess_of(self, found: TimeOffset, stays: bool) -> str:
         if not isfinite(found.seconds):
             return ''
         size = abs(found.seconds)
-        if was_excess:
+        if stays:
             is_excess = size + SPREAD * found.deviation > self.tolerance
         else:
             is_excess = size - DEVIATIONS * found.deviation > self.tolerance
@@ -325,7 +327,8 @@ class StreamHealth:
             offset = TimeOffsetEstimator(WRENCH_DEVIATION, WRENCH_CORRELATION, False)
         elif settings.largest_offset and kind == 'image' and size:
             offset = TimeOffsetEstimator(IMAGE_DEVIATION, IMAGE_CORRELATION)
-        return Judged(name, kind, check, offset, settings.largest_offset)
+        largest, is_corrected = settings.largest_offset, settings.is_offset_corrected
+        return Judged(name, kind, check, offset, largest, is_corrected)
 
     def _predict_tool(self, stamp: int) -> None:
         assert self._tool is not None

@@ -152,6 +152,10 @@ class TimeOffsetEstimator:
     def reset(self) -> None:
         """The clock was set back or forward: an offset to another one may have gone with it."""
         self.newest = TimeOffset()
+        self._restart()
+
+    def _restart(self) -> None:
+        """Forgets the samples; the last estimate stays, and becomes less certain with its age."""
         self._reference, self._measured = _Samples(), _Samples()
         self._next = 0
         self._candidate: TimeOffset | None = None
@@ -215,7 +219,7 @@ class TimeOffsetEstimator:
 
     def _restart_after_gap(self, samples: _Samples, stamp: int) -> None:
         if len(samples) and not 0 < stamp - samples.newest <= GAP:
-            self.reset()
+            self._restart()
 
     def estimate(self) -> TimeOffset:
         """Returns the offset by the samples that are kept."""

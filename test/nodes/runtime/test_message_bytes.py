@@ -118,6 +118,14 @@ def test_where_the_middleware_s_bytes_are_others_each_message_is_serialised(monk
     assert list(found.name) == NAMES and found.header.stamp.sec == 17
 
 
+def test_bytes_that_the_middleware_cannot_read_are_not_sent(monkeypatch):
+    def refuse(data, kind):
+        raise message_bytes.rclpy_implementation.RMWError('malformed')
+
+    monkeypatch.setattr(message_bytes, 'deserialize_message', refuse)
+    assert isinstance(joint_state_writer(['a']), SerialisingWriter)
+
+
 def test_a_value_in_another_place_is_noticed(monkeypatch):
     """Bytes that can be read, with the numbers of two groups exchanged."""
     data = FieldWriter.data

@@ -105,7 +105,7 @@ def test_a_less_certain_estimate_takes_no_correction_away(is_corrected):
     weak = 0.3 * (late - limit)  # four of it are more than the offset is beyond the limit
     assert not found(late, weak)
     assert found(late, 0.001)
-    assert found(late, weak)  # as large, and less certain
-    assert found(0.5 * limit, 0.3 * limit)  # it may be small, which is not shown
+    assert found(late, weak) == is_corrected  # as large, and less certain
+    assert found(0.5 * limit, 0.3 * limit) == is_corrected  # it may be small, which is not shown
     assert not found(0.5 * limit, 0.2 * limit)
     assert not found(late, weak)

@@ -107,3 +107,15 @@ def test_a_less_certain_estimate_counts_only_where_it_contradicts(monkeypatch):
     for second in given(monkeypatch, estimator, estimates):
         if second in expected:
             assert estimator.newest.seconds == expected[second]
+
+
+def test_a_pause_takes_no_estimate_away():
+    estimator, found = TimeOffsetEstimator(0.003, 0.95), TimeOffset(0.05, 0.001, 1.0, SECOND, '')
+    for stamp in (SECOND, 2 * SECOND):
+        estimator.newest = found
+        estimator.add_reference(stamp, np.zeros(3))
+        estimator.add_measured(stamp, np.zeros(3))
+    assert estimator.newest is found and estimator.estimate().unavailable
+    assert found.deviation_at(2 * SECOND) > found.deviation
+    estimator.reset()
+    assert estimator.newest.unavailable

@@ -28,6 +28,7 @@ def friction_at_rest(
     dynamics: RobotDynamics,
     recording: JointRecording,
     shows_load: Sequence[bool],
+    max_gap: float,
 ) -> dict[str, Any]:
     """Returns the columns rest and load_rest (weight_rest, of gears that lose by weight) of a motor
     model: what balances motor and weight in the last sample before a joint breaks away is what its
@@ -41,9 +42,10 @@ def friction_at_rest(
         motors: identified so far.
         shows_load: of each joint, whether it bears enough to show what its gear holds of its load;
             the others are taken to hold the same share, as gears of one kind.
+        max_gap: s between two samples, beyond which nothing is known of what was before.
     """
     by_weight = bool(motors.weight_friction.any())
-    loads, held, balance = _breakaways(motors, dynamics, recording, by_weight)
+    loads, held, balance = _breakaways(motors, dynamics, recording, by_weight, max_gap)
     columns = np.zeros((2, len(motors.joint_names)))
     has_enough = [len(each) >= FEWEST for each in loads]
     own = [j for j, shows in enumerate(shows_load) if shows and has_enough[j]]
@@ -74,8 +76,9 @@ def _seen_to_hold(held: list[list[float]], balance: Array) -> Array:
 
 
 def _breakaways(
-    motors: MotorModel, dynamics: RobotDynamics, recording: JointRecording, by_weight: bool
-) -> tuple[list[list[float]], list[list[float]], Array]:
+    motors: MotorModel, dynamics: RobotDynamics, recording: JointRecording, by_weight: bool,
+    max_gap: float,
+) -> tuple[list[list[float]], list[list[float]], Array]:  # fmt: skip
     """Returns per joint the sizes of the motor's torque, or of the weight, and of what the gear
     holds, N m, as it breaks away; and (T, N) N m that each gear holds while it sticks, else NaN.
     """
@@ -92,7 +95,10 @@ def _breakaways(
     balance = np.full_like(motor, math.nan)
     for row, q in enumerate(recording.positions):
         was_stuck = watch.is_stuck
-        watch.update(q, float(seconds[row]) if row else math.nan)
+        if seconds[row] > max_gap:
+            watch.resume(q)
+        else:
+            watch.update(q, float(seconds[row]) if row else math.nan)
         if row:
             breaks = was_stuck & ~watch.is_stuck & (watch.moved * before > 0.0)
             for joint in np.flatnonzero(breaks).tolist():

@@ -314,9 +314,10 @@ class JointContact:
         return threshold
 
     def _held_weight(self, q: Array) -> Array:
-        """Returns (N,) N m by which the heaviest object may load the joints."""
+        """Returns (N,) N m by which the heaviest object may load the joints, and their gears."""
         lever: Array = self.dynamics.link_jacobian(self.dynamics.robot.tip_link, q)[2]
-        return np.abs(lever) * (self.settings.held_mass * -GRAVITY[2])
+        held = np.abs(lever) * (self.settings.held_mass * -GRAVITY[2])
+        return held * (1.0 + np.maximum(self.motors.weight_friction, self.motors.weight_rest))
 
     def _not_following(
         self, stamp: int, q: Array, command: Array | None, motor: Array, is_holding: bool

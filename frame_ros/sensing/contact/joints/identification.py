@@ -55,6 +55,9 @@ PRESLIDINGS, STRIBECK_VELOCITIES = (0.001, 0.003, 0.006, 0.01, 0.02), (0.05, 0.1
 USUAL_SHAPE = FrictionShape(0.006, 0.15)  # with which the kinds of efforts are compared
 BACK_EMFS = (0.1, 0.2, 0.3, 0.4)  # sqrt(A) s/rad, of which the best is taken
 BETTER = 0.9  # share of what currents of the motors leave, below which those of the supply are it
+# The same of losses by the motor's torque, below which gears lose by the weight: a register's steps
+# and noise alone have given 0.8 to 0.9.
+CLEARLY_BETTER = 0.7
 LEAST_MOVED = 0.1  # rad
 
 
@@ -98,7 +101,8 @@ def identify_joints(
     motors = replace(motors, is_supply_current=form.is_supply, back_emf=form.back_emf, play=play)
     if motors.has_friction:
         is_shown = [shows_load(fit) for fit in fits]
-        motors = replace(motors, **friction_at_rest(motors, dynamics, recording, is_shown))
+        rest = friction_at_rest(motors, dynamics, recording, is_shown, settings.max_gap)
+        motors = replace(motors, **rest)
     thresholds = free_thresholds(motors, dynamics, recording, settings)
     thresholds |= free_distances(motors, dynamics, recording)
     duration = (
@@ -113,7 +117,7 @@ class _Fitted(NamedTuple):
     form: EffortForm
     shape: FrictionShape
     fits: list[JointFit]
-    checked: float  # N m that they leave in the blocks that check them
+    checked: float  # of the effort's unit that they leave in the blocks that check them
     left_out: float
 
 
@@ -127,22 +131,25 @@ def _best_losses(
     found = _fitted(joint_names, motion, settings, rate, by_weight=False)
     if settings.has_torque_sensors or any(map(loses_by_motor, found.fits)):
         return found
-    # What the efforts are does not depend on it.
-    kind = 'supply' if found.form.is_supply else 'motor'
+    # What the efforts are does not depend on it. The back EMF may, but says nothing of losses.
+    given = evolved(settings, effort_kind='supply' if found.form.is_supply else 'motor')
     try:
-        other = _fitted(
-            joint_names, motion, evolved(settings, effort_kind=kind), rate, by_weight=True
-        )
+        if settings.effort_kind == 'either' and found.form.is_supply:
+            found = _fitted(joint_names, motion, given, rate, by_weight=False)
+        other = _fitted(joint_names, motion, given, rate, by_weight=True)
+        alike = _fitted(joint_names, motion, given, rate, by_weight=False, form=other.form)
     except SetupError:
         return found
-    return other if other.checked < BETTER * found.checked else found
+    least = min(found.checked, alike.checked)
+    return other if other.checked < CLEARLY_BETTER * least else found
 
 
 def _fitted(
     joint_names: tuple[str, ...], motion: ObservedMotion, settings: IdentificationOptions,
-    rate: float, by_weight: bool,
+    rate: float, by_weight: bool, form: EffortForm | None = None,
 ) -> _Fitted:  # fmt: skip
-    form, motion = _best_form(joint_names, motion, settings, rate, by_weight)
+    form = form or _best_form(joint_names, motion, settings, rate, by_weight)
+    motion = motion.of_form(form)
     shape, terms = _best_shape(joint_names, motion, settings, rate, form, by_weight)
     fitting = JointFitting(joint_names, terms, settings, rate, by_weight, form.is_supply)
     fits = fitting.fits()
@@ -155,16 +162,16 @@ def _best_form(
     settings: IdentificationOptions,
     rate: float,
     by_weight: bool,
-) -> tuple[EffortForm, ObservedMotion]:
-    """Returns what the efforts are, if it is not given, and the motion with it: the currents of the
-    motors, unless those of their supply leave clearly less unexplained.
+) -> EffortForm:
+    """Returns what the efforts are, if it is not given: the currents of the motors, unless those of
+    their supply leave clearly less unexplained.
 
     Raises:
         SetupError: they are given as currents of the supply, and no joint bears weight, which alone
             shows the back EMF.
     """
     if settings.has_torque_sensors or settings.effort_kind == 'motor':
-        return EffortForm(), motion
+        return EffortForm()
 
     def left(form: EffortForm) -> float:
         terms = motion.of_form(form).terms(USUAL_SHAPE)
@@ -181,7 +188,7 @@ def _best_form(
         )
     if settings.effort_kind == 'either' and not left(best) < BETTER * left(EffortForm()):
         best = EffortForm()
-    return best, motion.of_form(best)
+    return best
 
 
 def _best_shape(

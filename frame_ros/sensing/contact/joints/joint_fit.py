@@ -134,10 +134,14 @@ class JointFitting:
         return [k for k, name in enumerate(COLUMNS) if name not in left_out]
 
     def checked(self, fits: Sequence[JointFit]) -> float:
-        """Returns N m that fits leave in the blocks that check them, the sum over the joints that
-        bear weight.
+        """Returns what fits leave in the blocks that check them, the sum over the joints that bear
+        weight: in the unit of the effort, as each fit has its own constants.
         """
-        return sum(f.rms_after for j, f in enumerate(fits) if self._weight(j) >= LEAST_WEIGHT)
+        return sum(
+            f.rms_after / abs(f.values['effort_scale'])
+            for j, f in enumerate(fits)
+            if self._weight(j) >= LEAST_WEIGHT
+        )
 
     def fits(self) -> list[JointFit]:
         """Returns the fit of each joint; raises SetupError if none shows the effort's unit."""
@@ -153,8 +157,8 @@ class JointFitting:
         sure = sure or [f for j, f in enumerate(first) if self._nearly_shows_scale(j, f)]
         if not sure:
             raise SetupError(
-                'no joint shows what a unit of effort is in N m: give it (--effort-scale), or let '
-                'the joints that carry weight move further'
+                'no joint shows what a unit of effort is in N m: give it (--effort-scale), or what '
+                'the efforts are (--effort-kind), or let the joints that carry weight move further'
             )
         # Motors of one arm are assumed to be of one kind where gravity does not show.
         shared = float(np.median([f.values['effort_scale'] for f in sure]))

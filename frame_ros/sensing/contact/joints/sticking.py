@@ -41,6 +41,13 @@ class StickWatch:
         self.moved: Array = np.zeros(len(self._still))
         self._anchor: Array | None = None
 
+    def resume(self, q: Array) -> None:
+        """Goes on at positions (N,) rad after a gap: of no joint is known whether it sticks."""
+        self.reset()
+        self._anchor = np.array(q)
+        self._still[:] = 0.0
+        self.is_stuck = np.zeros(len(self._still), np.bool_)
+
     def update(self, q: Array, seconds: float) -> None:
         """Takes the positions (N,) rad, `seconds` after the last ones (NaN: at the beginning)."""
         if self._anchor is None:

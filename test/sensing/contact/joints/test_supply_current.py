@@ -61,6 +61,7 @@ def test_the_identification_finds_that_they_are_the_supplys(recording, tmp_path)
     dynamics = RobotDynamics(load_robot('so101'))
     found = identify_joints(dynamics, recording).motors
     assert found.is_supply_current and found.back_emf == BACK_EMF
+    assert not found.weight_friction.any() and not found.weight_rest.any()
     np.testing.assert_allclose(found.effort_scale[1:3], TRUE.effort_scale[1:3], rtol=0.1)
     # Taken as currents of the motors they give constants that are nothing like these.
     kept = IdentificationOptions(effort_kind='motor')
@@ -71,6 +72,21 @@ def test_the_identification_finds_that_they_are_the_supplys(recording, tmp_path)
     assert load_motors(tmp_path / 'motors.yaml').motor_torque(
         np.full(5, 0.25), np.zeros(5)
     ) == pytest.approx(found.motor_torque(np.full(5, 0.25), np.zeros(5)), rel=1e-4)
+
+
+@pytest.mark.parametrize('noise', [0.0065, 0.02])
+def test_noise_of_the_register_is_no_loss_by_weight(noise):
+    """With a step of it and with three, for each of which a weight explains a part."""
+    times = np.arange(900) / 50.0
+    motion = swing(times, 0.6)
+    dynamics = RobotDynamics(load_robot('so101'), armature=TRUE.armature)
+    efforts = supply_of(efforts_of(dynamics, TRUE, motion), motion[1])
+    efforts += noise * np.random.default_rng(0).standard_normal(efforts.shape)
+    stamps = 10**9 + np.rint(times * 1e9).astype(np.int64)
+    noisy = JointRecording(NAMES, stamps, motion[0], motion[1], efforts)
+    settings = IdentificationOptions(effort_kind='supply')
+    found = identify_joints(RobotDynamics(load_robot('so101')), noisy, settings).motors
+    assert not found.weight_friction.any() and not found.weight_rest.any()
 
 
 def test_joints_without_weight_do_not_show_the_supplys_current(recording):
