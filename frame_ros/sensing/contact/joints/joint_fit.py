@@ -120,15 +120,16 @@ class JointFitting:
         total = 0.0
         for joint in range(len(self._names)):
             matrix, target = self._equations(joint, None)
-            matrix = matrix[:, self._free_columns(joint)]
+            matrix = matrix[:, self._free_columns(joint, compares_shapes=True)]
             rows = self._is_fitted[:, joint]
             solution = np.linalg.lstsq(matrix[rows], target[rows], rcond=None)[0]
             left = np.abs(target[rows] - matrix[rows] @ solution)
             total += float(np.median(left)) / (float(target[rows].std()) + 1e-9)
         return total
 
-    def _free_columns(self, joint: int) -> list[int]:
-        shown = self._by_weight or not self._never_brakes(joint)
+    def _free_columns(self, joint: int, compares_shapes: bool = False) -> list[int]:
+        # Without losses by load the joints that bear nothing would choose the shape of friction.
+        shown = self._by_weight or compares_shapes or not self._never_brakes(joint)
         left_out = {*LOAD, *WEIGHT} - set(self._losses if shown else ())
         left_out |= {'offset'} if self._is_supply else set()
         return [k for k, name in enumerate(COLUMNS) if name not in left_out]
