@@ -111,10 +111,6 @@ class _Samples:
         while self._stamps[self._begin] < stamp - KEPT:
             self._begin += 1
 
-    def clear(self) -> None:
-        """Forgets all."""
-        self._begin = self._end = 0
-
     def _make_room(self, width: int) -> None:
         """Moves what is kept to the front of arrays of twice that length."""
         stamps, values = self.stamps, self.values
