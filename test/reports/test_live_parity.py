@@ -14,6 +14,7 @@ from synthetic_episodes import empty_episode, synthetic_episode, with_late_poses
 
 from frame_ros.bags.findings import Level
 from frame_ros.bags.streams.form import Stream
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.processing import recompute_as_live
@@ -240,6 +241,45 @@ def test_what_came_before_the_live_node_was_connected_is_no_disagreement():
     assert parity_verdict([parity]).holds is True
     (said,) = parity.late_inputs
     assert 'proximity from 1.8 s on' in said
+
+
+def heard_from(episode: Episode, role: str, since: int) -> Episode:
+    """The episode as of a live node that was connected to a stream at `since` only."""
+    heard = replace(episode, heard_since={role: since})
+    for kind, values in recompute_as_live(heard).items():
+        fields = {name: column for name, column in values.items() if name != 'stamp'}
+        fields['episode_id'] = np.full(len(values['stamp']), episode.episode_id)
+        live = heard.live[kind]
+        heard.live[kind] = Stream(
+            live.topic, live.message_type, values['stamp'], values['stamp'] + SECOND // 20, fields
+        )
+    return heard
+
+
+def test_samples_that_live_could_not_make_shift_no_others():
+    """Inferences before the live node's connection have a confidence in the report alone."""
+    episode = synthetic_episode(0)
+    stamps = np.sort(episode.streams['inference'].stamps)
+    heard = heard_from(episode, 'inference', int(stamps[len(stamps) // 2]))
+    live = len(heard.live['confidence'])
+    assert 0 < live < len(episode.metrics['confidence']['stamp'])
+    found = row(heard, 'confidence', 'sequence')
+    assert (found.compared_as_live, found.unmatched_live) == (live, 0)
+    assert found.unmatched_offline == len(episode.metrics['confidence']['stamp']) - live
+    assert parity_verdict([compare_live(heard)]).holds is True
+    heard.live['confidence'].values['sequence'][1] += 1
+    assert row(heard, 'confidence', 'sequence').different_as_live == 1
+
+
+def test_a_live_sample_that_the_node_could_not_have_made_differs():
+    episode = synthetic_episode(0)
+    stamps = np.sort(episode.streams['inference'].stamps)
+    heard = replace(episode, heard_since={'inference': int(stamps[len(stamps) // 2])})
+    impossible = np.count_nonzero(
+        ~np.isin(episode.live['confidence'].stamps, recompute_as_live(heard)['confidence']['stamp'])
+    )
+    assert impossible > 0
+    assert row(heard, 'confidence', 'sequence').different_as_live >= impossible
 
 
 def test_a_true_disagreement_is_found_beside_what_came_late():

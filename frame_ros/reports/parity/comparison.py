@@ -297,7 +297,9 @@ class _Samples:
     """Samples of equal stamp of one kind: places in live and recomputed arrays, (C,) each.
 
     stamps: (C,) ns. is_strict: (C,) before the first lagging step. is_held: (C,) behind a lagging
-    step that was not recorded. lone: samples without a counterpart, live and recomputed.
+    step that was not recorded. late: (C,) places in what is recomputed without what lagged, whose
+    samples can be fewer; is_late_known: (C,) where it has one. lone: samples without a counterpart,
+    live and recomputed.
     """
 
     stamps: NDArray[np.int64]
@@ -305,6 +307,8 @@ class _Samples:
     offline: NDArray[np.intp]
     is_strict: NDArray[np.bool_]
     is_held: NDArray[np.bool_]
+    late: NDArray[np.intp]
+    is_late_known: NDArray[np.bool_]
     lone: tuple[int, int]
     shown: dict[str, NDArray]
     as_live: dict[str, NDArray]
@@ -322,7 +326,17 @@ class _Samples:
         common, i, j = np.intersect1d(live.stamps, shown['stamp'], return_indices=True)
         is_strict = np.ones(len(common), bool) if first is None else common < first
         lone = len(live) - len(common), len(np.unique(shown['stamp'])) - len(common)
-        return cls(common, i, j, is_strict, np.isin(common, held), lone, shown, as_live)
+        known, first_place = np.unique(as_live['stamp'], return_index=True)
+        is_known = np.isin(common, known)
+        late = first_place[np.searchsorted(known, common[is_known])]
+        is_held = np.isin(common, held)
+        return cls(common, i, j, is_strict, is_held, late, is_known, lone, shown, as_live)
+
+    def as_live_of(self, name: str) -> NDArray[np.float64]:
+        """Recomputed values (C,) of a field without what lagged; NaN where there is no sample."""
+        values = np.full(len(self.stamps), NAN)
+        values[self.is_late_known] = self.as_live[name][self.late]
+        return values
 
 
 def _parity_row(
@@ -335,7 +349,7 @@ def _parity_row(
     as_live: NDArray[np.float64] = np.empty(0)
     excluded, final = 0, NAN
     if is_lagged.any():
-        forced = relative_difference(values, samples.as_live[name][samples.offline])
+        forced = relative_difference(values, samples.as_live_of(name))
         is_excused = is_lagged & samples.is_held & (forced > bar)
         as_live, excluded = forced[is_lagged & ~is_excused], int(is_excused.sum())
         final = float(to_shown[-1]) if judged[-1] else NAN
