@@ -214,8 +214,8 @@ def _stream_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
 def _stream_line(robot: str, fault: str, results: Sequence[dict], bars: Bars) -> str:
     name, false = f'{robot}, {fault}', sum(len(r['false']) for r in results)
     bars.at_most(f'{name}, false alarms', false, 0)
-    if fault == 'none':
-        return f'| {robot} | none | {len(results)} | | | {false} |'
+    if fault in lying_streams.NO_LIES:
+        return f'| {robot} | {fault} (no lie) | {len(results)} | | | {false} |'
     if fault.startswith('repeated'):
         share = sum(r['repeats'] for r in results) / max(sum(r['sent'] for r in results), 1)
         left_out = f'{100 * share:.1f} % of the repeats left out'

@@ -23,7 +23,7 @@ from frame_ros.robots import Robot
 from frame_ros.sensing.contact.sensor_mount import SensorFrames
 from frame_ros.sensing.stream_health.image_samples import compressed_sample, image_sample
 from frame_ros.sensing.stream_health.stream_check import Fault
-from frame_ros.sensing.stream_health.streams import WRENCH, Judged, StreamHealth
+from frame_ros.sensing.stream_health.streams import JOINT_STATES, WRENCH, Judged, StreamHealth
 
 JOINT_STATE, WRENCH_STAMPED = 'sensor_msgs/msg/JointState', 'geometry_msgs/msg/WrenchStamped'
 IMAGE, COMPRESSED = 'sensor_msgs/msg/Image', 'sensor_msgs/msg/CompressedImage'
@@ -36,7 +36,6 @@ FIELDS = {
     IMAGE: ('header.stamp', 'data', 'height', 'width', 'step', 'encoding'),
     COMPRESSED: ('header.stamp', 'data'),
 }  # fmt: skip
-JOINT_TOPIC = 'joint_states'
 UNREADABLE = (BagError, ValueError, struct.error, IndexError)
 
 
@@ -94,13 +93,17 @@ def judged_streams(episode: Episode, bag: Bag | None) -> list[StreamRow]:
         key=lambda row: row[:2],
     )
     is_mounted = False
-    for _, place, values in merged:
+    for _, place, (stamp, received), values in merged:
         topic = topics[place]
-        kind = bag.topics[topic].message_type
+        name, kind = topic.removeprefix(namespace).lstrip('/'), bag.topics[topic].message_type
+        if received > 0:
+            health.on_arrival(WRENCH if kind == WRENCH_STAMPED else name, stamp, received)
+        if values is None:
+            continue
         if kind == WRENCH_STAMPED and not is_mounted:
             is_mounted = True
             _mount(health, robot, values[1])
-        _take(health, topic.removeprefix(namespace).lstrip('/'), kind, values)
+        _take(health, name, kind, values)
     return [_row(stream) for stream in health.streams.values()]
 
 
@@ -108,27 +111,32 @@ def _is_judged(name: str, kind: str, namespace: str) -> bool:
     if not name.startswith(f'{namespace}/') or kind not in FIELDS:
         return False
     last = name.rsplit('/', 1)[-1]
-    wanted = {JOINT_STATE: JOINT_TOPIC, WRENCH_STAMPED: WRENCH}.get(kind)
+    wanted = {JOINT_STATE: JOINT_STATES, WRENCH_STAMPED: WRENCH}.get(kind)
     return wanted is None or last == wanted
 
 
-def _samples(bag: Bag, topic: str, place: int) -> Iterator[tuple[int, int, list[Any]]]:
-    """Yields stamp (ns), place, and the fields of the readable messages, by their stamps."""
+def _samples(
+    bag: Bag, topic: str, place: int
+) -> Iterator[tuple[int, int, tuple[int, int], list[Any] | None]]:
+    """Yields of the readable messages a stamp (ns) by which they are in order, place, their own
+    stamp and when they were received, and their fields. Late ones would not be merged in order, and
+    are not judged: those have no fields, and the newest stamp before them.
+    """
     kind = bag.topics[topic].message_type
     try:
         reader = FieldReader(kind, FIELDS[kind], bag.types_of(bag.topics[topic]))
     except BagError:
         return  # reported where the stream was read
     last = 0
-    for _, data in bag.raw(topic):
+    for received, data in bag.raw(topic):
         try:
             values = reader.read(data.data)
         except UNREADABLE:
             continue
-        # Late ones would not be merged in order, and are not judged.
-        if values[0] > last:
-            last = values[0]
-            yield last, place, values
+        stamp = values[0]
+        is_next = stamp > last
+        last = max(stamp, last)
+        yield last, place, (stamp, received), values if is_next else None
 
 
 def _take(health: StreamHealth, topic: str, kind: str, values: list[Any]) -> None:

@@ -79,3 +79,27 @@ def test_page_and_json_have_a_row_per_stream(episode):
     assert row['faults'][0]['kind'] == 'frozen' and row['offset'] is None
     page = build_report([episode])
     assert 'frozen: new stamps, but the same values' in page
+
+
+@pytest.mark.parametrize('jump', [0.03, -0.03])
+def test_stamps_that_jump_are_found_in_the_bag(tmp_path, jump):
+    """By when the recorder received the messages, while the arm stands."""
+    extra = []
+    for i in range(COUNT):
+        sent = T0 + (i + 1) * SECOND // RATE
+        at = sent + (i >= FROZEN) * round(jump * SECOND)
+        values = {'wrench__force__z': float(i % 7)}
+        kind = 'geometry_msgs/msg/WrenchStamped'
+        extra.append(('/wrench', sent, message(kind, header__stamp=stamp(at), **values)))
+        state = message(
+            'sensor_msgs/msg/JointState', header__stamp=stamp(sent), name=list(NAMES),
+            position=np.zeros(6),
+        )  # fmt: skip
+        extra.append(('/arm/joint_states', sent, state))
+    episode = next(read_episodes(robot_bag(tmp_path / 'bag', extra)))
+    (row,) = (row for row in judged_streams(episode, episode.open_bag()) if row.kind == 'wrench')
+    (fault,) = row.faults
+    assert fault.kind == 'offset' and ('later' if jump > 0.0 else 'earlier') in fault.reason
+    jumped = T0 + (FROZEN + 1) * SECOND // RATE
+    assert 0 < fault.found - jumped < SECOND
+    assert fault.begin > jumped

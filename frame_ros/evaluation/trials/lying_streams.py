@@ -16,7 +16,7 @@ from frame_ros.robots import load_robot
 from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, JointTorqueNoise, WrenchNoise
 from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise
 from frame_ros.scenes.simulation.scene_robot import scene_robot
-from frame_ros.sensing.stream_health.streams import StreamHealth
+from frame_ros.sensing.stream_health.streams import JOINT_STATES, WRENCH, StreamHealth
 
 Array = NDArray[np.float64]
 TOOL = (0.0, 0.0, 0.05)  # m, centre of mass of hand and fingers, about
@@ -25,9 +25,20 @@ LONGEST_REPEAT = 0.03  # s, of states that are sent again under new stamps
 REPEAT_EVERY = 0.4  # s from one to the next, about
 FAULTS = (
     'none', 'frozen wrench', 'frozen joint states', 'frozen efforts', 'saturated wrench',
-    'wrench 20 ms late', 'wrench 50 ms late', 'wrench 20 ms early', 'repeated joint states',
+    'wrench 20 ms late', 'wrench 50 ms late', 'wrench 20 ms early',
+    'wrench 20 ms longer on its way', 'wrench with gaps of 20 ms', 'repeated joint states',
 )  # fmt: skip
+NO_LIES = ('none', 'wrench 20 ms longer on its way', 'wrench with gaps of 20 ms')
 FAULTS_WITHOUT_WRENCH = tuple(name for name in FAULTS if 'wrench' not in name)
+# As of joint states and wrenches in bags of the demo while two other processes took both cores:
+# delays of 1.2 ms in the median, below 2.5 to 4 of nine in ten, and 0.5 to 3 per second of 5 to 23.
+DELAY, DELAY_SPREAD = 0.0012, 0.6  # s, and standard deviation of its logarithm
+STALL, STALL_EVERY = (
+    0.008,
+    0.4,
+)  # s on average that a node does not run, and until it does not again
+LONGER = 0.02  # s that messages are longer on their way, or that are lost
+GAP_EVERY = 0.5  # s from one gap to the next
 OFFSETS = {'wrench 20 ms late': 0.02, 'wrench 50 ms late': 0.05, 'wrench 20 ms early': -0.02}
 
 
@@ -94,11 +105,38 @@ class StreamFault:
         return values
 
 
+class Transport:
+    """When the messages of an arm arrive at a node of a loaded machine: after a delay each, and
+    where that does not get to run for a while, all that came meanwhile at the end of it.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng((seed, 0x7A))
+        self._newest: dict[str, int] = {}
+        self._stall = (0, 0)
+
+    def arrival(self, stream: str, sent: int, longer: float = 0.0) -> int:
+        """Returns ns, when a message of a stream arrives that was sent then: not before the one
+        that was sent before it. longer: s that it takes more.
+        """
+        begin, end = self._stall
+        if sent > end:
+            begin = max(sent, end) + round(self._rng.exponential(STALL_EVERY) * SECOND)
+            end = begin + round(self._rng.exponential(STALL) * SECOND)
+            self._stall = begin, end
+        delay = DELAY * self._rng.lognormal(0.0, DELAY_SPREAD) + longer
+        found = sent + round(delay * SECOND)
+        if begin <= found < end:
+            found = end
+        found = self._newest[stream] = max(found, self._newest.get(stream, 0))
+        return found
+
+
 def run(trial: Trial) -> dict[str, Any]:
     """settings: seconds; fault, one of FAULTS; begin: s.
 
-    Result: found: s from the fault's begin to the first sample that is said to be wrong, of an
-    offset from the first motion behind it; None: it was not; reason; false: [s, stream, reason] of
+    Result: found: s from the fault's begin to the first sample that is said to be wrong; None: it
+    was not; reason; false: [s, stream, reason] of
     alarms before the fault, or of another stream than its own; repeats: samples left out; sent:
     samples that were repeats; seconds; offset: s, as estimated at the end, or None.
     """
@@ -109,7 +147,8 @@ def run(trial: Trial) -> dict[str, Any]:
     link = streams.robot.wrench_link
     if link:
         health.mount_wrench(model, link, np.eye(3), np.array(TOOL))
-    judge = _Judge(health, StreamFault(fault, begin, trial.seed), begin, streams.robot.joint_names)
+    names, lie = streams.robot.joint_names, StreamFault(fault, begin, trial.seed)
+    judge = _Judge(health, lie, begin, names, trial.seed)
     arm = ArmRun(trial.robot, trial.seed, (), rest=REST)
     for block in arm.blocks(float(trial.settings['seconds'])):
         judge.take(block.stamps, *streams.take(block))
@@ -120,13 +159,18 @@ class _Judge:
     """Gives samples to the health check, and notes what it says."""
 
     def __init__(
-        self, health: StreamHealth, fault: StreamFault, begin: int, names: tuple[str, ...]
+        self,
+        health: StreamHealth,
+        fault: StreamFault,
+        begin: int,
+        names: tuple[str, ...],
+        seed: int,
     ) -> None:
         self._health, self._fault, self._begin, self._names = health, fault, begin, names
         self._found: tuple[float, str] | None = None
         self._false: list[tuple[float, str, str]] = []
-        self._moved: int | None = None
         self._sent = 0
+        self._transport = Transport(seed)
         self._late = round(OFFSETS.get(fault.name, 0.0) * SECOND)
         self._waiting: list[tuple[int, Array]] = []
 
@@ -142,20 +186,28 @@ class _Judge:
         for row, stamp in enumerate(stamps.tolist()):
             self._take_joints(stamp, positions[row], velocities[row], efforts[row])
             if wrenches is not None:
-                values = self._fault.of('wrench', stamp, wrenches[row])
-                self._waiting.append((stamp, values))
+                self._take_wrench(stamp, wrenches[row])
             self._send_wrenches(stamp)
 
     def _take_joints(self, stamp: int, positions: Array, velocities: Array, efforts: Array) -> None:
         true = np.stack((positions, velocities, self._fault.of('efforts', stamp, efforts)))
         sent = self._fault.of('joint states', stamp, true)
+        arrival = self._transport.arrival(JOINT_STATES, stamp)
+        self._health.on_arrival(JOINT_STATES, stamp, arrival)
         self._sent += sent is not true
         state, effort = self._health.on_joints(stamp, self._names, *sent)
         self._note('joint states', stamp, state.unavailable)
         self._note('efforts', stamp, effort.unavailable)
-        is_moving = self._health.motion.is_moving(stamp)
-        if stamp >= self._begin and self._moved is None and is_moving:
-            self._moved = stamp
+
+    def _take_wrench(self, stamp: int, wrench: Array) -> None:
+        values = self._fault.of('wrench', stamp, wrench)
+        since, name = (stamp - self._begin) / SECOND, self._fault.name
+        if since >= 0.0 and 'gaps' in name and since % GAP_EVERY < LONGER:
+            return
+        longer = LONGER if since >= 0.0 and 'longer' in name else 0.0
+        arrival = self._transport.arrival(WRENCH, stamp, longer)
+        self._health.on_arrival(WRENCH, self._stamped(stamp), arrival)
+        self._waiting.append((stamp, values))
 
     def _send_wrenches(self, now: int) -> None:
         """Those whose false stamps are not in the future."""
@@ -171,6 +223,7 @@ class _Judge:
         if not why:
             return
         is_own = stream in self._fault.name and stamp >= self._begin
+        is_own &= self._fault.name not in NO_LIES
         # Efforts and states are of one message: at rest a state has nothing else that changes.
         both = {'joint states', 'efforts'}
         is_state = any(f'frozen {each}' == self._fault.name for each in both)
@@ -179,8 +232,7 @@ class _Judge:
             if not self._false or self._false[-1][1:] != (stream, why):
                 self._false.append((seconds_of(stamp), stream, why))
         elif self._found is None:
-            since = self._begin if not self._late else (self._moved or self._begin)
-            self._found = ((stamp - since) / SECOND, why)
+            self._found = ((stamp - self._begin) / SECOND, why)
 
     def result(self, seconds: float) -> dict[str, Any]:
         """As of `run`."""

@@ -43,12 +43,13 @@ class SensorStream:
         depth: int,
         reliability: str,
         is_measured: bool = True,
+        on_arrival: Callable[[str, int, int], None] | None = None,
     ) -> None:
         """read: bytes to anything with a `stamp` in ns, or None if
         there is nothing in them. depth, reliability: of the subscription. is_measured: a sensor
-        sends it, all the time.
+        sends it, all the time. on_arrival: is given the name, each stamp and when it arrived, ns.
         """
-        self.name = name
+        self.name, self._on_arrival = name, on_arrival
         self.subscription = FittingSubscription(
             node, topic, depth=depth, read=read, reliability=reliability,
             is_required=is_measured, is_steady=is_measured,
@@ -77,7 +78,10 @@ class SensorStream:
                 self._unreadable += 1
                 self.problem = f'a message on {self.subscription.topic_name} cannot be read'
                 continue
-            verdict = self._judge(value.stamp, info.get('received_timestamp', 0))
+            arrival = info.get('received_timestamp', 0)
+            if self._on_arrival is not None and arrival:
+                self._on_arrival(self.name, value.stamp, arrival)
+            verdict = self._judge(value.stamp, arrival)
             if verdict is Verdict.RESET:
                 self.is_reset = True
                 samples.clear()  # they are of the time before

@@ -171,6 +171,7 @@ class ContactNode(Node):
                 settings.inputs.queue_depth,
                 reliability,
                 is_measured=name != COMMANDS,
+                on_arrival=self._trusted.arrived if name in (JOINTS, WRENCH) else None,
             )
             for name, topic, reliability, read in wanted
         }

@@ -104,12 +104,14 @@ class ProximityCamera:
         for info, _ in self._infos.take(100):
             self._models.take(info)
         is_new_clock = False
-        for image, _ in self.images.take(100):
-            is_new_clock = self._take(image) or is_new_clock
+        for image, info in self.images.take(100):
+            is_new_clock = self._take(image, info.get('received_timestamp', 0)) or is_new_clock
         return is_new_clock
 
-    def _take(self, image: Image) -> bool:
+    def _take(self, image: Image, arrival: int) -> bool:
         stamp = stamp_ns(image.header.stamp)
+        if self._health is not None and arrival:
+            self._health.on_arrival(self.name, stamp, arrival)
         verdict = self._guard.check(stamp)
         if verdict is Verdict.DROP:
             self.problem = (

@@ -183,7 +183,11 @@ class ProximityNode(Node):
 
     def _take_joints(self) -> None:
         for subscription in self._joint_inputs:
-            for state, _ in subscription.take(500):
+            is_first = subscription is self._joint_inputs[0]
+            for state, info in subscription.take(500):
+                arrival = info.get('received_timestamp', 0)
+                if is_first and self._health is not None and arrival:
+                    self._health.on_arrival(JOINT_STATES.name, state.stamp, arrival)
                 if self._is_true(subscription.topic_name, state):
                     self._joints.add(state.stamp, state.names, state.positions)
 

@@ -69,6 +69,13 @@ class TrustedInputs:
         centre = mount.translation + mount.rotation @ centre_of_mass
         self._health.mount_wrench(self._robot, mount.link, mount.rotation, centre)
 
+    def arrived(self, name: str, stamp: int, arrival: int) -> None:
+        """Takes when a message of a wrench or of the joint states arrived, ns: before it is judged,
+        and also where its stamp is not after the last. name: as of `StreamHealth.on_arrival`.
+        """
+        if self._is_checked:
+            self._health.on_arrival(name, stamp, arrival)
+
     def joints(self, state: FullJointState) -> Trust:
         """Takes a joint state whose arrays have the length of its names, or none."""
         if not self._is_checked:

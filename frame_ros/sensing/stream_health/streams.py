@@ -22,10 +22,12 @@ from frame_ros.sensing.stream_health.image_samples import ImageSample, change_be
 from frame_ros.sensing.stream_health.motion import JointMotion
 from frame_ros.sensing.stream_health.options import StreamHealthOptions
 from frame_ros.sensing.stream_health.sensor_motion import SpecificForce
+from frame_ros.sensing.stream_health.stamp_jumps import StampJump, StampJumps
 from frame_ros.sensing.stream_health.stream_check import HEALTHY, StreamCheck, Verdict
 from frame_ros.sensing.stream_health.time_offset import TimeOffset, TimeOffsetEstimator
 
 Array = NDArray[np.float64]
+JOINT_STATES = 'joint_states'
 WRENCH = 'wrench'  # the raw one, of a tool that the joints move; of several: 'wrench ...'
 AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 WRENCH_DEVIATION, WRENCH_CORRELATION = 0.003, 0.95  # of offsets that count
@@ -33,6 +35,7 @@ IMAGE_DEVIATION, IMAGE_CORRELATION = 0.005, 0.6
 UNKNOWN_OFFSET = 0.02  # s, that stamps may be apart before any motion has shown it
 SPREAD = 2.0  # deviations of an estimate that its error may be
 DEVIATIONS = 4.0  # by which an offset must lie apart from what is allowed
+TOGETHER = 2 * SECOND // 5  # ns of arrivals from a jump until it counts
 WRENCH_BLOCK = SECOND // 200  # ns of wrenches that are averaged
 AS_BYTES = struct.Struct(f'{len(AXES)}d').pack
 PARTS = 16  # of joint states, each with its own joints and number of values
@@ -65,6 +68,12 @@ class Judged:
     def estimate(self) -> TimeOffset:
         """The last certain estimate of the offset."""
         return self.offset.newest if self.offset is not None else TimeOffset()
+
+    @property
+    def apart(self) -> float:
+        """s by which its stamps are later than those of the joints, as far as anything shows it."""
+        found = self.estimate
+        return found.jump if found.unavailable else found.seconds
 
     @property
     def problem(self) -> str:
@@ -112,20 +121,24 @@ class Judged:
         return before[2]
 
     def _excess_of(self, found: TimeOffset, stays: bool) -> str:
-        if not isfinite(found.seconds):
+        size, side = abs(self.apart), 'later' if self.apart > 0.0 else 'earlier'
+        if abs(found.jump) > self.tolerance:
+            spread = 0.0  # however well the offset before was known, it has become another
+        elif found.unavailable:
             return ''
-        size = abs(found.seconds)
-        if stays:
-            is_excess = size + SPREAD * found.deviation > self.tolerance
         else:
-            is_excess = size - DEVIATIONS * found.deviation > self.tolerance
-        if not is_excess:
+            spread = -SPREAD if stays else DEVIATIONS
+            spread *= found.deviation
+        if size - spread <= self.tolerance:
             return ''
-        side = 'later' if found.seconds > 0.0 else 'earlier'
-        return (
-            f'its stamps are {1e3 * abs(found.seconds):.0f} ms {side} than those of the joints, as '
-            'the motion shows'
+        words = f'its stamps are {1e3 * size:.0f} ms {side} than '
+        if found.unavailable:
+            why = 'as their arrival shows; no motion has shown them against those of the joints'
+            return f'{words}before, {why}'
+        shown = (
+            'an earlier motion and their arrival since show' if found.jump else 'the motion shows'
         )
+        return f'{words}those of the joints, as {shown}'
 
 
 class StreamHealth:
@@ -143,6 +156,8 @@ class StreamHealth:
         self._parts: dict[tuple[str, tuple[str, ...], int], str] = {}
         self.motion = JointMotion()
         self._tool: SpecificForce | None = None
+        self._arrivals: dict[str, StampJumps] = {}
+        self._jumps: list[tuple[StampJump, str]] = []  # that are not taken into account yet
 
     def reset(self) -> None:
         """The clock was set back or forward; what was learnt and found stays."""
@@ -155,6 +170,31 @@ class StreamHealth:
             stream.block.clear()
             if stream.offset is not None:
                 stream.offset.reset()
+
+    def on_arrival(self, name: str, stamp: int, arrival: int) -> None:
+        """Takes when a message of a stream arrived, both ns: before it is judged, and also where
+        its stamp is not after the last. Without, jumps of stamps are found by motion alone.
+
+        Args:
+            name: of a wrench's or a camera's stream, or JOINT_STATES, with whose stamps the others
+                are compared.
+            arrival: by one clock for all streams.
+        """
+        jumps = self._arrivals.get(name)
+        if jumps is None:
+            jumps = self._arrivals[name] = StampJumps()
+        if (found := jumps.add(stamp, arrival)) is not None:
+            self._jumps.append((found, name))
+        # Where all clocks were set at once, that of the other stream is found by then.
+        while self._jumps and arrival - self._jumps[0][0].arrival >= TOGETHER:
+            self._apply(*self._jumps.pop(0))
+
+    def _apply(self, jump: StampJump, name: str) -> None:
+        is_of_joints = name == JOINT_STATES
+        sign = -1.0 if is_of_joints else 1.0
+        for stream in self.streams.values():
+            if stream.offset is not None and (is_of_joints or stream.name == name):
+                stream.offset.shift(sign * jump.seconds, jump.deviation, jump.before)
 
     def mount_wrench(self, robot: Robot, link: str, rotation: Array, translation: Array) -> None:
         """Sets where the force-torque sensor sits: rotation (3, 3), translation (3,) m in a link.
@@ -169,7 +209,7 @@ class StreamHealth:
         positions: Array,
         velocities: Array,
         efforts: Array,
-        topic: str = 'joint_states',
+        topic: str = JOINT_STATES,
     ) -> tuple[Verdict, Verdict]:
         """Takes a joint state: (K,) rad or m, per s, and efforts; the last two may be empty.
 
@@ -231,7 +271,7 @@ class StreamHealth:
         stream = self.streams.get(name)
         if stream is None or not self.settings.is_offset_corrected or not stream.excess:
             return stamp
-        return stamp - round(stream.estimate.seconds * SECOND)
+        return stamp - round(stream.apart * SECOND)
 
     def stamp_error(self, name: str) -> float:
         """Returns s by which the stamps of a stream, as `corrected`, may differ from those of the
@@ -243,11 +283,11 @@ class StreamHealth:
             return 0.0
         found, jitter = stream.offset.newest, stream.check.rate.newest_jitter
         late = jitter if isfinite(jitter) else 0.0
+        is_corrected = self.settings.is_offset_corrected and bool(stream.excess)
+        late += 0.0 if is_corrected else abs(stream.apart)
         if found.unavailable:
             return UNKNOWN_OFFSET + late
-        is_corrected = self.settings.is_offset_corrected and bool(stream.excess)
-        spread = min(SPREAD * found.deviation_at(stream.check.newest), UNKNOWN_OFFSET)
-        return late + spread + (0.0 if is_corrected else abs(found.seconds))
+        return late + min(SPREAD * found.deviation_at(stream.check.newest), UNKNOWN_OFFSET)
 
     def correction(self, name: str) -> str:
         """Describes the offset of a stream whose stamps are corrected; '': none is."""
@@ -263,10 +303,16 @@ class StreamHealth:
                 f'stream {each.name}',
                 Level.WARN if each.problem else Level.OK,
                 each.problem or 'healthy',
-                each.facts(),
+                {**each.facts(), **self._delay(each.name)},
             )
             for each in self.streams.values()
         ]
+
+    def _delay(self, name: str) -> dict[str, str]:
+        arrivals = self._arrivals.get(name)
+        if arrivals is None:
+            return {}
+        return {'least time from stamp to arrival [ms]': f'{1e3 * arrivals.least_delay:.1f}'}
 
     def _with_offset(self, stream: Judged, stamp: int, found: Verdict) -> Verdict:
         if found.unavailable or self.settings.is_offset_corrected or stream.offset is None:
@@ -274,7 +320,8 @@ class StreamHealth:
         why = stream.excess
         if not why:
             return found
-        stream.check.note('offset', why, stream.estimate.stamp, stamp)
+        begin = stamp if stream.estimate.jump else stream.estimate.stamp
+        stream.check.note('offset', why, begin, stamp)
         return Verdict(found.is_repeat, why)
 
     def _is_next(self, name: str, stamp: int) -> bool:

@@ -38,6 +38,7 @@ LARGEST = 0.15  # s, of offsets that are looked for
 WINDOW = 2.5  # s of motion that are looked at
 KEPT = round((WINDOW + 2 * LARGEST) * SECOND)  # ns of both signals
 PERIOD = SECOND // 10  # ns from one estimate to the next
+REPLACED = 20  # estimates that are kept
 LEAST_SECONDS = 0.6  # s of both signals that an estimate needs, apart from the shift
 KERNEL = np.hanning(27)[1:-1]  # of a low-pass, 0.06 s wide at half of its height
 KERNEL /= KERNEL.sum()
@@ -63,6 +64,8 @@ class TimeOffset:
         correlation: of the two signals at the best shift.
         stamp: ns, of the newest sample that it is of.
         unavailable: why it is not known.
+        jump: s by which the stamps have become later since, as their arrival shows; a part of
+            `seconds` where that is known.
     """
 
     seconds: float = nan
@@ -70,6 +73,7 @@ class TimeOffset:
     correlation: float = nan
     stamp: int = 0
     unavailable: str = NO_MOTION
+    jump: float = 0.0
 
     def deviation_at(self, stamp: int) -> float:
         """Returns s, its standard deviation at a later stamp, ns: no motion since has shown the
@@ -148,7 +152,22 @@ class TimeOffsetEstimator:
     def reset(self) -> None:
         """The clock was set back or forward: an offset to another one may have gone with it."""
         self.newest = TimeOffset()
+        # The estimates before it, of the time that it takes to find a jump.
+        self._replaced: deque[TimeOffset] = deque(maxlen=REPLACED)
         self._restart()
+
+    def shift(self, seconds: float, deviation: float, before: int) -> None:
+        """The stamps have jumped, by s that are known as well as that, behind the stamp `before`,
+        ns: what both signals showed of the time since is neither the offset before nor that of now.
+        """
+        self._restart()
+        while self._replaced and self.newest.stamp > before:
+            self.newest = self._replaced.pop()
+        found = self.newest
+        self.newest = replace(
+            found, seconds=found.seconds + seconds, jump=found.jump + seconds,
+            deviation=hypot(found.deviation, deviation),
+        )  # fmt: skip
 
     def _restart(self) -> None:
         """Forgets the samples; the last estimate stays, and becomes less certain with its age."""
@@ -182,6 +201,7 @@ class TimeOffsetEstimator:
             return False
         is_new = self._replaces(found)
         if is_new:
+            self._replaced.append(self.newest)
             self.newest = found
         return is_new
 

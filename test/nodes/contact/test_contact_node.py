@@ -576,6 +576,28 @@ def test_stale_joint_states_and_values_that_are_no_numbers(bench):
     assert arm.state.unavailable == '' and arm.state.force < 1e-6
 
 
+def test_stamps_that_jump_are_corrected_and_said_though_nothing_moves(bench):
+    arm = bench(*WRENCH)
+    begin, first, jump = time.monotonic(), arm.stamp, 0
+
+    def go_on(until):
+        """Joints and wrenches stamped with the time that passes, the latter later by the jump."""
+        while not until():
+            assert time.monotonic() - begin < PATIENCE
+            arm.stamp = first + round((time.monotonic() - begin) * SECOND)
+            arm.joints()
+            arm.wrench(BIAS + weight(), arm.stamp + jump)
+            arm.arrive()
+            time.sleep(0.004)
+
+    go_on(lambda: time.monotonic() - begin > 1.5)
+    assert not any('stamps' in text for text in arm.state.warnings)
+    begin, first, jump = time.monotonic(), arm.stamp + SECOND // 100, 30_000_000
+    go_on(lambda: any('stamps' in text for text in arm.state.warnings))
+    (said,) = (text for text in arm.state.warnings if 'stamps' in text)
+    assert 'ms later than before' in said and 'corrected' in said
+
+
 def test_late_repeated_and_unset_stamps_are_dropped_and_counted(bench):
     arm = bench(*WRENCH)
     arm.at_rest(150)

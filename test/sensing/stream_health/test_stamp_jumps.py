@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Jumps of stamps, seen by when messages arrive; what is late or lost is none."""
+
+import numpy as np
+import pytest
+
+from frame_ros.core.time import SECOND
+from frame_ros.evaluation.trials.lying_streams import Transport
+from frame_ros.sensing.stream_health.options import StreamHealthOptions
+from frame_ros.sensing.stream_health.stamp_jumps import StampJumps
+from frame_ros.sensing.stream_health.streams import UNKNOWN_OFFSET, WRENCH, StreamHealth
+from frame_ros.sensing.stream_health.time_offset import TimeOffset
+
+START = 1_700_000_000 * SECOND
+JUMP_AT = 4.0  # s
+
+
+def sent(rate, seconds=8.0):
+    return START + np.arange(int(seconds * rate)) * (SECOND // rate)
+
+
+def arrivals(times, seed=0, longer=0.0):
+    transport = Transport(seed)
+    is_longer = times - START >= JUMP_AT * SECOND
+    return np.array(
+        [
+            transport.arrival('', each, longer * late)
+            for each, late in zip(times.tolist(), is_longer.tolist(), strict=True)
+        ]
+    )
+
+
+def jumped(times, seconds):
+    return times + (times - START >= JUMP_AT * SECOND) * round(seconds * SECOND)
+
+
+def found_in(stamps, arrived):
+    """Pairs of s since JUMP_AT of the arrival at which a jump was found, and the jump."""
+    jumps = StampJumps()
+    pairs = zip(stamps.tolist(), arrived.tolist(), strict=True)
+    found = [(arrival, jumps.add(stamp, arrival)) for stamp, arrival in pairs]
+    begin = START + JUMP_AT * SECOND
+    return [((arrival - begin) / SECOND, jump) for arrival, jump in found if jump is not None]
+
+
+@pytest.mark.parametrize('rate', [30, 100, 1000])
+@pytest.mark.parametrize('seconds', [0.02, 0.05, -0.02, -0.05, 0.6, -0.6])
+def test_a_jump_is_found_once_and_soon_on_a_loaded_machine(rate, seconds):
+    times = sent(rate)
+    for seed in range(5):
+        (only,) = found_in(jumped(times, seconds), arrivals(times, seed))
+        when, jump = only
+        assert 0.2 < when < 0.6
+        assert jump.seconds == pytest.approx(seconds, abs=max(0.004, 3 * jump.deviation))
+        assert jump.deviation <= 0.2 * abs(seconds)
+
+
+def test_each_of_two_jumps_is_found():
+    times = sent(200)
+    stamps = jumped(times, 0.03)
+    stamps[times - START >= (JUMP_AT + 1.0) * SECOND] -= round(0.03 * SECOND)
+    first, second = found_in(stamps, arrivals(times))
+    assert (first[1].seconds, second[1].seconds) == pytest.approx((0.03, -0.03), abs=2e-3)
+
+
+@pytest.mark.parametrize('rate', [30, 100, 1000])
+@pytest.mark.parametrize('seed', range(5))
+def test_delays_losses_and_jitter_are_no_jumps(rate, seed):
+    rng, times = np.random.default_rng(seed), sent(rate)
+    on_time = arrivals(times, seed)
+    assert found_in(times, on_time) == []
+    assert found_in(times, arrivals(times, seed, longer=0.03)) == []
+    kept = rng.random(len(times)) > 0.2
+    assert found_in(times[kept], on_time[kept]) == []
+    # Gaps of 20 to 60 ms, one of which begins where the way becomes longer.
+    gaps = ((times - START) / SECOND) % 0.5 >= rng.uniform(0.02, 0.06, len(times)).min()
+    assert found_in(times[gaps], arrivals(times, seed, longer=0.01)[gaps]) == []
+    jittered = times + rng.normal(0.0, 0.005 * SECOND, len(times)).astype(np.int64)
+    assert found_in(jittered, on_time) == []
+
+
+def test_a_recording_that_is_played_faster_and_its_pauses_are_no_jumps():
+    times = sent(100)
+    played = START + (times - START) // 3
+    played[len(played) // 2 :] += SECOND // 2  # a pause of the player
+    assert found_in(times, played) == []
+    gone_on = times + (np.arange(len(times)) > len(times) // 2) * SECOND // 2
+    assert found_in(gone_on, played) == []
+
+
+def test_a_clock_that_is_set_begins_anew_and_later_jumps_are_found():
+    times = sent(100)
+    stamps = jumped(times, 0.02)
+    stamps[times - START >= 2 * SECOND] -= 3600 * SECOND
+    ((_, jump),) = found_in(stamps, arrivals(times))
+    assert jump.seconds == pytest.approx(0.02, abs=2e-3)
+
+
+def health_after(wrench=0.0, joints=0.0, estimate=None, is_corrected=False, until=8.0):
+    """The health of streams of which wrench and joints have jumped by s at JUMP_AT."""
+    health = StreamHealth(StreamHealthOptions(is_offset_corrected=is_corrected))
+    transport, rng = Transport(1), np.random.default_rng(0)
+    for each in sent(200, until).tolist():
+        late = each - START >= JUMP_AT * SECOND
+        for name, jump in ((WRENCH, wrench), ('joint_states', joints)):
+            stamp = each + late * round(jump * SECOND)
+            health.on_arrival(name, stamp, transport.arrival(name, each))
+            if name == WRENCH:
+                health.on_wrench(stamp, rng.normal(size=6).tolist())
+                if estimate is not None:
+                    health.streams[WRENCH].offset.newest, estimate = estimate, None
+            else:
+                health.on_joints(stamp, ('a',), *rng.normal(size=(3, 1)))
+    return health
+
+
+def problem(**jumps):
+    return health_after(**jumps).streams[WRENCH].problem
+
+
+def test_a_wrench_whose_stamps_have_jumped_is_unavailable_before_any_motion():
+    assert problem() == ''
+    assert problem(wrench=0.008) == ''  # as much as is allowed
+    assert '20 ms later than before' in problem(wrench=0.02, until=5.0)
+    assert '20 ms earlier than before' in problem(wrench=-0.02, until=5.0)
+
+
+def test_joint_states_whose_stamps_have_jumped_leave_the_wrench_behind():
+    assert '20 ms earlier' in problem(joints=0.02)
+    assert problem(wrench=0.02, joints=0.02) == ''
+    assert '40 ms later' in problem(wrench=0.02, joints=-0.02)
+
+
+def test_what_a_motion_had_shown_is_shifted_by_the_jump():
+    known = TimeOffset(-0.004, 0.0005, 1.0, START, '')
+    health = health_after(wrench=0.02, estimate=known)
+    (stream,) = (each for each in health.streams.values() if each.name == WRENCH)
+    assert stream.estimate.seconds == pytest.approx(0.016, abs=1e-3)
+    assert '16 ms later than those of the joints' in stream.problem
+    assert 'arrival' in stream.problem
+    back = health_after(wrench=-0.02, estimate=TimeOffset(0.02, 0.0005, 1.0, START, ''))
+    assert back.streams[WRENCH].problem == ''
+
+
+def test_a_jump_is_corrected_where_offsets_are():
+    health = health_after(wrench=0.02, is_corrected=True)
+    assert health.streams[WRENCH].problem == ''
+    assert 'and corrected' in health.correction(WRENCH)
+    stamp = START + 9 * SECOND
+    assert (stamp - health.corrected(WRENCH, stamp)) / SECOND == pytest.approx(0.02, abs=1e-3)
+    assert health.stamp_error(WRENCH) == pytest.approx(UNKNOWN_OFFSET, abs=5e-3)
+    left = health_after(wrench=0.02)
+    assert left.stamp_error(WRENCH) == pytest.approx(UNKNOWN_OFFSET + 0.02, abs=5e-3)
+    assert left.corrected(WRENCH, stamp) == stamp
+
+
+def test_diagnostics_have_the_time_from_stamp_to_arrival():
+    facts = {each.name: each.values for each in health_after(wrench=0.02).statuses()}
+    key = 'least time from stamp to arrival [ms]'
+    assert float(facts['stream joint_states'][key]) == pytest.approx(0.4, abs=0.3)
+    assert float(facts[f'stream {WRENCH}'][key]) == pytest.approx(-19.6, abs=0.3)
