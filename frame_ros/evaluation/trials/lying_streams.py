@@ -31,12 +31,9 @@ FAULTS = (
 NO_LIES = ('none', 'wrench 20 ms longer on its way', 'wrench with gaps of 20 ms')
 FAULTS_WITHOUT_WRENCH = tuple(name for name in FAULTS if 'wrench' not in name)
 # As of joint states and wrenches in bags of the demo while two other processes took both cores:
-# delays of 1.2 ms in the median, below 2.5 to 4 of nine in ten, and 0.5 to 3 per second of 5 to 23.
+# delays of 1.2 ms in the median, below 2.5 to 4 ms in nine of ten, and 0.5 to 3 per second of 5 to 23.
 DELAY, DELAY_SPREAD = 0.0012, 0.6  # s, and standard deviation of its logarithm
-STALL, STALL_EVERY = (
-    0.008,
-    0.4,
-)  # s on average that a node does not run, and until it does not again
+STALL, STALL_EVERY = 0.008, 0.4  # s, means: that a node does not run, and that it does
 LONGER = 0.02  # s that messages are longer on their way, or that are lost
 GAP_EVERY = 0.5  # s from one gap to the next
 OFFSETS = {'wrench 20 ms late': 0.02, 'wrench 50 ms late': 0.05, 'wrench 20 ms early': -0.02}
@@ -106,7 +103,7 @@ class StreamFault:
 
 
 class Transport:
-    """When the messages of an arm arrive at a node of a loaded machine: after a delay each, and
+    """Arrival of the messages of an arm at a node of a loaded machine: after a delay each, and
     where that does not get to run for a while, all that came meanwhile at the end of it.
     """
 
