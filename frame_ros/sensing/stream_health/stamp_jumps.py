@@ -156,5 +156,5 @@ class StampJumps:
             return
         self._blocks.append(self._block)
         self._block = (arrival, delay)
-        while self._blocks[0][0] < arrival - BEFORE - BLOCK:
+        while self._blocks and self._blocks[0][0] < arrival - BEFORE - BLOCK:
             self._blocks.popleft()

@@ -80,6 +80,16 @@ def test_delays_losses_and_jitter_are_no_jumps(rate, seed):
     assert found_in(jittered, on_time) == []
 
 
+def test_a_stream_that_pauses_goes_on_without_a_jump_and_later_ones_are_found():
+    times = sent(100)
+    times[times - START >= (JUMP_AT - 2.0) * SECOND] += 5 * SECOND
+    assert found_in(times, arrivals(times)) == []
+    stamps = times.copy()
+    stamps[700:] += SECOND // 50
+    ((_, jump),) = found_in(stamps, arrivals(times))
+    assert jump.seconds == pytest.approx(0.02, abs=4e-3)
+
+
 def test_a_recording_that_is_played_faster_and_its_pauses_are_no_jumps():
     times = sent(100)
     played = START + (times - START) // 3
