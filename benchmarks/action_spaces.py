@@ -19,7 +19,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 from frame_ros.hardware.controller_presets import controller_presets
 from frame_ros.policies.execution.action_spaces import ActionConverter

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test' / 'episodes'))
 from bag_making import T0, event, message, stamp, write_bag

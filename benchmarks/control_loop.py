@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 import rclpy
-from bars import Bars, parse
+from parts.bars import Bars, parse
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import Image, JointState

@@ -34,7 +34,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bars import Bars, parse
+from parts.bars import Bars, parse
 from parts.file_mutations import (
     GENERIC,
     bomb,

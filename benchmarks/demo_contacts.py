@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
-from bars import Bars, busy_loops, parse
+from parts.bars import Bars, busy_loops, parse
 
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.episodes.episode import Episode

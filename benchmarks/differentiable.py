@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any
 
 import torch
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 from frame_ros import metrics
 

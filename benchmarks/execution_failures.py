@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from bars import parse
+from parts.bars import parse
 
 from frame_ros.evaluation.execution_failures import (
     PROBLEMS,

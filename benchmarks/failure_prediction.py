@@ -23,7 +23,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bars import Bars, parse
+from parts.bars import Bars, parse
 from parts.failure_tables import judge, tables
 
 from frame_ros.cli.progress import progress_bar

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import rclpy
-from bars import Bars, parse
+from parts.bars import Bars, parse
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState

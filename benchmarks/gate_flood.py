@@ -24,8 +24,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import rclpy
-from bars import Bars, parse
 from gate import GATE_RATE, HOME, JOINTS, Cell, Listener, gate
+from parts.bars import Bars, parse
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions

@@ -29,11 +29,11 @@ from typing import Any
 
 import numpy as np
 import rclpy
-from bars import Bars, parse
 from gate import HOME, JOINTS, gate
 from gate_flood import Operator
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+from parts.bars import Bars, parse
 from parts.gate_wire import WireCheck
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions

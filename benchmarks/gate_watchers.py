@@ -30,8 +30,8 @@ from pathlib import Path
 
 import numpy as np
 import rclpy
-from bars import Bars, busy_loops, parse
 from gate import HOME, JOINTS, gate
+from parts.bars import Bars, busy_loops, parse
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState

@@ -24,7 +24,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 from scipy.stats import binom
 
 from frame_ros.confidence import (

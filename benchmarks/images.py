@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 PROFILE = Path(__file__).resolve().parent.parent / 'config' / 'fastdds_loopback.xml'
 SIZES = re.compile(r'<(segment_size|maxMessageSize)>\d+</\1>')

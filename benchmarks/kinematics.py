@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 BARS = {'forward_us': 6.0, 'node_percent': 35.0, 'ratio': 0.7}
 ROLES = ('publisher', 'subscriber', 'counter')

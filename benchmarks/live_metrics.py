@@ -44,7 +44,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 from frame_ros.bags.streams.inference import INFERENCE_FIELDS, LARGE_FIELDS, inference_values
 from frame_ros.confidence.inference_uncertainty import TOKEN_FIELDS

@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 from frame_ros.evaluation.trials.worlds.cell import robot_surfaces
 from frame_ros.evaluation.trials.worlds.depth_world import FRONT, DepthWorld, depth_world

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 import parts.metrics_by_hand as hand
-from bars import Bars, parse
+from parts.bars import Bars, parse
 from parts.metrics_by_hand import Floats
 
 from frame_ros import metrics

@@ -45,7 +45,7 @@ from typing import Any
 
 import attrs
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 from frame_ros.bags.streams.inference import INFERENCE_FIELDS, LARGE_FIELDS, inference_values
 from frame_ros.confidence.calibration_file import CalibrationFile

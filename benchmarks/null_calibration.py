@@ -15,7 +15,7 @@ import sys
 import time
 from dataclasses import replace
 
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 from frame_ros.cli.null_check import NullCheckOptions, as_text
 from frame_ros.evaluation.null_calibration.calibration import (

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 from rosbags.typesys import Stores, get_typestore
 
 from frame_ros.bags.definitions import find_definition, parse_fields

@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 from frame_ros.evaluation import (
     bonferroni,

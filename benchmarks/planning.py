@@ -15,8 +15,8 @@ import sys
 import time
 
 import numpy as np
-from bars import Bars, parse
 from numpy.typing import NDArray
+from parts.bars import Bars, parse
 
 from frame_ros.evaluation.null_calibration.generated import GeneratedOptions, generated_cells
 from frame_ros.evaluation.planning.bridge import BridgeModel, drifts_of

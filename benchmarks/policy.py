@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test' / 'policies'))
 

@@ -29,7 +29,7 @@ from typing import Any
 
 import cv2
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 from frame_ros.robots import Capsule, load_robot
 from frame_ros.robots.link_frames import LinkFrames

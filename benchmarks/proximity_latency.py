@@ -29,7 +29,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from bars import Bars, busy_loops, parse
+from parts.bars import Bars, busy_loops, parse
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH, HEIGHT = 640, 480

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from bars import parse
+from parts.bars import parse
 from parts.recorded_effort_rows import EXCLUDED
 
 from frame_ros.evaluation.recorded_motion.sage import EffortRecording, sage_files

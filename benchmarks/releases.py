@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 from parts.gripper_worlds import WORLDS, record
 
 from frame_ros.core.events import EventType

@@ -18,7 +18,7 @@ import sys
 import time
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 from frame_ros.metrics.token_statistics import token_statistics
 from frame_ros.policies.base import Policy

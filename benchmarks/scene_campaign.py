@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from statistics import median
 
 import attrs
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 from frame_ros.evaluation.scene_trials.campaign import run_campaign
 from frame_ros.evaluation.scene_trials.policy_options import TrialPolicyOptions

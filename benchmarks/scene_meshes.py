@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 from frame_ros.core.errors import FrameRosError
 from frame_ros.evaluation.scene_trials.trial import trial

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 from parts.rare_weaknesses import NAMES, OPERATORS, planted, run
 
 from frame_ros.evaluation.scene_trials.result import TrialResult

@@ -24,7 +24,7 @@ from typing import Any
 
 import attrs
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 from parts.world_act import PLACE
 from parts.world_act_rows import act_rows, success_rate
 

@@ -37,7 +37,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from bars import Bars, parse
 from parts import (
     act_policy,
     camera_offset_rows,
@@ -48,6 +47,7 @@ from parts import (
     recorded_effort_rows,
     wrench_rows,
 )
+from parts.bars import Bars, parse
 from parts.result_rows import renewed
 
 from frame_ros.bags.recording_options import RAD, UNITS, load_recorded_units

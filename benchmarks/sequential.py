@@ -25,8 +25,8 @@ from collections.abc import Callable
 from math import log, sqrt
 
 import numpy as np
-from bars import Bars, parse
 from numpy.typing import NDArray
+from parts.bars import Bars, parse
 from scipy.optimize import minimize_scalar
 from scipy.stats import binom
 

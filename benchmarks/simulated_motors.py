@@ -19,7 +19,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from bars import parse
+from parts.bars import parse
 
 from frame_ros.evaluation.trials.joint_effort import JointSensors, identified_motors
 from frame_ros.evaluation.trials.policy_effort import SENSORS_SEED

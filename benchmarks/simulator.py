@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.scripted.pick_place import ScriptedPickPlace

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from bars import Bars, busy_loops, parse
 from numpy.typing import NDArray
+from parts.bars import Bars, busy_loops, parse
 
 from frame_ros.bags.fields import FieldReader
 from frame_ros.bags.reader import Bag

@@ -40,7 +40,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 from scipy.stats import CensoredData, ecdf
 from scipy.stats import logrank as scipy_logrank
 

@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from bars import Bars, parse
+from parts.bars import Bars, parse
 
 from frame_ros.metrics.token_statistics import token_statistics
 

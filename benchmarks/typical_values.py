@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bars import parse
+from parts.bars import parse
 
 from frame_ros.core.errors import BagError
 from frame_ros.core.version import package_version

@@ -21,8 +21,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
-from bars import Bars, parse
 from parts import wrench_rows
+from parts.bars import Bars, parse
 
 from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.evaluation.trials import fault_streams, wrench_hard

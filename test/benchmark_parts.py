@@ -14,6 +14,6 @@ def import_parts(monkeypatch, *names):
     no test has what another changed.
     """
     monkeypatch.syspath_prepend(str(FOLDER))
-    for name in [each for each in sys.modules if each == 'bars' or each.split('.')[0] == 'parts']:
+    for name in [each for each in sys.modules if each.split('.')[0] == 'parts']:
         monkeypatch.delitem(sys.modules, name)
     return [importlib.import_module(f'parts.{name}') for name in names]

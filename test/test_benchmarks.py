@@ -25,7 +25,7 @@ BENCHMARKS = [
 
 @pytest.fixture()
 def bars():
-    specification = importlib.util.spec_from_file_location('bars', FOLDER / 'bars.py')
+    specification = importlib.util.spec_from_file_location('bars', FOLDER / 'parts' / 'bars.py')
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     return module
@@ -34,7 +34,7 @@ def bars():
 @pytest.mark.parametrize('path', BENCHMARKS, ids=lambda p: p.stem)
 def test_every_benchmark_takes_the_shared_option_and_returns_a_status(path):
     text = path.read_text()
-    assert 'from bars import' in text and 'parse(parser' in text
+    assert 'from parts.bars import' in text and 'parse(parser' in text
     assert 'parser.parse_args(' not in text
     assert 'sys.exit(main())' in text or 'raise SystemExit(main())' in text
 

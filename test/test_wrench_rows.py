@@ -27,7 +27,7 @@ def result(truth=(), begins=(), warnings=()):
 
 
 def test_faults_of_one_motion_have_a_row_each_and_one_together(rows, capsys):
-    from bars import Bars
+    from parts.bars import Bars
 
     weight = rows.WEIGHTS[0]
     found = {'none': result(), 'vibration': result(begins=[5.0]), 'jitter 5 ms': result()}
@@ -49,7 +49,7 @@ def test_faults_of_one_motion_have_a_row_each_and_one_together(rows, capsys):
 
 
 def test_pushes_of_another_arms_motors_are_counted_by_strength(rows):
-    from bars import Bars
+    from parts.bars import Bars
 
     truth = [[10.0, 10.5, 6.0, 'a'], [20.0, 20.5, 7.0, 'a'], [30.0, 30.5, 20.0, 'a']]
     settings = {'is_checked': True, 'has_shipped_motors': True, 'has_pushes': True}
@@ -71,7 +71,7 @@ def test_some_faults_can_be_chosen(rows):
 
 
 def test_a_weight_that_is_not_there_is_counted(rows):
-    from bars import Bars
+    from parts.bars import Bars
 
     said = [[12.0, 'a weight of about 59 g hangs on the hand']]
     settings = {'faults': ['cable 1 N'], 'has_pushes': False}

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bars import Bars
+from parts.bars import Bars
 
 from frame_ros.evaluation.trials.campaign import Outcome, Trial
 from frame_ros.evaluation.trials.depth_world_scores import empty_score, near_score

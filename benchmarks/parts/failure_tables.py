@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from bars import Bars
+from parts.bars import Bars
 
 from frame_ros.evaluation.failure_prediction.alarms import CHOSEN, WITH, is_single
 from frame_ros.evaluation.failure_prediction.figures import (

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from bars import Bars
+from parts.bars import Bars
 
 from frame_ros.evaluation.detection_scores import match_detections, poisson_rate_interval
 from frame_ros.evaluation.trials.campaign import Outcome, Trial

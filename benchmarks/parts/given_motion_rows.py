@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bars import Bars
+from parts.bars import Bars
 from parts.depth_world_rows import (
     EMPTY_HEADING,
     FRAMES,

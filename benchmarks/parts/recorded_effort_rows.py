@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bars import Bars
+from parts.bars import Bars
 
 from frame_ros.core.errors import BagError
 from frame_ros.core.version import source_version

@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 import numpy as np
-from bars import Bars
+from parts.bars import Bars
 from parts.world_act import PLACE, RECIPE, RUN, SHORT, UNITS, nominal_scenes, train
 
 from frame_ros.cli.metrics import format_table

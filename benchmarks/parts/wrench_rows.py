@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from bars import Bars
+from parts.bars import Bars
 
 from frame_ros.evaluation.detection_scores import (
     detection_score,

@@ -31,7 +31,8 @@ FAULTS = (
 NO_LIES = ('none', 'wrench 20 ms longer on its way', 'wrench with gaps of 20 ms')
 FAULTS_WITHOUT_WRENCH = tuple(name for name in FAULTS if 'wrench' not in name)
 # As of joint states and wrenches in bags of the demo while two other processes took both cores:
-# delays of 1.2 ms in the median, below 2.5 to 4 ms in nine of ten, and 0.5 to 3 per second of 5 to 23.
+# delays of 1.2 ms in the median, below 2.5 to 4 ms in nine of ten, and of 5 to 23 ms 0.5 to 3
+# per second.
 DELAY, DELAY_SPREAD = 0.0012, 0.6  # s, and standard deviation of its logarithm
 STALL, STALL_EVERY = 0.008, 0.4  # s, means: that a node does not run, and that it does
 LONGER = 0.02  # s that messages are longer on their way, or that are lost

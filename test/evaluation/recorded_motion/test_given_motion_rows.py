@@ -34,7 +34,7 @@ def frames(measured, count, truth=None, **values):
 
 
 def test_trials_hold_their_positions_and_tables_count_every_frame(parts, capsys):
-    from bars import Bars
+    from parts.bars import Bars
 
     rows = parts.rows
     times = np.arange(100) / 50.0

@@ -73,7 +73,7 @@ def test_damaged_recordings_are_refused(tmp_path, joints, end, message):
 
 
 def test_a_recorded_arm_is_identified_and_judged_as_the_contact_node_does(tmp_path, rows, capsys):
-    from bars import Bars
+    from parts.bars import Bars
 
     for name in rows.IDENTIFIED_BY:
         write_sage(tmp_path / 'set' / name, 8.0)
