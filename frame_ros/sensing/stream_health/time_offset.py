@@ -5,14 +5,14 @@ show.
 
 Of two signals on a common grid, one predicted from the joints and one measured, the offset is the
 shift at which they correlate best (Knapp and Carter, The generalized correlation method for
-estimation of time delay, 1976), between the grid by a parabola. Its standard deviation follows from
-what the best fit leaves over and from how fast the signal changes,
+estimation of time delay, 1976), between the grid by a parabola, without the moments in which
+something touches the robot (`signal_shift`). Its standard deviation follows from what the best fit
+leaves over and from how fast the signal changes,
 
     sigma_tau^2 = sigma_residual^2 / (gain^2 sum |d reference / dt|^2),
 
 the bound of Cramer and Rao for a known signal in white noise, of the derivative only what neither
-an offset nor another gain explains. What touches the robot meanwhile is
-left over as well, and makes the offset less certain.
+an offset nor another gain explains.
 
 What pulls as smoothly as the robot moves, as a cable does in slow motion, is not left over: it
 looks like an offset, but like another one in the next motion. So the deviations are as much larger
@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
+from frame_ros.sensing.stream_health.signal_shift import best_shift
 
 Array = NDArray[np.float64]
 GAP = SECOND // 4  # ns without a sample, behind which nothing is interpolated
@@ -45,12 +46,10 @@ KERNEL /= KERNEL.sum()
 LARGE_SHARE, LARGE_DEVIATION = 0.12, 0.006  # of an offset that its deviation may be; s, at most
 DOUBLING = 10.0  # s in which the deviation of an estimate doubles, as clocks run apart
 APART = 2.5  # deviations of two estimates that contradict each other
-EDGE = 4  # grid points from the largest offsets: what lies there may lie beyond
 SEPARATE = WINDOW + 2.0 * LARGEST  # s from one estimate to the next of none of its motion
 SCATTER_SHARE = 0.004  # of two estimates, in what is known of their scatter
 OUTLIER = 25.0  # chi-squared of two estimates, at most
 EXACT = 1e-9  # s, two deviations at least: signals without noise leave nothing over
-LEAST_ENERGY = 1e-12  # of a prediction that changes, and as a share of what it has at most
 NO_MOTION = 'no motion yet that would show it'
 
 
@@ -253,79 +252,13 @@ class TimeOffsetEstimator:
         predicted = _smoothed(_resampled(grid, reference))
         seen = _smoothed(_resampled(grid, measured))
         count -= len(KERNEL) - 1
-        inner = seen[:, lags : count - lags]
-        seen = inner - inner.mean(axis=1, keepdims=True)
-        return _best_shift(predicted, seen, lags, end, self._has_known_sign)
-
-
-def _best_shift(
-    predicted: Array, seen: Array, lags: int, stamp: int, has_known_sign: bool
-) -> TimeOffset:
-    """predicted: (K, n + 2 lags); seen: (K, n), without its mean."""
-    size = seen.shape[1]
-    pairs = zip(predicted, seen, strict=True)
-    products = np.add.reduce([np.correlate(each, other, 'valid') for each, other in pairs])
-    energies = _window_energies(predicted, size)
-    total = float((seen * seen).sum())
-    if total <= 0.0 or not (energies > LEAST_ENERGY * (1.0 + energies.max())).all():
-        return TimeOffset()
-    correlations = products / np.sqrt(energies * total)
-    if not has_known_sign:
-        correlations = np.abs(correlations)
-    best = int(np.argmax(correlations))
-    if not EDGE <= best < len(correlations) - EDGE:
-        return TimeOffset()
-    before, peak, after = correlations[best - 1 : best + 2].tolist()
-    curve = before - 2.0 * peak + after
-    part = 0.5 * (before - after) / curve if curve < 0.0 else 0.0
-    # Window l begins l grid points into the prediction, l - lags of them from the measured one.
-    seconds = -(best - lags + part) * GRID / SECOND
-    centred = predicted[:, best : best + size]
-    centred = centred - centred.mean(axis=1, keepdims=True)
-    gain = products[best] / energies[best]
-    residual = seen - gain * centred
-    change = gain * gain * _shift_energy(centred)
-    variance = float((residual * residual).sum()) / residual.size
-    # What is left over is not white: neighbours on the grid are of one error.
-    correlated = _correlation_length(residual)
-    deviation = sqrt(variance * correlated / change) if change > 0.0 else inf
-    return TimeOffset(seconds, deviation, peak, stamp, '')
-
-
-def _window_energies(signal: Array, size: int) -> Array:
-    """Returns the energy of each window of `size` of a signal (K, n), about the window's mean."""
-    # Sums of what is near 0 lose no digits.
-    centred = signal - signal.mean(axis=1, keepdims=True)
-    sums = np.zeros((2, len(signal), signal.shape[1] + 1))
-    np.cumsum(centred, axis=1, out=sums[0, :, 1:])
-    np.cumsum(centred * centred, axis=1, out=sums[1, :, 1:])
-    first, second = sums[:, :, size:] - sums[:, :, :-size]
-    found: Array = (second - first * first / size).sum(axis=0)
-    return found
-
-
-def _shift_energy(signal: Array) -> float:
-    """Returns the energy of d signal / dt, (K, n), that neither a constant nor another gain would
-    explain: a ramp that is shifted is the same ramp.
-    """
-    step = GRID / SECOND
-    slope = np.empty_like(signal)
-    slope[:, 1:-1] = (signal[:, 2:] - signal[:, :-2]) / (2.0 * step)
-    slope[:, 0] = (signal[:, 1] - signal[:, 0]) / step
-    slope[:, -1] = (signal[:, -1] - signal[:, -2]) / step
-    slope -= slope.mean(axis=1, keepdims=True)
-    slope -= signal * (float((slope * signal).sum()) / float((signal * signal).sum()))
-    return float((slope * slope).sum())
-
-
-def _correlation_length(residual: Array) -> float:
-    """Returns how many neighbouring samples are of one error, at least 1."""
-    variance = float((residual * residual).sum())
-    if variance <= 0.0:
-        return 1.0
-    neighbour = float((residual[:, 1:] * residual[:, :-1]).sum()) / variance
-    share = min(max(neighbour, 0.0), 0.98)
-    return (1.0 + share) / (1.0 - share)
+        seen = seen[:, lags : count - lags]
+        margin = len(KERNEL) // 2
+        found = best_shift(predicted, seen, lags, self._has_known_sign, margin)
+        if found is None:
+            return TimeOffset()
+        seconds, deviation = found.later * GRID / SECOND, found.deviation * GRID / SECOND
+        return TimeOffset(seconds, deviation, found.correlation, end, '')
 
 
 def _smoothed(values: Array) -> Array:

@@ -17,7 +17,11 @@ def signal(t):
     return np.array([math.sin(5.0 * t), math.sin(3.0 * t * t), 0.3 * t])
 
 
-def run(offset, noise=0.02, seconds=5.0, gain=1.0, has_known_sign=True, disturbance=0.0):
+def run(
+    offset, noise=0.02, seconds=5.0, gain=1.0, has_known_sign=True, disturbance=0.0, push=0.0,
+    share=0.2,
+):  # fmt: skip
+    """push: of this size, for this share of each second; 1: of another size each 0.15 s."""
     rng = np.random.default_rng(3)
     estimator = TimeOffsetEstimator(0.003, 0.8, has_known_sign)
     times = [(0.01 * i, 0) for i in range(int(seconds / 0.01))]
@@ -27,6 +31,8 @@ def run(offset, noise=0.02, seconds=5.0, gain=1.0, has_known_sign=True, disturba
             estimator.add_reference(SECOND + round(t * SECOND), signal(t))
         else:
             values = gain * signal(t - offset) + rng.normal(0.0, noise, 3) + 7.0
+            strength = 1.0 if share < 1.0 else math.sin(37.0 * (t // 0.15))
+            values += push * strength * (t % 1.0 < share) * np.array([1.0, -2.0, 0.5])
             values += disturbance * rng.normal(size=3).cumsum()
             estimator.add_measured(SECOND + round(t * SECOND), values)
     return estimator.newest
@@ -37,6 +43,18 @@ def test_the_offset_is_found(offset):
     found = run(offset)
     assert abs(found.seconds - offset) < max(4.0 * found.deviation, 0.001)
     assert found.deviation < 0.003
+
+
+@pytest.mark.parametrize('offset', [-0.02, 0.0, 0.05])
+@pytest.mark.parametrize('push', [1.0, -5.0, 50.0])
+def test_pushes_on_the_robot_meanwhile_are_left_out(offset, push):
+    found = run(offset, push=push)
+    assert abs(found.seconds - offset) < max(4.0 * found.deviation, 0.001)
+    assert found.deviation < 0.003
+
+
+def test_the_offset_is_not_known_where_something_touches_the_robot_all_the_time():
+    assert math.isnan(run(0.02, push=5.0, share=1.0).seconds)
 
 
 def test_signals_without_noise_have_the_offset_of_their_stamps():
