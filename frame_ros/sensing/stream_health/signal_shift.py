@@ -66,7 +66,7 @@ def best_shift(
         margin: grid points on both sides of what stands out that are left out with it.
     """
     size = seen.shape[1]
-    weights = np.ones(size)
+    weights: Array = np.ones(size)
     fit = _fitted(predicted, seen, weights, has_known_sign)
     for _ in range(ROUNDS):
         if fit is None:
