@@ -578,23 +578,29 @@ def test_stale_joint_states_and_values_that_are_no_numbers(bench):
 
 def test_stamps_that_jump_are_corrected_and_said_though_nothing_moves(bench):
     arm = bench(*WRENCH)
-    begin, first, jump = time.monotonic(), arm.stamp, 0
+    begin, first = time.monotonic(), arm.stamp
 
-    def go_on(until):
-        """Joints and wrenches stamped with the time that passes, the latter later by the jump."""
-        while not until():
-            assert time.monotonic() - begin < PATIENCE
+    def go_on(seconds, jump):
+        """Joints and wrenches stamped with the time that passes, the latter later by the jump;
+        until that is said.
+        """
+        end = time.monotonic() + seconds
+        while not (said := [text for text in arm.state.warnings if 'stamps' in text]):
+            if time.monotonic() > end:
+                break
             arm.stamp = first + round((time.monotonic() - begin) * SECOND)
             arm.joints()
             arm.wrench(BIAS + weight(), arm.stamp + jump)
             arm.arrive()
             time.sleep(0.004)
+        return said
 
-    go_on(lambda: time.monotonic() - begin > 1.5)
-    assert not any('stamps' in text for text in arm.state.warnings)
-    begin, first, jump = time.monotonic(), arm.stamp + SECOND // 100, 30_000_000
-    go_on(lambda: any('stamps' in text for text in arm.state.warnings))
-    (said,) = (text for text in arm.state.warnings if 'stamps' in text)
+    arm.at_rest(1)
+    begin, first = time.monotonic(), arm.stamp
+    assert go_on(1.5, 0) == []
+    # On a machine that stops for tenths of a second at the wrong moment one jump may be missed.
+    found = (go_on(2.0, each * 30_000_000) for each in range(1, 9))
+    (said,) = next(filter(None, found))
     assert 'ms later than before' in said and 'corrected' in said
 
 
