@@ -86,8 +86,13 @@ def judged_streams(episode: Episode, bag: Bag | None) -> list[StreamRow]:
     ]
     health = StreamHealth()
     robot = known_robot(episode)
-    # Of equal stamps the joints first, which witness the others.
-    topics.sort(key=lambda name: (bag.topics[name].message_type != JOINT_STATE, name))
+    # Of equal stamps the joints first, which witness the others; of these the topic with the most
+    # messages, with whose arrivals those of the others are compared.
+    topics.sort(
+        key=lambda name: (
+            bag.topics[name].message_type != JOINT_STATE, -len(bag.topics[name]), name
+        )
+    )  # fmt: skip
     merged = heapq.merge(
         *(_samples(bag, topic, place) for place, topic in enumerate(topics)),
         key=lambda row: row[:2],
@@ -96,8 +101,9 @@ def judged_streams(episode: Episode, bag: Bag | None) -> list[StreamRow]:
     for _, place, (stamp, received), values in merged:
         topic = topics[place]
         name, kind = topic.removeprefix(namespace).lstrip('/'), bag.topics[topic].message_type
-        if received > 0:
-            health.on_arrival(WRENCH if kind == WRENCH_STAMPED else name, stamp, received)
+        if received > 0 and (place == 0 or kind != JOINT_STATE):
+            stream = {JOINT_STATE: JOINT_STATES, WRENCH_STAMPED: WRENCH}.get(kind, name)
+            health.on_arrival(stream, stamp, received)
         if values is None:
             continue
         if kind == WRENCH_STAMPED and not is_mounted:

@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jumps of a stream's stamps, seen by when its messages arrive.
 
-What lies between a message's stamp and its arrival varies with the load of machine and network, but
-its least value over some hundredths of a second hardly does. Where stamps jump, one step from stamp
-to stamp differs from the others, and from then on that least value differs by as much the other
-way. Messages that are lost, or that take longer on their way, do one of both alone. Where stamps
-and arrivals do not go at the same pace, as in a recording that is played faster, nothing is found.
+What lies between a message's stamp and its arrival, its delay, varies with the load of machine and
+network, but its least value over some hundredths of a second hardly does. Where stamps jump, one
+step from stamp to stamp differs from the others, and from then on the least delay differs by as
+much the other way. Messages that are lost, or that take longer on their way, do one of both alone.
+Where stamps and arrivals do not go at the same pace, as in a recording that is played faster,
+nothing is found.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, nan
 
 from frame_ros.core.time import SECOND
@@ -20,16 +21,19 @@ from frame_ros.core.time import SECOND
 LEAST = SECOND // 200  # ns, of jumps that are looked for
 LARGEST = SECOND  # ns, of those: beyond, the clock was set
 BLOCK = SECOND // 20  # ns of arrivals whose least delay is kept
-BEFORE = SECOND  # ns before a jump of which the least delay counts
+BLOCKS = 100  # that are kept
+BEFORE = 20  # blocks before a jump of which the least delay counts
 AFTER = 3 * SECOND // 10  # ns behind it
+AROUND = SECOND // 10  # ns before and behind the jump of another stream that do not count
 LEAST_AFTER = 5  # samples
 KNOWN = 3 * SECOND // 10  # ns of arrivals before a jump, at least
+LOST = SECOND // 10  # ns of messages that may be missing where stamps jump
 AGREEMENT = 0.2  # of the jump by which step and delay may differ
 LEAST_AGREEMENT = SECOND // 500  # ns, likewise
 SHARE = 1 / 32  # of a step in the running mean of usual ones
 SPREAD_SHARE = 1 / 128  # of how far it is off in the running mean of that
 TIMES_SPREAD = 3.0  # of it by which a step must be off more than `LEAST`
-CANDIDATES = 8  # odd steps that are looked at at a time
+CANDIDATES = 16  # odd steps that are looked at at a time
 
 
 @dataclass(frozen=True)
@@ -51,18 +55,66 @@ class StampJump:
 
 @dataclass
 class _Candidate:
-    """A step from stamp to stamp that is not as the others, ns. before: least delay. spread: by how
-    much it usually was more in a block. after: least delays in both halves of what is behind. last:
-    stamp before the step.
+    """A step from stamp to stamp that is not as the others; ns.
+
+    Attributes:
+        arrival: of the message behind it; last: stamp of the one before.
+        step, since: between their stamps and their arrivals. usual: of other steps.
+        before: least delay before it; spread: by how much it usually was more in a block.
+        after: least delays in both halves of what is behind it; count: samples there; as_before: of
+            these, with a delay as before or more.
     """
 
     arrival: int
     last: int
-    size: int
+    step: int
+    since: int
+    usual: float
+    spread_of_steps: float
     before: int
     spread: int
-    after: list[float]
+    after: list[float] = field(default_factory=lambda: [inf, inf])
     count: int = 0
+    as_before: int = 0
+
+    def add(self, arrival: int, delay: int) -> None:
+        """Takes a message behind it."""
+        half = arrival - self.arrival > AFTER // 2
+        self.after[half] = min(self.after[half], delay)
+        self.count += 1
+        self.as_before += delay >= self.before
+
+    def jump(self) -> StampJump | None:
+        """Returns the jump that it is, if it is one."""
+        after = round(min(self.after))
+        jump = self.before - after
+        size, allowed = abs(jump), allowance(jump)
+        off = max(self.spread, max(self.after) - after)
+        if size < LEAST or off > allowed:
+            return None
+        # Of two senders on one topic one may have stamps that are later.
+        if jump > 0 and self.as_before > self.count // 2:
+            return None
+        # A step as usual is none, nor one that lost messages alone explain.
+        odd, allowed = self.step - self.usual, allowed + 2.0 * self.spread_of_steps
+        rest = self.step - jump
+        longest = max(self.since, self.usual)
+        is_odd = (odd if jump > 0 else -odd) >= 0.5 * size
+        is_plausible = self.usual - allowed <= rest <= longest + allowed
+        if not (is_odd and is_plausible and self.since <= self.usual + LOST):
+            return None
+        deviation = max(off, LEAST_AGREEMENT // 4) / SECOND
+        return StampJump(self.arrival, self.last, jump / SECOND, deviation)
+
+
+@dataclass
+class _Block:
+    """Some hundredths of a second of arrivals, ns: first and last, least delay, samples."""
+
+    begin: int
+    end: int
+    least: int
+    count: int = 1
 
 
 class StampJumps:
@@ -76,85 +128,99 @@ class StampJumps:
 
     def restart(self) -> None:
         """The clock was set: delays are not those of before."""
-        self._usual, self._spread = nan, 0.0  # ns from stamp to stamp, and how far steps are off
-        self._begin = 0  # ns, first arrival of those that count
-        self._block = (0, 0)  # of arrivals: begin, and least delay
-        self._blocks: deque[tuple[int, int]] = deque()
+        self._usual = nan  # ns from stamp to stamp
+        # How far steps differ from usual ones, and from those between arrivals.
+        self._spread = self._late_spread = 0.0
+        self._begin = 0  # ns, first arrival behind the last jump
+        self._blocks: deque[_Block] = deque(maxlen=BLOCKS)
         self._candidates: list[_Candidate] = []
 
     @property
     def least_delay(self) -> float:
         """s from stamp to arrival, the least of the last second; NaN before a message came."""
-        if not self._begin:
-            return nan
-        return min([self._block[1], *(least for _, least in self._blocks)]) / SECOND
+        blocks = list(self._blocks)[-BEFORE:]
+        return min(block.least for block in blocks) / SECOND if blocks else nan
 
     def add(self, stamp: int, arrival: int) -> StampJump | None:
         """Takes a message, ns; returns the jump that it makes certain."""
         last = self._stamp
         step, since = stamp - last, arrival - self._arrival
         self._stamp, self._arrival = stamp, arrival
-        if not self._begin or not -LARGEST < step - since < LARGEST or since < 0:
+        delay = arrival - stamp
+        if not self._blocks or not -LARGEST < step - since < LARGEST or since < 0:
             self.restart()
             self._begin = arrival
-            self._block = (arrival, arrival - stamp)
+            self._blocks.append(_Block(arrival, arrival, delay))
             return None
-        self._note(step, last, arrival)
-        delay = arrival - stamp
-        found = None
-        if self._candidates:
-            found = self._judge(arrival, delay)
-        self._keep(arrival, delay)
+        if self._is_odd(step, since):
+            self._note(step, since, last, arrival)
+        found = self._judge(arrival, delay) if self._candidates else None
+        block = self._blocks[-1]
+        if arrival - block.begin < BLOCK:
+            block.end = arrival
+            block.count += 1
+            if delay < block.least:
+                block.least = delay
+        else:
+            self._blocks.append(_Block(arrival, arrival, delay))
         return found
 
-    def _note(self, step: int, last: int, arrival: int) -> None:
-        """A step that differs from usual ones is a candidate, and hardly counts among these."""
+    def change(self, at: int) -> float | None:
+        """Returns s by which stamps are later behind an arrival `at`, ns, than before it, by the
+        least delays alone; None while that is not known.
+        """
+        before = [block for block in self._blocks if block.end < at - AROUND][-BEFORE:]
+        after = [block for block in self._blocks if block.begin > at + AROUND]
+        if not before or sum(block.count for block in after) < LEAST_AFTER:
+            return None
+        if after[-1].end - after[0].begin < AFTER // 2:
+            return None
+        least = min(block.least for block in before), min(block.least for block in after)
+        return (least[0] - least[1]) / SECOND
+
+    def _is_odd(self, step: int, since: int) -> bool:
+        """Returns whether a step differs from usual ones, or from that of the arrivals."""
         odd = step - self._usual
         if odd != odd:  # the first
             self._usual = float(step)
-            return
-        largest = LEAST + TIMES_SPREAD * self._spread
-        off = abs(odd)
-        self._spread += SPREAD_SHARE * (min(off, largest) - self._spread)
-        if off < largest:
-            self._usual += SHARE * odd
-            return
+            return False
+        off, late = abs(odd), abs(step - since)
+        most = LEAST + TIMES_SPREAD * self._spread
+        most_late = LEAST + TIMES_SPREAD * self._late_spread
+        self._spread += SPREAD_SHARE * (min(off, most) - self._spread)
+        self._late_spread += SPREAD_SHARE * (min(late, most_late) - self._late_spread)
         # Steps that are all odd become usual ones.
-        self._usual += SHARE * (largest if odd > 0.0 else -largest)
-        if arrival - self._begin >= KNOWN and len(self._candidates) < CANDIDATES:
-            least = sorted([self._block[1], *(each for _, each in self._blocks)])
-            spread = least[len(least) // 2] - least[0]
-            after = [inf, inf]
-            self._candidates.append(_Candidate(arrival, last, round(odd), least[0], spread, after))
+        self._usual += SHARE * min(max(odd, -most), most)
+        return off >= most or (off >= LEAST // 2 and late >= most_late)
+
+    def _note(self, step: int, since: int, last: int, arrival: int) -> None:
+        if arrival - self._begin < KNOWN or len(self._candidates) >= CANDIDATES:
+            return
+        blocks = [block for block in self._blocks if block.begin >= self._begin][-BEFORE:]
+        if not blocks:
+            return
+        least = sorted(block.least for block in blocks)
+        spread = least[len(least) // 2] - least[0]
+        self._candidates.append(
+            _Candidate(
+                arrival, last, step, since, self._usual, self._spread, least[0], spread
+            )
+        )  # fmt: skip
 
     def _judge(self, arrival: int, delay: int) -> StampJump | None:
         for each in self._candidates:
-            half = arrival - each.arrival > AFTER // 2
-            each.after[half] = min(each.after[half], delay)
-            each.count += 1
+            each.add(arrival, delay)
         first = self._candidates[0]
         if arrival - first.arrival < AFTER or first.count < LEAST_AFTER:
             return None
         del self._candidates[0]
-        after = round(min(first.after))
-        jump = first.before - after
-        off = max(abs(jump - first.size), first.spread, max(first.after) - after)
-        if abs(jump) < LEAST or off > max(AGREEMENT * abs(jump), LEAST_AGREEMENT):
-            return None
-        # What is behind it is judged by what is behind it.
-        self._candidates.clear()
-        self._blocks.clear()
-        self._begin, self._block = first.arrival, (arrival, after)
-        deviation = max(off, LEAST_AGREEMENT // 4) / SECOND
-        return StampJump(first.arrival, first.last, jump / SECOND, deviation)
+        if (found := first.jump()) is not None:
+            # What is behind it is judged by what is behind it.
+            self._candidates.clear()
+            self._begin = first.arrival
+        return found
 
-    def _keep(self, arrival: int, delay: int) -> None:
-        begin, least = self._block
-        if arrival - begin < BLOCK:
-            if delay < least:
-                self._block = (begin, delay)
-            return
-        self._blocks.append(self._block)
-        self._block = (arrival, delay)
-        while self._blocks and self._blocks[0][0] < arrival - BEFORE - BLOCK:
-            self._blocks.popleft()
+
+def allowance(jump: float) -> float:
+    """Returns ns by which what belongs to a jump may differ from it, ns."""
+    return max(AGREEMENT * abs(jump), LEAST_AGREEMENT)

@@ -22,7 +22,7 @@ from frame_ros.sensing.stream_health.image_samples import ImageSample, change_be
 from frame_ros.sensing.stream_health.motion import JointMotion
 from frame_ros.sensing.stream_health.options import StreamHealthOptions
 from frame_ros.sensing.stream_health.sensor_motion import SpecificForce
-from frame_ros.sensing.stream_health.stamp_jumps import StampJump, StampJumps
+from frame_ros.sensing.stream_health.stamp_jumps import StampJump, StampJumps, allowance
 from frame_ros.sensing.stream_health.stream_check import HEALTHY, StreamCheck, Verdict
 from frame_ros.sensing.stream_health.time_offset import TimeOffset, TimeOffsetEstimator
 
@@ -35,7 +35,7 @@ IMAGE_DEVIATION, IMAGE_CORRELATION = 0.005, 0.6
 UNKNOWN_OFFSET = 0.02  # s, that stamps may be apart before any motion has shown it
 SPREAD = 2.0  # deviations of an estimate that its error may be
 DEVIATIONS = 4.0  # by which an offset must lie apart from what is allowed
-TOGETHER = 2 * SECOND // 5  # ns of arrivals from a jump until it counts
+TOGETHER, LONGEST_WAIT = 2 * SECOND // 5, 3 * SECOND  # ns of arrivals from a jump until it counts
 WRENCH_BLOCK = SECOND // 200  # ns of wrenches that are averaged
 AS_BYTES = struct.Struct(f'{len(AXES)}d').pack
 PARTS = 16  # of joint states, each with its own joints and number of values
@@ -157,10 +157,12 @@ class StreamHealth:
         self.motion = JointMotion()
         self._tool: SpecificForce | None = None
         self._arrivals: dict[str, StampJumps] = {}
-        self._jumps: list[tuple[StampJump, str]] = []  # that are not taken into account yet
+        # Jumps that are not decided on: whose, and the stream that they are compared with.
+        self._pending: list[tuple[StampJump, str, str]] = []
 
     def reset(self) -> None:
         """The clock was set back or forward; what was learnt and found stays."""
+        self._pending.clear()
         self.motion.reset()
         if self._tool is not None:
             self._tool.reset()
@@ -184,17 +186,33 @@ class StreamHealth:
         if jumps is None:
             jumps = self._arrivals[name] = StampJumps()
         if (found := jumps.add(stamp, arrival)) is not None:
-            self._jumps.append((found, name))
-        # Where all clocks were set at once, that of the other stream is found by then.
-        while self._jumps and arrival - self._jumps[0][0].arrival >= TOGETHER:
-            self._apply(*self._jumps.pop(0))
+            self._pending += [(found, name, other) for other in self._compared_with(name)]
+        if self._pending:
+            self._pending = [each for each in self._pending if not self._is_decided(*each, arrival)]
 
-    def _apply(self, jump: StampJump, name: str) -> None:
-        is_of_joints = name == JOINT_STATES
-        sign = -1.0 if is_of_joints else 1.0
-        for stream in self.streams.values():
-            if stream.offset is not None and (is_of_joints or stream.name == name):
-                stream.offset.shift(sign * jump.seconds, jump.deviation, jump.before)
+    def _compared_with(self, name: str) -> list[str]:
+        if name != JOINT_STATES:
+            return [JOINT_STATES]
+        return [each.name for each in self.streams.values() if each.offset is not None]
+
+    def _is_decided(self, jump: StampJump, name: str, other: str, arrival: int) -> bool:
+        """Applies a jump of one stream where another has not made it, too, as where the clock of
+        both was set; returns whether that is known, or will not be.
+        """
+        since = arrival - jump.arrival
+        if since < TOGETHER:
+            return since < -TOGETHER  # the clock was set back
+        arrivals = self._arrivals.get(other)
+        change = arrivals.change(jump.arrival) if arrivals is not None else None
+        if change is None:
+            return since > LONGEST_WAIT
+        if abs(change - jump.seconds) * SECOND > allowance(jump.seconds * SECOND):
+            of_joints = name == JOINT_STATES
+            stream = self.streams.get(other if of_joints else name)
+            if stream is not None and stream.offset is not None:
+                seconds = -jump.seconds if of_joints else jump.seconds
+                stream.offset.shift(seconds, jump.deviation, jump.before)
+        return True
 
     def mount_wrench(self, robot: Robot, link: str, rotation: Array, translation: Array) -> None:
         """Sets where the force-torque sensor sits: rotation (3, 3), translation (3,) m in a link.

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jumps of stamps, seen by when messages arrive; what is late or lost is none."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,38 @@ def test_a_jump_is_found_once_and_soon_on_a_loaded_machine(rate, seconds):
         assert jump.deviation <= 0.2 * abs(seconds)
 
 
+@pytest.mark.parametrize('rate', [100, 1000])
+@pytest.mark.parametrize('seconds', [0.02, 0.05, -0.05])
+@pytest.mark.parametrize(('share', 'least'), [(0.1, 9), (0.3, 8), (0.5, 5)])
+def test_a_jump_is_found_though_messages_are_lost(rate, seconds, share, least):
+    times, found = sent(rate), 0
+    for seed in range(10):
+        kept = np.random.default_rng(seed).random(len(times)) > share
+        jumps = found_in(jumped(times, seconds)[kept], arrivals(times, seed)[kept])
+        assert len(jumps) <= 1
+        found += len(jumps)
+    assert found >= least
+
+
+def test_a_jump_where_a_message_is_lost_is_found():
+    times = sent(100)
+    kept = np.ones(len(times), bool)
+    kept[round(100 * JUMP_AT)] = False
+    for seconds in (0.02, -0.03, 0.05):
+        ((_, jump),) = found_in(jumped(times, seconds)[kept], arrivals(times)[kept])
+        assert jump.seconds == pytest.approx(seconds, abs=4e-3)
+
+
+def test_a_second_sender_whose_stamps_are_apart_makes_no_jump():
+    first, second = sent(100), sent(100) + SECOND // 200
+    second = second[second - START >= JUMP_AT * SECOND]
+    for apart in (0.02, -0.02):
+        times = np.concatenate((first, second))
+        stamps = np.concatenate((first, second + round(apart * SECOND)))
+        order = np.argsort(times)
+        assert found_in(stamps[order], arrivals(times[order])) == []
+
+
 def test_each_of_two_jumps_is_found():
     times = sent(200)
     stamps = jumped(times, 0.03)
@@ -73,9 +107,11 @@ def test_delays_losses_and_jitter_are_no_jumps(rate, seed):
     assert found_in(times, arrivals(times, seed, longer=0.03)) == []
     kept = rng.random(len(times)) > 0.2
     assert found_in(times[kept], on_time[kept]) == []
-    # Gaps of 20 to 60 ms, one of which begins where the way becomes longer.
-    gaps = ((times - START) / SECOND) % 0.5 >= rng.uniform(0.02, 0.06, len(times)).min()
-    assert found_in(times[gaps], arrivals(times, seed, longer=0.01)[gaps]) == []
+    # Gaps, one of which begins where the way becomes longer or shorter.
+    for gap, longer in itertools.product((0.02, 0.06, 0.3), (0.01, -0.01, 0.03)):
+        kept = ((times - START) / SECOND) % 0.5 >= gap
+        later = arrivals(times + SECOND // 20 * (longer < 0), seed, longer)
+        assert found_in(times[kept], later[kept]) == []
     jittered = times + rng.normal(0.0, 0.005 * SECOND, len(times)).astype(np.int64)
     assert found_in(jittered, on_time) == []
 
@@ -107,15 +143,25 @@ def test_a_clock_that_is_set_begins_anew_and_later_jumps_are_found():
     assert jump.seconds == pytest.approx(0.02, abs=2e-3)
 
 
-def health_after(wrench=0.0, joints=0.0, estimate=None, is_corrected=False, until=8.0):
-    """The health of streams of which wrench and joints have jumped by s at JUMP_AT."""
+def health_after(
+    wrench=0.0, joints=0.0, estimate=None, is_corrected=False, until=8.0, lost=(0, 0), rate=200,
+    set_back=0.0,
+):  # fmt: skip
+    """The health of streams of which wrench and joints have jumped by s at JUMP_AT.
+
+    lost: first and last wrench that does not come. rate: Hz of wrenches. set_back: s by which the
+    clock of arrivals is, 0.35 s behind the jump.
+    """
     health = StreamHealth(StreamHealthOptions(is_offset_corrected=is_corrected))
     transport, rng = Transport(1), np.random.default_rng(0)
-    for each in sent(200, until).tolist():
+    for count, each in enumerate(sent(200, until).tolist()):
         late = each - START >= JUMP_AT * SECOND
+        back = round(set_back * SECOND) * (each - START >= (JUMP_AT + 0.35) * SECOND)
         for name, jump in ((WRENCH, wrench), ('joint_states', joints)):
+            if name == WRENCH and (lost[0] <= count < lost[1] or count % (200 // rate)):
+                continue
             stamp = each + late * round(jump * SECOND)
-            health.on_arrival(name, stamp, transport.arrival(name, each))
+            health.on_arrival(name, stamp, transport.arrival(name, each) - back)
             if name == WRENCH:
                 health.on_wrench(stamp, rng.normal(size=6).tolist())
                 if estimate is not None:
@@ -140,6 +186,23 @@ def test_joint_states_whose_stamps_have_jumped_leave_the_wrench_behind():
     assert '20 ms earlier' in problem(joints=0.02)
     assert problem(wrench=0.02, joints=0.02) == ''
     assert '40 ms later' in problem(wrench=0.02, joints=-0.02)
+
+
+@pytest.mark.parametrize('lost', [(799, 800), (798, 803), (700, 801), (600, 840)])
+@pytest.mark.parametrize('jump', [0.02, -0.02, 0.5])
+def test_clocks_that_are_set_together_are_no_fault_though_wrenches_are_lost_then(lost, jump):
+    assert problem(wrench=jump, joints=jump, lost=lost) == ''
+
+
+@pytest.mark.parametrize('rate', [5, 10, 40])
+def test_slow_streams_whose_clock_is_set_with_the_joints_are_no_fault_either(rate):
+    assert problem(wrench=0.05, joints=0.05, rate=rate, until=12.0) == ''
+    assert '50 ms earlier' in problem(joints=0.05, rate=rate, until=12.0)
+
+
+def test_a_jump_that_is_not_decided_on_goes_with_the_clock_of_the_arrivals():
+    health = health_after(wrench=0.02, set_back=3600.0)
+    assert not health._pending and health.streams[WRENCH].problem == ''
 
 
 def test_what_a_motion_had_shown_is_shifted_by_the_jump():
