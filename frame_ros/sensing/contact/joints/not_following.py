@@ -43,7 +43,8 @@ class NotFollowing:
 
     A gear that holds the more, the more its motor brings, lets a joint break away far beyond where
     it slides, and minutes hardly show that with the largest weight. Where the identification has
-    that share (`load_rest`), a motor that does not overcome weight and gear with margin is none.
+    that share at rest and sliding (`load_rest`, `load_friction`; of a motor that never brakes the
+    first alone is its own effort), a motor that does not overcome both with margin is none.
     """
 
     def __init__(self, motors: MotorModel, margin: float) -> None:
@@ -56,7 +57,7 @@ class NotFollowing:
         self._stiffness = np.maximum(motors.stiffness, 1e-9)
         # A gear that takes all of its motor's torque is never overcome.
         self._rest, self._left = motors.rest, np.maximum(1.0 - motors.load_rest, 1e-9)
-        self._holds_load = motors.load_rest > 0.0
+        self._holds_load = (motors.load_rest > 0.0) & (motors.load_friction > 0.0)
         self._play = GIVEN + motors.play
         self._none: Array = np.zeros(len(motors.joint_names))
         self.change(margin)
