@@ -40,6 +40,11 @@ class NotFollowing:
     friction and weight need not be known. Beyond the weights of the identification the stiffness
     says how much farther off a joint may be. A motor that does not drive, as one that is switched
     off, is no witness.
+
+    A gear that holds the more, the more its motor brings, lets a joint break away far beyond where
+    it slides, and minutes hardly show that with the largest weight. Where the identification has
+    that share at rest and sliding (`load_rest`, `load_friction`; of a motor that never brakes the
+    first alone is its own effort), a motor that does not overcome both with margin is none.
     """
 
     def __init__(self, motors: MotorModel, margin: float) -> None:
@@ -50,6 +55,9 @@ class NotFollowing:
         self._is_known = (self._off > 0.0).all(axis=0) & (motors.stiffness > 0.0)
         self._weight = motors.off_weight
         self._stiffness = np.maximum(motors.stiffness, 1e-9)
+        # A gear that takes all of its motor's torque is never overcome.
+        self._rest, self._left = motors.rest, np.maximum(1.0 - motors.load_rest, 1e-9)
+        self._holds_load = (motors.load_rest > 0.0) & (motors.load_friction > 0.0)
         self._play = GIVEN + motors.play
         self._none: Array = np.zeros(len(motors.joint_names))
         self.change(margin)
@@ -100,6 +108,10 @@ class NotFollowing:
         # What is pressed on may yield.
         is_far &= side * (q - past[0][1]) <= np.where(self._is_off, YIELDS, 1.0) * self._play
         is_far &= side * motor >= DRIVES * self._stiffness * free
+        # At breaking away motor - weight = rest + load_rest motor.
+        driven = np.where(side * load > 0.0, np.abs(load) + held, 0.0)
+        breaks = np.where(self._holds_load, (self._rest + driven) / self._left, 0.0)
+        is_far &= side * motor >= self._margin * breaks
         shares: Array = np.where(is_far, (off - free) / (allowed - free), 0.0)
         self._is_off = shares >= 1.0
         return np.maximum(shares, 0.0, out=shares)

@@ -73,6 +73,26 @@ def test_more_weight_holds_a_joint_farther_off_and_a_motor_without_torque_says_n
     assert shares(stands, np.full(40, np.nan)).max() == 0.0
 
 
+def test_a_gear_that_holds_by_its_load_may_stand_until_its_motor_overcomes_it():
+    """Weight and friction of 0.3 + 0.1 N m let it break away at 1 N m; 1.25 N m is 0.156 rad."""
+    stands = np.zeros(40)
+    share = np.full(1, 0.6)
+    holds = replace(ONE, rest=np.full(1, 0.1), load_rest=share, load_friction=0.5 * share)
+    assert shares(stands, stands + 0.153).max() >= 1.0
+    assert shares(stands, stands + 0.153, holds).max() == 0.0
+    assert shares(stands, stands + 0.158, holds).max() >= 1.0
+    # More weight, or an object in the gripper, is overcome later; weight that drives is no load.
+    assert shares(stands, stands + 0.158, holds, load=0.4).max() == 0.0
+    assert shares(stands, stands + 0.158, holds, held=0.1).max() == 0.0
+    assert shares(stands, stands - 0.08, holds).max() >= 1.0
+    # Friction at rest that no load shows is what a joint was seen to hold: it bounds nothing, nor
+    # does a share of a motor that never brakes, which no motion shows.
+    assert shares(stands, stands + 0.153, replace(ONE, rest=np.full(1, 3.0))).max() >= 1.0
+    assert shares(stands, stands + 0.153, replace(ONE, load_rest=share)).max() >= 1.0
+    locked = replace(holds, load_rest=np.full(1, 1.0))
+    assert shares(stands, stands + 2.0, locked).max() == 0.0
+
+
 class Weight:
     """Of a joint that holds 0.3 N m, and of one that holds none."""
 
