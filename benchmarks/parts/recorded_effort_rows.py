@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from parts.bars import Bars
@@ -24,7 +24,7 @@ from frame_ros.core.errors import BagError
 from frame_ros.core.version import source_version
 from frame_ros.evaluation.detection_scores import poisson_rate_interval
 from frame_ros.evaluation.recorded_motion.sage import digest_of, sage_files
-from frame_ros.evaluation.recorded_motion.table import NEAR
+from frame_ros.evaluation.recorded_motion.table import NEAR, RISE
 from frame_ros.evaluation.trials import kinds, recorded_effort
 from frame_ros.evaluation.trials.campaign import Outcome, Trial
 from frame_ros.sensing.contact.identification_options import ExcitationOptions
@@ -169,7 +169,8 @@ def lines(outcomes: Sequence[Outcome], given: Recorded, bars: Bars) -> list[str]
         if without and len(without) < len(everything):
             rows.append(_row(motors, f'without {", ".join(EXCLUDED)}', without))
     reasons = [f'{name} is left out of a row: {why}.' for name, why in EXCLUDED.items()]
-    return [*rows, '', *_blocked(by_motors, given.unseen), '', *_motions(by_motors), '',
+    return [*rows, '', *_blocked(by_motors, given.unseen), '', *_pressed(by_motors), '',
+            *_motions(by_motors), '',
             *_thresholds(by_motors), '', *given.remarks, *reasons]  # fmt: skip
 
 
@@ -193,8 +194,9 @@ def _blocked(by_motors: dict[str, dict[str, dict[str, Any]]], unseen: frozenset[
     """Evident blockages that are felt, and contacts outside of them."""
     table = [
         '| motors | recordings | evident blockages felt | by joint | contacts outside of them | '
-        'per hour | of these with the arm at the table | elsewhere, per hour |',
-        '| --- | --- | --- | --- | --- | --- | --- | --- |',
+        'per hour | of these with the arm at the table | held up by it: by current, by position | '
+        'elsewhere | not explained, per hour |',
+        '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
     ]
     for motors, results in by_motors.items():
         not_looked_at = {n: r for n, r in results.items() if n in unseen}
@@ -213,13 +215,15 @@ def _blocked(by_motors: dict[str, dict[str, dict[str, Any]]], unseen: frozenset[
                 f'{sum(each[0] == joint for each in found)}'
                 for joint in sorted(joints)
             )
-            above = [height for result in half.values() for height in _outside(result)]
-            elsewhere = sum(height > NEAR for height in above)
+            outside = [each for result in half.values() for each in _outside(result)]
+            near = [each for each in outside if each.height <= NEAR]
+            held = [each for each in near if each.is_held_up]
             hours = _count(list(half.values()))[1]
             table.append(
                 f'| {motors} | {title} ({len(half)}) | {sum(each[-1] for each in found)} of '
-                f'{len(found)} | {felt} | {len(above)} | {_rate(len(above), hours)} | '
-                f'{len(above) - elsewhere} | {elsewhere}: {_rate(elsewhere, hours)} |'
+                f'{len(found)} | {felt} | {len(outside)} | {_rate(len(outside), hours)} | '
+                f'{len(near)} | {_by_cause(held, near)} | {len(outside) - len(near)} | '
+                f'{len(outside) - len(held)}: {_rate(len(outside) - len(held), hours)} |'
             )
     return [*table, '', *_each_blockage(by_motors[OWN])]
 
@@ -229,14 +233,70 @@ def _rate(count: int, hours: float) -> str:
     return f'{count / hours:.1f} ({low:.1f} to {high:.1f})'
 
 
-def _outside(result: dict[str, Any]) -> list[float]:
-    """Returns m above the table of contacts at no time of which a joint is evidently held."""
-    contacts = zip(result['begins'], result['ends'], result['heights'], strict=True)
+class _Contact(NamedTuple):
+    """height: m above the table as it begins; is_held_up: by the table, see `table.is_held_up`;
+    is_by_position: of a joint that does not follow.
+    """
+
+    height: float
+    is_held_up: bool
+    is_by_position: bool
+
+
+def _outside(result: dict[str, Any]) -> list[_Contact]:
+    """Returns contacts at no time of which a joint is evidently held."""
+    columns = ('begins', 'ends', 'heights', 'held_up', 'causes')
+    contacts = zip(*(result[name] for name in columns), strict=True)
     return [
-        height
-        for begin, end, height in contacts
+        _Contact(height, is_held_up, bool(cause[-1]))
+        for begin, end, height, is_held_up, cause in contacts
         if not any(begin <= each[2] and end >= each[1] for each in result['blockages'])
     ]
+
+
+def _by_cause(held: Sequence[_Contact], near: Sequence[_Contact]) -> str:
+    counts = [
+        f'{sum(each.is_by_position is is_by for each in held)} of '
+        f'{sum(each.is_by_position is is_by for each in near)}'
+        for is_by in (False, True)
+    ]
+    return ', '.join(counts)
+
+
+def _pressed(by_motors: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
+    """Returns what holds the arm up by positions and goals, and what of it is felt."""
+    table = ['| motors | presses on the table | felt | of the longer half |', '| --- ' * 4 + '|']
+    for motors, results in by_motors.items():
+        found = [each for result in results.values() for each in result['presses']]
+        half = np.median([each[1] - each[0] for each in found]) if found else 0.0
+        longer = [each for each in found if each[1] - each[0] > half]
+        table.append(
+            f'| {motors} | {len(found)} | {sum(each[-1] for each in found)} | '
+            f'{sum(each[-1] for each in longer)} of {len(longer)} |'
+        )
+    return [*table, '', _witness(list(by_motors[OWN].values()))]
+
+
+def _witness(results: Sequence[dict[str, Any]]) -> str:
+    """How well what holds the arm up is distinguished: near the table, and in free air."""
+    free = [result['slow_free'] for result in results]
+    most = max((rise for _, rise in free if rise is not None), default=math.nan)
+    near, held = (sum(result[name] for result in results) for name in ('slow_near', 'held'))
+    seconds = sum(result['seconds'] for result in results)
+    levels = [1e3 * each[3] for result in results for each in result['presses']]
+    spread = (
+        f'{np.mean(levels):.0f} mm on the mean, deviation {np.std(levels):.1f}, {min(levels):.0f} '
+        f'to {max(levels):.0f}'
+        if levels
+        else 'none'
+    )
+    return (
+        f'Held up: the lowest link stands more than {1e3 * RISE:.0f} mm above its place by the '
+        f'goals, which are slow. In free air, {sum(s for s, _ in free):.0f} s of slow goals, it '
+        f'does so by {1e3 * most:.1f} mm at most; near the table for {held:.0f} of {near:.0f} s, '
+        f'{100 * held / seconds:.1f} % of all time. Its height then, from that taken for the '
+        f'table: {spread}.'
+    )
 
 
 def _each_blockage(results: dict[str, dict[str, Any]]) -> list[str]:

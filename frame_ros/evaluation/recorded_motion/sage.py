@@ -107,7 +107,9 @@ def sage_efforts(file: Path, jaw: tuple[float, float]) -> EffortRecording:
     steps = np.rint(found[2] / TORQUE_STEP)
     # A stamp of 0 is taken for none.
     stamps = np.round(times * SECOND).astype(np.int64) + SECOND
-    efforts = signed_currents(CURRENT_STEP * steps, goals - found[0])
+    # A goal that was sent just before a sample is read does not show in its current yet.
+    before = targets[np.concatenate((newest[:1], newest[:-1])).clip(min=0)]
+    efforts = signed_currents(CURRENT_STEP * steps, before - found[0])
     return EffortRecording(
         file.parent.name, names, stamps, _opened(names, found[0], jaw), found[1], efforts,
         _opened(names, goals, jaw),
@@ -123,7 +125,7 @@ def signed_currents(sizes: Array, errors: Array) -> Array:
 
     Args:
         sizes: (T, N) A.
-        errors: (T, N) rad, goals less positions.
+        errors: (T, N) rad, goals that the servo had less positions.
     """
     signs = np.sign(errors)
     row = np.where(signs != 0.0, np.arange(len(signs))[:, None], 0)

@@ -20,13 +20,23 @@ from frame_ros.core.options import evolved
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.recorded_motion.blockages import evident_blockages
 from frame_ros.evaluation.recorded_motion.sage import EffortRecording, sage_efforts
-from frame_ros.evaluation.recorded_motion.table import heights
+from frame_ros.evaluation.recorded_motion.table import (
+    HOLD,
+    NEAR,
+    heights,
+    is_held_up,
+    presses,
+    rises,
+)
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.robots.joint_state_merge import FullJointState
 from frame_ros.sensing.contact.detection import Detection
-from frame_ros.sensing.contact.identification_options import IdentificationOptions
+from frame_ros.sensing.contact.identification_options import (
+    ExcitationOptions,
+    IdentificationOptions,
+)
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.joint_effort_sensor import EffortSensor
 from frame_ros.sensing.contact.joints.identification import JointIdentification, identify_joints
@@ -35,6 +45,7 @@ from frame_ros.sensing.contact.options import SensingOptions
 from frame_ros.sensing.contact.trusted_inputs import TrustedInputs
 
 ROBOT = 'so101'
+FREE = ExcitationOptions().clearance  # m above the table, where it cannot hold the arm up
 BETWEEN = 10 * SECOND  # ns from one recording to the next, where several are identified together
 MOVES = 0.02  # rad/s of a joint above which the arm moves
 NONE: NDArray[np.float64] = np.zeros(0)
@@ -97,12 +108,11 @@ def run(trial: Trial) -> dict[str, Any]:
     Each joint state goes through the stream check and the joint-effort sensor of the contact node,
     with its default settings, and the goals as commands. Result: seconds; begins and ends, s of
     each contact; causes, of each the joint with the largest share, its residual and threshold, N m,
-    whether the arm stood by its commands, and whether the joint did not follow its own; heights, m
-    of the arm above the table as each contact begins; blockages,
+    whether the arm stood by its commands, and whether the joint did not follow its own; blockages,
     of each evident one joint, begin and end, s, largest distance from the goal, rad, and current,
     A, and whether a contact was reported meanwhile; in_contact, unavailable: s; reasons: why not
     available -> s; moves: s in which a joint moves; thresholds: joint -> [standing, moving], N m in
-    the median; forces: [standing, moving], N at the tip, in the median.
+    the median; forces: [standing, moving], N at the tip, in the median; and of `_table`.
     """
     recording = read_recording(Path(trial.settings['file']))
     watched = _Watched(str(trial.settings['motors_file']), recording.joint_names)
@@ -114,10 +124,37 @@ def run(trial: Trial) -> dict[str, Any]:
         [*each, any(a <= each.end and b >= each.begin for a, b in contacts)]
         for each in evident_blockages(recording)
     ]
-    times = (recording.stamps - recording.stamps[0]) / SECOND
-    above = heights(recording, load_robot(ROBOT))[np.searchsorted(times, found['begins'])]
     return {
-        'seconds': recording.seconds, **found, 'blockages': blockages, 'heights': above.tolist(),
+        'seconds': recording.seconds, **found, 'blockages': blockages,
+        **_table(recording, contacts),
+    }  # fmt: skip
+
+
+def _table(recording: EffortRecording, contacts: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """Returns what the table did, by positions and goals alone. heights: m of the arm above it as
+    each contact begins; held_up: whether it holds the arm up during each; presses: begin and end,
+    s, rise and height, m, of each, and whether a contact was reported meanwhile; slow_free: s in
+    which goals are slow and the arm higher than FREE, and the largest rise there, m (None: there
+    are none); slow_near: s of slow goals near the table; held: s of these in which it holds the arm
+    up.
+    """
+    robot = load_robot(ROBOT)
+    times = (recording.stamps - recording.stamps[0]) / SECOND
+    above, risen = heights(recording, robot), rises(recording, robot)
+    is_held, is_slow = is_held_up(above, risen), np.isfinite(risen)
+    periods = np.diff(times, prepend=0.0)
+    is_free = is_slow & (above > FREE)
+    most = float(risen[is_free].max()) if is_free.any() else None
+    return {
+        'heights': above[np.searchsorted(times, [a for a, _ in contacts])].tolist(),
+        'held_up': [bool(is_held[(times >= a) & (times <= b + HOLD)].any()) for a, b in contacts],
+        'presses': [
+            [*each, any(a <= each.end and b >= each.begin for a, b in contacts)]
+            for each in presses(recording, above, risen)
+        ],
+        'slow_free': [float(periods[is_free].sum()), most],
+        'slow_near': float(periods[is_slow & (above <= NEAR)].sum()),
+        'held': float(periods[is_held].sum()),
     }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contact by the currents of a recorded arm: read, identified, judged, and put into tables."""
 
+import re
 from argparse import Namespace
 
 import numpy as np
@@ -41,7 +42,8 @@ def test_states_are_read_with_their_currents_and_the_newest_goals(tmp_path):
     write_rows(tmp_path / 'control.csv', times[[0, 2]], goals)
     found = read_recording(tmp_path / 'state_motor.csv')
     assert found.goals[:, 0].tolist() == [0.1, 0.1, -0.1, -0.1]
-    np.testing.assert_allclose(found.efforts[:, 1], 0.0195 * np.array([1, 1, -1, -1]))
+    # The goal that is sent as the third sample is read does not drive yet.
+    np.testing.assert_allclose(found.efforts[:, 1], 0.0195 * np.array([1, 1, 1, -1]))
     assert found.seconds == pytest.approx(0.06)
     write_rows(tmp_path / 'control.csv', times[[2, 0]], goals)
     with pytest.raises(BagError, match='do not rise'):
@@ -102,6 +104,18 @@ def test_a_recorded_arm_is_identified_and_judged_as_the_contact_node_does(tmp_pa
     assert '| identified | all (2) | 1 of 2 | elbow_flex 1 of 1, wrist_roll 0 of 1 | 0 | ' in text
     assert 'pushed: wrist_roll from 0.0 to 0.1 s, up to 0.20 rad and 0.90 A, not felt' in text
     assert 'identified motors, contacts per hour' in capsys.readouterr().out
+    # Contacts at the table, of which it holds the arm up in one by current, and one elsewhere.
+    results[1].update(blockages=[], begins=[1.0, 2.0, 3.0, 4.0], ends=[1.5, 2.5, 3.5, 4.5],
+                      heights=[0.0, 0.01, 0.01, 0.02], held_up=[True, False, False, True],
+                      causes=[['elbow_flex', 1.0, 0.5, False, is_by] for is_by in (0, 0, 1, 0)],
+                      presses=[[1.0, 1.4, 0.01, -0.002, True], [6.0, 6.9, 0.02, 0.004, False]],
+                      slow_free=[3.0, 0.003], slow_near=2.0, held=0.8, seconds=8.0)  # fmt: skip
+    text = '\n'.join(rows.lines(outcomes, arm, Bars(Namespace(short=False))))
+    counts = re.search(r'\| identified \| all \(2\) \|.*', text).group().split(' | ')
+    assert counts[4] == '4' and counts[6:9] == ['3', '1 of 2, 0 of 1', '1']
+    assert counts[9].startswith('3: ')
+    assert '| identified | 2 | 1 | 0 of 1 |' in text
+    assert 'Its height then, from that taken for the table: 1 mm on the mean, deviation 3.0' in text
     # Contact that was never available meets no bar.
     for result in results:
         result['unavailable'] = result['seconds']

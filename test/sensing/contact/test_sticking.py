@@ -112,6 +112,21 @@ def test_an_arm_stands_while_its_command_stays_the_same():
     assert not stand(arm, at + 2_020_000_000, one(0.51))
 
 
+def test_a_joint_that_swings_in_the_play_of_its_gear_does_not_stand():
+    watch, arms = StickWatch(1), {play: StandingArm(play) for play in (0.0, 0.0175)}
+    stands = {play: [] for play in arms}
+    for row in range(200):
+        time = 0.02 * row
+        # It swings at 5 Hz, by less and less.
+        watch.update(one(0.005 * np.exp(-time) * np.cos(2.0 * np.pi * 5.0 * time)), 0.02)
+        for play, arm in arms.items():
+            stamp, is_stuck = 10**9 + row * 20_000_000, bool(watch.is_stuck[0])
+            stands[play].append(stand(arm, stamp, one(0.0), is_stuck=is_stuck))
+    first = {play: 0.02 * found.index(True) for play, found in stands.items()}
+    # It swings by more than 2 mrad to each side until 0.92 s.
+    assert first[0.0] < 0.92 < first[0.0175] < 2.2, first
+
+
 def test_an_error_that_stays_the_same_is_steady_and_a_push_is_not():
     arm, at = StandingArm(), 10**9
     for row in range(20):

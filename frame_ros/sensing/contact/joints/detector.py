@@ -146,7 +146,8 @@ class JointContact:
         self._middle = limits.mean(axis=1)
         self._half = 0.5 * (limits[:, 1] - limits[:, 0]) - self.settings.limit_margin
         self._stall = StallDetector(count, self.settings.stall)
-        self._standing, self._giving = StandingArm(), GivingWay(count, self.motors.play)
+        play = self.motors.play
+        self._standing, self._giving = StandingArm(play), GivingWay(count, play)
         self._following = NotFollowing(self.motors, self.settings.margin)
         self._at_rest: Array = np.zeros((3, count))
         self._over = Threshold(
