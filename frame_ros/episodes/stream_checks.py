@@ -98,15 +98,18 @@ def judged_streams(episode: Episode, bag: Bag | None) -> list[StreamRow]:
         key=lambda row: row[:2],
     )
     is_mounted = False
+    kinds = [bag.topics[topic].message_type for topic in topics]
+    # The wrench with the most messages, whose sensor is mounted, has the name of its kind.
+    first_wrench = kinds.index(WRENCH_STAMPED) if WRENCH_STAMPED in kinds else -1
     for _, place, (stamp, received), values in merged:
-        topic = topics[place]
-        name, kind = topic.removeprefix(namespace).lstrip('/'), bag.topics[topic].message_type
+        name, kind = topics[place].removeprefix(namespace).lstrip('/'), kinds[place]
+        if kind == WRENCH_STAMPED:
+            name = WRENCH if place == first_wrench else f'{WRENCH} {name}'
         if received > 0 and (place == 0 or kind != JOINT_STATE):
-            stream = {JOINT_STATE: JOINT_STATES, WRENCH_STAMPED: WRENCH}.get(kind, name)
-            health.on_arrival(stream, stamp, received)
+            health.on_arrival(JOINT_STATES if kind == JOINT_STATE else name, stamp, received)
         if values is None:
             continue
-        if kind == WRENCH_STAMPED and not is_mounted:
+        if place == first_wrench and not is_mounted:
             is_mounted = True
             _mount(health, robot, values[1])
         _take(health, name, kind, values)
@@ -155,7 +158,7 @@ def _take(health: StreamHealth, topic: str, kind: str, values: list[Any]) -> Non
         if is_sound and np.isfinite(arrays[0]).all():
             health.on_joints(stamp, names, arrays[0], arrays[1], arrays[2], topic)
     elif kind == WRENCH_STAMPED:
-        health.on_wrench(stamp, values[2:])
+        health.on_wrench(stamp, values[2:], topic)
     elif kind == COMPRESSED:
         health.on_image(topic, stamp, compressed_sample(_bytes(values[1])))
     else:

@@ -103,3 +103,21 @@ def test_stamps_that_jump_are_found_in_the_bag(tmp_path, jump):
     jumped = T0 + (FROZEN + 1) * SECOND // RATE
     assert 0 < fault.found - jumped < SECOND
     assert fault.begin > jumped
+
+
+def test_two_sensors_are_two_streams(tmp_path):
+    """In one namespace, at rates and stamps of their own."""
+    extra = []
+    for i, at in enumerate(samples()[0]):
+        kind = 'geometry_msgs/msg/WrenchStamped'
+        values = {'wrench__force__z': float(i % 7)}
+        extra.append(('/wrench', at, message(kind, header__stamp=stamp(at), **values)))
+        if i % 2:
+            second = message(kind, header__stamp=stamp(at + 1_000_000), **values)
+            extra.append(('/second/wrench', at + 1_000_000, second))
+    episode = next(read_episodes(robot_bag(tmp_path / 'bag', extra)))
+    found = {row.topic: row for row in judged_streams(episode, episode.open_bag())}
+    first, second = found['wrench'], found['wrench second/wrench']
+    assert (first.count, second.count) == (COUNT, COUNT // 2)
+    assert (first.rate, second.rate) == pytest.approx((RATE, RATE / 2), rel=1e-6)
+    assert first.repeats == second.repeats == 0
