@@ -89,7 +89,10 @@ def test_many_at_once_give_the_same_as_one_by_one(blocks, monkeypatch):
     for stream in sensing.streams:
         begins, sensor = one_by_one(recorded, tool, stream.fault)
         assert stream.begins.begins == pytest.approx(begins.begins, abs=1e-9), stream.fault
-        assert stream.begins.in_contact == pytest.approx(begins.in_contact, abs=0.002)
+        # Stamps are corrected from some estimate on, in a contact on one path alone: the tool is
+        # mounted by the first message there, so estimates are of other moments.
+        step = 0.02 if 'stamps' in stream.fault else 0.0
+        assert stream.begins.in_contact == pytest.approx(begins.in_contact, abs=0.002 + step)
         # The node places the sensor by its first message, which a late stamp holds back: so its
         # first tare may end a block later, of 50 ms.
         assert stream.begins.unavailable == pytest.approx(begins.unavailable, abs=0.06)
