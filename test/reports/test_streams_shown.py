@@ -26,6 +26,14 @@ def samples():
     return stamps, wrenches
 
 
+def standing(at):
+    """A joint state of an arm that stands."""
+    return message(
+        'sensor_msgs/msg/JointState', header__stamp=stamp(at), name=list(NAMES),
+        position=np.zeros(6),
+    )  # fmt: skip
+
+
 @pytest.fixture(scope='module')
 def episode(tmp_path_factory):
     extra = []
@@ -37,11 +45,7 @@ def episode(tmp_path_factory):
         kind = 'geometry_msgs/msg/WrenchStamped'
         extra.append(('/wrench', at, message(kind, header__stamp=stamp(at), **values)))
         # Arm and gripper in one state, which stands; the bag's own end after a second.
-        state = message(
-            'sensor_msgs/msg/JointState', header__stamp=stamp(at), name=list(NAMES),
-            position=np.zeros(6),
-        )  # fmt: skip
-        extra.append(('/arm/joint_states', at, state))
+        extra.append(('/arm/joint_states', at, standing(at)))
     return next(read_episodes(robot_bag(tmp_path_factory.mktemp('streams') / 'bag', extra)))
 
 
@@ -91,11 +95,7 @@ def test_stamps_that_jump_are_found_in_the_bag(tmp_path, jump):
         values = {'wrench__force__z': float(i % 7)}
         kind = 'geometry_msgs/msg/WrenchStamped'
         extra.append(('/wrench', sent, message(kind, header__stamp=stamp(at), **values)))
-        state = message(
-            'sensor_msgs/msg/JointState', header__stamp=stamp(sent), name=list(NAMES),
-            position=np.zeros(6),
-        )  # fmt: skip
-        extra.append(('/arm/joint_states', sent, state))
+        extra.append(('/arm/joint_states', sent, standing(sent)))
     episode = next(read_episodes(robot_bag(tmp_path / 'bag', extra)))
     (row,) = (row for row in judged_streams(episode, episode.open_bag()) if row.kind == 'wrench')
     (fault,) = row.faults

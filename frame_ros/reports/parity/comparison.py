@@ -297,9 +297,9 @@ class _Samples:
     """Samples of equal stamp of one kind: places in live and recomputed arrays, (C,) each.
 
     stamps: (C,) ns. is_strict: (C,) before the first lagging step. is_held: (C,) behind a lagging
-    step that was not recorded. late: (C,) places in what is recomputed without what lagged, whose
-    samples can be fewer; is_late_known: (C,) where it has one. lone: samples without a counterpart,
-    live and recomputed.
+    step that was not recorded. late: (K,) places in what is recomputed without what lagged, whose
+    samples can be fewer; is_late_known: (C,) where it has one, K times. lone: samples without a
+    counterpart, live and recomputed.
     """
 
     stamps: NDArray[np.int64]
