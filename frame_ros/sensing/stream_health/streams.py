@@ -98,11 +98,12 @@ class Judged:
     def offset_in_words(self) -> str:
         """The time offset, or why it is not known."""
         found = self.estimate
+        jump = f', and a jump by {1e3 * found.jump:+.1f} ms since' if found.jump else ''
         if found.unavailable:
-            return f'not known: {found.unavailable}'
+            return f'not known: {found.unavailable}{jump}'
         return (
             f'{1e3 * found.seconds:+.1f} ms, give or take {1e3 * found.deviation:.1f} ms, by the '
-            f'motion until {found.stamp / SECOND:.1f} s'
+            f'motion until {found.stamp / SECOND:.1f} s{jump}'
         )
 
     @property

@@ -228,8 +228,10 @@ def test_a_jump_is_corrected_where_offsets_are():
     assert left.corrected(WRENCH, stamp) == stamp
 
 
-def test_diagnostics_have_the_time_from_stamp_to_arrival():
+def test_diagnostics_have_the_jump_and_the_time_from_stamp_to_arrival():
     facts = {each.name: each.values for each in health_after(wrench=0.02).statuses()}
+    offset = facts[f'stream {WRENCH}']['stamps later than those of the joints']
+    assert 'not known' in offset and 'a jump by +20.' in offset.replace('+19.', '+20.')
     key = 'least time from stamp to arrival [ms]'
     assert float(facts['stream joint_states'][key]) == pytest.approx(0.4, abs=0.3)
     assert float(facts[f'stream {WRENCH}'][key]) == pytest.approx(-19.6, abs=0.3)
