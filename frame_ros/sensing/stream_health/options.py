@@ -32,8 +32,8 @@ class StreamHealthOptions:
     )
     largest_offset: float = option(
         0.01,
-        "difference in time between a stream's stamps and those of the joints, as their motion "
-        'shows it, from which the stream is not used; 0: it is not estimated',
+        "difference in time between a stream's stamps and those of the joints, as their motion, "
+        'or a jump against their arrival, shows it, from which the stream is not used; 0: none is',
         unit='s',
         at_least=0.0,
     )
