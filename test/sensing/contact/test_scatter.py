@@ -17,7 +17,7 @@ def deviations(torques, intervals=None):
     scatter = ResidualScatter(1)
     decays = np.exp(-GAIN * intervals)
     found = [
-        scatter.update(np.array([torque]), np.array([decay]), float(interval))[0]
+        scatter.update(np.array([torque]), np.array([decay]), bool(interval > INTERVAL))[0]
         for torque, decay, interval in zip(torques, decays, intervals)
     ]
     return np.array(found), first_order(np.asarray(torques)[:, None], intervals, GAIN)[:, 0]
@@ -56,8 +56,8 @@ def test_a_change_across_missing_samples_counts_at_once():
 def test_it_forgets():
     scatter = ResidualScatter(2)
     for torque in (1.0, -1.0, 1.0):
-        scatter.update(np.full(2, torque), np.full(2, 0.7), INTERVAL)
+        scatter.update(np.full(2, torque), np.full(2, 0.7), False)
     assert (scatter.deviation > 0.0).all()
     scatter.reset()
     assert (scatter.deviation == 0.0).all()
-    assert (scatter.update(np.ones(2), np.full(2, 0.7), INTERVAL) == 0.0).all()
+    assert (scatter.update(np.ones(2), np.full(2, 0.7), False) == 0.0).all()

@@ -87,6 +87,68 @@ def test_a_joint_that_pauses_has_what_opposes_its_last_motion():
     assert not friction.is_stuck[0]
 
 
+def moved_to_rest(motor_then, motor_now, external=0.0, is_gap=False, motor_before=0.0):
+    """A joint slides up to 0.01 rad while its motor has `motor_then`, and pauses there."""
+    friction = StickingFriction(MOTORS, 15.0)
+    friction.update(one(0), one(0), one(0), one(0), one(0), np.nan)
+    friction.update(one(0.005), one(0.5), one(motor_before), one(0), one(0), DT)
+    friction.update(
+        one(0.01),
+        one(0.5),
+        one(motor_then),
+        one(0),
+        one(external),
+        (3 if is_gap else 1) * DT,
+        is_gap,
+    )
+    return friction, friction.update(one(0.01), one(0), one(motor_now), one(0), one(external), DT)[
+        0
+    ]
+
+
+def test_a_gear_that_its_own_motor_moved_holds_it_when_it_turns_round():
+    assert moved_to_rest(0.15, -0.1)[1] == pytest.approx(-0.1)
+    # Up to 1.25 (0.1 + 0.1 + 0.3 of 0.5 N m).
+    assert moved_to_rest(0.15, -0.5)[1] == pytest.approx(-1.25 * 0.35)
+    # What moved it against its motor pushes it still.
+    assert moved_to_rest(-0.15, -0.2)[1] == 0.0
+
+
+def test_across_missing_samples_the_motor_may_have_turned_round_on_the_way():
+    assert moved_to_rest(-0.15, -0.2, motor_before=0.15)[1] == 0.0
+    assert moved_to_rest(-0.15, -0.2, motor_before=0.15, is_gap=True)[1] == pytest.approx(-0.2)
+
+
+def after_sticking(friction, external):
+    for _ in range(4):
+        found = friction.update(one(0.01), one(0), one(0.05), one(0), one(external), DT)[0]
+    assert friction.is_stuck[0]
+    return found
+
+
+def test_what_was_unexplained_as_a_joint_came_to_rest_unseen_is_not_held():
+    seen, unseen = (moved_to_rest(0.05, 0.05, 0.1, is_gap)[0] for is_gap in (False, True))
+    assert after_sticking(seen, 0.1) > 0.06
+    # So the observer comes to what balances motor and links alone.
+    assert after_sticking(unseen, 0.1) == pytest.approx(0.05)
+    # Until the joint is seen to move again.
+    unseen.update(one(0.02), one(0.5), one(0.05), one(0), one(0.1), DT)
+    for _ in range(5):
+        found = unseen.update(one(0.02), one(0), one(0.05), one(0), one(0.1), DT)[0]
+    assert found > 0.06
+
+
+def test_a_standing_joint_that_moves_while_samples_are_missing_is_pushed():
+    friction, _ = stuck_with(0.0, 0.0)
+    for _ in range(5):
+        friction.update(one(0), one(0), one(0), one(0), one(0), DT)
+    friction.update(one(0.01), one(0.5), one(-0.1), one(0), one(0.1), 3 * DT, True)
+    for _ in range(5):
+        found = friction.update(one(0.01), one(0), one(-0.1), one(0), one(0.1), DT)[0]
+    kept = np.exp(-15.0 * DT)
+    assert kept * 0.1 + (1.0 - kept) * (found + 0.1) == pytest.approx(0.1 * np.exp(-DT / 0.25))
+
+
 def test_what_a_gear_held_with_nobody_pushing_it_can_hold_until_it_moves():
     friction, found = stuck_with(0.5, -0.5)
     assert found == pytest.approx(1.25 * 0.35)

@@ -135,9 +135,9 @@ class JointContact:
         self.motors = motors.of(dynamics.joint_names)
         self.joint_names = dynamics.joint_names
         self._gain = self.settings.gain or self.motors.gain
-        self._external = ExternalTorque(
-            dynamics, self.motors, ObserverOptions(self._gain, self.settings.max_gap)
-        )
+        self._settle = round(self.settings.settle_time * SECOND)
+        observer = ObserverOptions(self._gain, self.settings.max_gap)
+        self._external = ExternalTorque(dynamics, self.motors, observer, self._settle)
         count = len(self.joint_names)
         self._shape = (count,)
         limits = np.array([dynamics.robot.joint_limits[n] for n in self.joint_names])
@@ -156,7 +156,6 @@ class JointContact:
         self._estimator = ForceEstimator(dynamics)
         self._least = LeastForces(dynamics)
         self._evidence = LinkEvidence(dynamics, self._gain)
-        self._settle = round(self.settings.settle_time * SECOND)
         self.reset()
 
     def change(self, settings: JointContactOptions) -> None:

@@ -14,6 +14,7 @@ from frame_ros.sensing.contact.joints.activity import JointActivity
 from frame_ros.sensing.contact.joints.link_load import LinkLoad
 from frame_ros.sensing.contact.joints.momentum_observer import MomentumObserver, ObserverOptions
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
+from frame_ros.sensing.contact.joints.sample_gaps import SampleGaps
 from frame_ros.sensing.contact.joints.scatter import ResidualScatter
 from frame_ros.sensing.contact.joints.sticking import StickingFriction
 
@@ -33,17 +34,26 @@ class ExternalTorque:
     """
 
     def __init__(
-        self, dynamics: RobotDynamics, motors: MotorModel, settings: ObserverOptions
+        self,
+        dynamics: RobotDynamics,
+        motors: MotorModel,
+        settings: ObserverOptions,
+        settle_time: int = 0,
     ) -> None:
-        """Takes dynamics with the armature of the motors, whose joints are theirs."""
+        """Takes dynamics with the armature of the motors, whose joints are theirs.
+
+        settle_time: ns after a beginning in which what is unexplained is not known to be external.
+        """
         count = len(dynamics.joint_names)
         self._motors = motors
+        self._unknown: Array = np.full(count, math.nan)
         self.observer = MomentumObserver(dynamics, settings)
         self.friction = StickingFriction(motors, float(np.max(settings.gain)))
         self._has_friction = motors.has_friction
         self._load = LinkLoad(dynamics)
         self._activity = JointActivity(count, motors.stribeck_velocity, ACTIVITY_TIME)
         self._scatter = ResidualScatter(count)
+        self._gaps, self._settle = SampleGaps(), settle_time
         self.reset()
 
     def reset(self) -> None:
@@ -53,6 +63,7 @@ class ExternalTorque:
         self._load.reset()
         self._activity.reset()
         self._scatter.reset()
+        self._gaps.reset()
         self.activity = self._activity.values
         self.scatter: Array = np.zeros(self.activity.shape[1])
         self._stamp: int | None = None
@@ -67,6 +78,8 @@ class ExternalTorque:
             effort: (N,) in the unit of the motor model.
         """
         observer = self.observer
+        if self._stamp is not None:
+            self._gaps.update(stamp - self._stamp)
         velocity = observer.velocity_at(stamp, q, dq)
         torque = effort
         if velocity is not None:
@@ -80,7 +93,7 @@ class ExternalTorque:
                 self._activity.update(velocity, math.nan)
             return False
         self.activity = self._activity.update(velocity, observer.interval)
-        self.scatter = self._scatter.update(observer.unfiltered, observer.decay, observer.interval)
+        self.scatter = self._scatter.update(observer.unfiltered, observer.decay, self._gaps.is_gap)
         return True
 
     def _reaching(self, stamp: int, q: Array, velocity: Array, effort: Array) -> Array:
@@ -91,5 +104,9 @@ class ExternalTorque:
             gap = math.nan if self._stamp is None else 1e-9 * (stamp - self._stamp)
             observer, friction = self.observer, self.friction
             load = self._load.update(q, velocity, observer.velocity, gap, friction.is_stuck)
-            motor = motor - friction.update(q, velocity, motor, load, observer.residual, gap)
+            is_known = observer.since is not None and stamp - observer.since >= self._settle
+            external = observer.residual if is_known else self._unknown
+            motor = motor - friction.update(
+                q, velocity, motor, load, external, gap, self._gaps.is_gap
+            )
         return motor - motors.viscous * velocity

@@ -4,13 +4,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-GAP = 1.5  # times the interval before, from which samples are missing
 
 
 class ResidualScatter:
@@ -24,7 +21,7 @@ class ResidualScatter:
     filter like independent noise.
     """
 
-    __slots__ = ('deviation', '_variance', '_torque', '_change', '_interval')
+    __slots__ = ('deviation', '_variance', '_torque', '_change', '_regular')
 
     def __init__(self, count: int) -> None:
         """count: of joints."""
@@ -38,24 +35,25 @@ class ResidualScatter:
         self.deviation = self._variance
         self._torque: Array | None = None
         self._change: Array | None = None
-        self._interval = math.inf
+        self._regular: Array | None = None
 
-    def update(self, torque: Array, decay: Array, interval: float) -> Array:
+    def update(self, torque: Array, decay: Array, is_gap: bool) -> Array:
         """Takes a sample and returns `deviation`.
 
         Args:
             torque: (N,) N m, the unfiltered external torque of the interval.
             decay: (N,) share of the residual that its filter kept.
-            interval: s since the last sample.
+            is_gap: whether samples are missing before it.
         """
         change = None if self._torque is None else np.abs(torque - self._torque)
         variance = decay * decay * self._variance
         if change is not None and self._change is not None:
-            is_gap = interval > GAP * self._interval
-            jump = change if is_gap else np.minimum(change, self._change)
+            assert self._regular is not None
+            jump = np.abs(torque - self._regular) if is_gap else np.minimum(change, self._change)
             jump = (1.0 - decay) * jump
             variance += jump * jump
-        self._interval = interval
+        if not is_gap:
+            self._regular = torque
         self._torque, self._change, self._variance = torque, change, variance
         self.deviation = np.sqrt(variance)
         return self.deviation

@@ -16,6 +16,7 @@ BOOLS = NDArray[np.bool_]
 STILL = 0.002  # rad: more than a step of an encoder of 4096 per turn; a joint within it stands
 STICK_TIME = 0.07  # s within STILL after which a joint sticks
 BAND = 1.25  # times the friction at rest that was identified: what a joint may hold
+LEAST_LIMIT = 1e-9  # N m
 HELD_TIME = 0.25  # s in which the external torque on a joint that sticks fades to 0.37
 
 
@@ -68,11 +69,14 @@ class StickingFriction:
 
     A joint that slides has the friction of the motor model, in the direction of its motion, reached
     over the presliding when that changes. One that pauses, as an encoder sees it, may creep on or
-    be about to stick: it has what balances motor and weight, as far as that opposes its last motion
-    and up to its limit. One that sticks has what balances motor and the load of its links, which
-    other joints accelerate (`LinkLoad`), whatever that is up to its limit: nothing that it holds
-    shows in motor or position, neither a command that has not broken it away yet nor a push. So
-    what is unexplained stays as it was, and fades, because the end of a push may not show either.
+    be about to stick: it has what balances motor and weight, up to its limit, as far as that
+    opposes its last motion, or all of it if its motor drove that motion: a motor that turns round
+    finds a gear at rest. (What moves a joint against its motor is no gear's.) One that sticks has
+    what balances motor and the load of its links, which other joints accelerate (`LinkLoad`),
+    whatever that is up to its limit: nothing that it holds shows in motor or position, neither a
+    command that has not broken it away yet nor a push. So what is unexplained stays as it was, and
+    fades, because the end of a push may not show either. It does not stay where a joint that slid
+    came to rest while samples were missing: when its friction turned round is not known.
 
     Attributes:
         friction: (N,) N m.
@@ -82,7 +86,7 @@ class StickingFriction:
 
     __slots__ = (
         'friction', 'limit', 'direction', '_motors', '_gain', '_watch', '_per_way',
-        '_held', '_balance',
+        '_held', '_balance', '_is_driven', '_is_unsure',
     )  # fmt: skip
 
     def __init__(self, motors: MotorModel, gain: float) -> None:
@@ -102,6 +106,8 @@ class StickingFriction:
         self.limit: Array = np.zeros(count)
         self._held: Array = np.zeros(count)
         self._balance: Array = np.zeros(count)
+        self._is_driven: BOOLS = np.zeros(count, np.bool_)
+        self._is_unsure: BOOLS = np.zeros(count, np.bool_)
 
     def settle(self) -> None:
         """Takes what balances motor and links now for what each joint can hold, until it moves:
@@ -116,7 +122,7 @@ class StickingFriction:
 
     def update(
         self, q: Array, velocity: Array, motor: Array, links: Array, external: Array,
-        seconds: float,
+        seconds: float, is_gap: bool = False,
     ) -> Array:  # fmt: skip
         """Takes a sample; returns `friction`.
 
@@ -124,10 +130,12 @@ class StickingFriction:
             q, velocity: (N,) rad, rad/s.
             motor: (N,) N m of the motors, less their offset.
             links: (N,) N m that hold the links, see `LinkLoad`.
-            external: (N,) N m, the external torque until now; NaN: none is known.
+            external: (N,) N m, the external torque until now; NaN: it is not known.
             seconds: since the last sample; NaN: it is the first.
+            is_gap: whether samples are missing between.
         """
         watch = self._watch
+        was_stuck = watch.is_stuck
         watch.update(q, seconds)
         load, weight = np.abs(motor), np.abs(links)
         sliding = self._motors.dry_friction(velocity, load, weight)
@@ -138,17 +146,32 @@ class StickingFriction:
         np.clip(self.direction, -1.0, 1.0, out=self.direction)
         friction = self.direction * sliding
         pauses = watch.moved == 0.0
+        before, self._balance = self._balance, motor - links
+        self._note_motion(before, was_stuck, is_gap)
         if pauses.any():
             held = np.nan_to_num(external) * self._held_share(seconds)
-            self._balance = motor - links
+            held[self._is_unsure] = 0.0
             balance = np.clip(self._balance + held, -self.limit, self.limit)
-            along = np.where(self.direction * balance > 0.0, balance, 0.0)
-            np.copyto(friction, along, where=pauses)
+            is_held = self._is_driven | (self.direction * balance > 0.0)
+            np.copyto(friction, np.where(is_held, balance, 0.0), where=pauses)
             np.copyto(friction, balance, where=watch.is_stuck)
-            share = np.clip(balance / np.maximum(sliding, 1e-9), -1.0, 1.0)
+            share = np.clip(balance / np.maximum(sliding, LEAST_LIMIT), -1.0, 1.0)
             np.copyto(self.direction, share, where=watch.is_stuck)
         self.friction = friction
         return friction
+
+    def _note_motion(self, before: Array, was_stuck: BOOLS, is_gap: bool) -> None:
+        """Keeps of each joint what its newest motion shows.
+
+        before: (N,) N m, what the gears had to hold at the sample before.
+        """
+        moved = self._watch.moved
+        is_moving = moved != 0.0
+        is_driven = moved * self._balance > 0.0
+        if is_gap:
+            is_driven |= moved * before > 0.0
+        np.copyto(self._is_driven, is_driven, where=is_moving)
+        np.copyto(self._is_unsure, is_gap & ~was_stuck, where=is_moving)
 
     def _held_share(self, seconds: float) -> float:
         """Of the external torque, with which the observer comes to what is left of it."""
