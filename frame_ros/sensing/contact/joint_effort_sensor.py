@@ -127,6 +127,9 @@ class EffortSensor:
         found = {'motors': f'{motors.robot}, identified {motors.date or "at an unknown date"}'}
         for name, residual, threshold in zip(names, detector.residual, detector.threshold):
             found[f'{name} [N m]'] = f'{residual:.3f} of {threshold:.3f}'
+        if detector.losses.is_used:
+            later = 1e3 * detector.losses.seconds
+            found['samples behind the goals, later than identified [ms]'] = f'{later:.1f}'
         return found
 
     def on_joints(

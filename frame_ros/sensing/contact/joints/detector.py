@@ -24,6 +24,7 @@ from frame_ros.sensing.contact.joints.link_evidence import LinkEvidence
 from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
 from frame_ros.sensing.contact.joints.not_following import NotFollowing
+from frame_ros.sensing.contact.joints.speed_losses import SpeedLosses
 from frame_ros.sensing.contact.joints.stall import StallDetector, StallOptions
 from frame_ros.sensing.contact.joints.standing import StandingArm
 from frame_ros.sensing.contact.sensitivity import SETTLED, UNKNOWN, Sensitivity
@@ -31,6 +32,7 @@ from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.threshold import Threshold, end_share, time_of
 
 Array = NDArray[np.float64]
+DOUBTED = 2.0  # deviations by what is not known of the motors' losses
 NOISE_SHARE = 0.3  # of a threshold that is taken as its residual's deviation
 FORCE_PERIOD = 20_000_000  # ns from one force estimate to the next while there is no contact
 QUIET_SHARE = 0.5  # of the least thresholds, below which an arm may count as standing
@@ -111,6 +113,7 @@ class JointContact:
     Attributes:
         residual, threshold: (N,) N m of the newest sample.
         blocked: (N,) shares of joints that do not follow their commands, see `NotFollowing`.
+        losses: what the motors lose by speed beyond what was identified.
     """
 
     def __init__(
@@ -149,6 +152,7 @@ class JointContact:
         play = self.motors.play
         self._standing, self._giving = StandingArm(play), GivingWay(count, play)
         self._following = NotFollowing(self.motors, self.settings.margin)
+        self.losses = SpeedLosses(self.motors.stiffness, self._gain)
         self._at_rest: Array = np.zeros((3, count))
         self._over = Threshold(
             1.0, self.settings.release, self.settings.on_time, self.settings.off_time
@@ -175,6 +179,7 @@ class JointContact:
         self._standing.reset()
         self._giving.reset()
         self._following.reset()
+        self.losses.reset()
         self._given, self._was_holding = 0.0, False
         self.blocked: Array = np.zeros(len(self.joint_names))
         self._first = 0
@@ -270,12 +275,15 @@ class JointContact:
             self._standing.reset()
             self._giving.reset()
             self._following.reset()
+            self.losses.pause()
             return self._unknown(stamp, 'the first samples after a beginning or a gap')
         self.residual = observer.residual
         if self.motors.has_friction:
             self._stand(stamp, command)
             self._given = self._way_given(q, is_holding)
         self.threshold = self._threshold(q, is_holding)
+        if self.losses.is_used:
+            self._learn_losses()
         motor = self.motors.motor_torque(effort, observer.velocity) + self.motors.offset
         stalled = self._stall.update(stamp, motor, q, observer.velocity, command)
         if self._following.is_used:
@@ -284,6 +292,15 @@ class JointContact:
             return self._unknown(stamp, 'the observer has just begun')
         self._position = q
         return self._judge(stamp, q, stalled)
+
+    def _learn_losses(self) -> None:
+        external, observer = self._external, self._external.observer
+        slides = ~external.friction.is_stuck
+        self.losses.update(
+            observer.velocity, observer.decay, observer.interval, self.residual, self.threshold,
+            slides,
+        )  # fmt: skip
+        external.added_viscous = self.losses.viscous
 
     def _problem(self, stamp: int, q: Array, effort: Array) -> str:
         if q.shape != self._shape or effort.shape != self._shape:
@@ -305,6 +322,8 @@ class JointContact:
         activity = self._at_rest if self._standing.stands else external.activity
         threshold = self.settings.margin * self.motors.threshold(activity)
         np.hypot(threshold, self.settings.scatter_margin * external.scatter, out=threshold)
+        if self.losses.is_used:
+            np.hypot(threshold, DOUBTED * self.losses.doubt, out=threshold)
         np.maximum(threshold, self.settings.least_threshold, out=threshold)
         if is_holding and self.settings.held_mass > 0.0:
             threshold += self._held_weight(q)

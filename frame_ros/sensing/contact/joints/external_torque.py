@@ -31,6 +31,7 @@ class ExternalTorque:
         friction: of each joint.
         activity: (3, N), see `JointActivity`.
         scatter: (N,) N m, see `ResidualScatter`.
+        added_viscous: (N,) N m s/rad, from the next sample on, beyond what was identified.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class ExternalTorque:
         self._activity.reset()
         self._scatter.reset()
         self._gaps.reset()
+        self.added_viscous: Array = np.zeros(len(self._unknown))
         self.activity = self._activity.values
         self.scatter: Array = np.zeros(self.activity.shape[1])
         self._stamp: int | None = None
@@ -109,4 +111,4 @@ class ExternalTorque:
             motor = motor - friction.update(
                 q, velocity, motor, load, external, gap, self._gaps.is_gap
             )
-        return motor - motors.viscous * velocity
+        return motor - (motors.viscous + self.added_viscous) * velocity

@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A servo whose goals come at another moment of a sample's period than in its identification."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from motor_motion import efforts_of, swing
+
+from frame_ros.robots import load_robot
+from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
+from frame_ros.sensing.contact.joints.momentum_observer import first_order
+from frame_ros.sensing.contact.joints.motor_model import MotorModel
+from frame_ros.sensing.contact.joints.speed_losses import LARGEST, SpeedLosses
+
+STIFFNESS, GAIN, DT = np.array([0.5, 12.0, 6.0]), 12.0, 1.0 / 30.0
+ROBOT = load_robot('so101')
+MOTORS = MotorModel(
+    'so101', ROBOT.joint_names, effort_scale=np.full(5, 1.1), coulomb=np.full(5, 0.05),
+    viscous=np.full(5, 0.3), armature=np.full(5, 0.02), threshold_base=np.full(5, 0.08),
+    threshold_velocity=np.full(5, 0.05), presliding=0.004, stiffness=np.full(5, 13.0),
+)  # fmt: skip
+
+
+def followed(seconds, shift, push=None, noise=0.02, seed=4):
+    """What is found of three joints that swing, in residuals that a shift of s makes, and a push.
+
+    Returns the times that were found, one after each sample.
+    """
+    rng = np.random.default_rng(seed)
+    times = np.arange(round(seconds / DT)) * DT
+    speeds = 0.8 * np.cos(np.outer(times, [1.0, 1.3, 1.7]))
+    external = shift * STIFFNESS.max() * speeds + rng.normal(0.0, noise, speeds.shape)
+    if push is not None:
+        external += np.where((times > 5.0) & (times < 6.0), 1.0, 0.0)[:, None] * push
+    losses, found = SpeedLosses(STIFFNESS, GAIN), []
+    decay = np.full(3, np.exp(-GAIN * DT))
+    residual = np.zeros(3)
+    for speed, torque in zip(speeds, external, strict=True):
+        # The observer, of what the losses so far leave.
+        residual = decay * residual + (1.0 - decay) * (torque + losses.viscous * speed)
+        losses.update(speed, decay, DT, residual, np.full(3, 0.15), np.ones(3, bool))
+        found.append(losses.seconds)
+    return np.array(found)
+
+
+@pytest.mark.parametrize('shift', [-0.015, 0.004, 0.0167])
+def test_a_shift_that_all_joints_show_is_found(shift):
+    found = followed(30.0, shift)
+    assert found[-1] == pytest.approx(shift, abs=5e-4)
+    # Nearly all of it after 3 s of motion.
+    assert abs(found[90] - shift) < 0.15 * abs(shift) + 1e-3
+
+
+def test_it_is_what_least_squares_of_the_whole_has():
+    rng = np.random.default_rng(5)
+    times = np.arange(3000) * DT
+    speeds = 0.8 * np.cos(np.outer(times, [1.0, 1.3, 1.7]))
+    torques = 0.008 * 12.0 * speeds + rng.normal(0.0, 0.02, speeds.shape)
+    shown = first_order(12.0 * speeds, np.full(3000, DT), GAIN)
+    left = first_order(torques, np.full(3000, DT), GAIN)
+    whole = float((shown * left).sum() / (shown * shown).sum())
+    assert followed(100.0, 0.008, seed=5)[-1] == pytest.approx(whole, abs=3e-4)
+
+
+def test_a_push_hardly_changes_it():
+    push = np.array([0.0, 0.4, 0.4])
+    found = followed(7.0, 0.0, push) - followed(7.0, 0.0)
+    # Of what a push of 0.4 N m would be at 0.8 rad/s, 42 ms.
+    assert np.abs(found).max() < 0.003
+
+
+def test_it_is_bounded_and_needs_a_stiffness():
+    assert followed(30.0, 0.2)[-1] == pytest.approx(LARGEST * DT)
+    assert followed(30.0, -0.2)[-1] == pytest.approx(-LARGEST * DT)
+    assert not SpeedLosses(np.zeros(3), GAIN).is_used
+
+
+def test_joints_that_stick_say_nothing():
+    losses = SpeedLosses(STIFFNESS, GAIN)
+    for _ in range(100):
+        losses.update(
+            np.ones(3), np.full(3, 0.7), DT, np.full(3, 0.1), np.full(3, 0.15), np.zeros(3, bool)
+        )
+    assert losses.seconds == 0.0
+
+
+def contacts(motors, shift=0.0167, push=None):
+    """Times of samples in contact, s, of an arm that swings at up to 1 rad/s, at 30 Hz."""
+    times = np.arange(600) * DT
+    motion = swing(times, 0.45)
+    dynamics = dynamics_for(ROBOT, motors)
+    torque = np.zeros((600, 5))
+    if push:
+        torque[(times > push) & (times < push + 0.6), 1] = 0.6
+    true = replace(MOTORS, viscous=MOTORS.viscous - 13.0 * shift)
+    efforts = efforts_of(dynamics, true, motion, lambda row: torque[row])
+    detector = JointContact(dynamics, None, motors)
+    found = [
+        detector.update(10**9 + round(time * 1e9), q, dq, effort).is_contact
+        for time, q, dq, effort in zip(times, *motion[:2], efforts, strict=True)
+    ]
+    return times[np.array([bool(each) for each in found])]
+
+
+def test_goals_at_another_moment_are_no_contact_and_a_push_is():
+    assert len(contacts(replace(MOTORS, stiffness=np.zeros(5)))) > 50
+    assert not len(contacts(MOTORS))
+    pushed = contacts(MOTORS, push=8.0)
+    assert len(pushed) > 10 and 8.0 < pushed[0] < 8.3 and pushed[-1] < 9.3
