@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the motors are seen to lose by speed, more or less than was identified."""
+"""Losses of the motors by speed, beyond those that were identified."""
 
 from __future__ import annotations
 

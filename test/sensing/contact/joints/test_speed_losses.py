@@ -26,9 +26,9 @@ MOTORS = MotorModel(
 
 
 def followed(seconds, shift, push=None, noise=0.02, seed=4):
-    """What is found of three joints that swing, in residuals that a shift of s makes, and a push.
+    """Times that are found, s, of three joints that swing: of a shift (s), and a push (N m).
 
-    Returns the times that were found, one after each sample.
+    One after each sample.
     """
     rng = np.random.default_rng(seed)
     times = np.arange(round(seconds / DT)) * DT
