@@ -19,10 +19,11 @@ def rows(monkeypatch):
     return import_parts(monkeypatch, 'wrench_rows')[0]
 
 
-def result(truth=(), begins=(), warnings=()):
+def result(truth=(), begins=(), warnings=(), true_begins=None):
     return {
-        'truth': list(truth), 'begins': list(begins), 'warnings': list(warnings), 'seconds': 1800.0,
-        'unavailable': 0.0, 'threshold': 1.0, 'threshold_95': 2.0, 'repeats': 0, 'sent': 0,
+        'truth': list(truth), 'begins': list(begins), 'true_begins': list(true_begins or begins),
+        'warnings': list(warnings), 'seconds': 1800.0, 'unavailable': 0.0, 'threshold': 1.0,
+        'threshold_95': 2.0, 'repeats': 0, 'sent': 0,
     }  # fmt: skip
 
 
@@ -40,12 +41,26 @@ def test_faults_of_one_motion_have_a_row_each_and_one_together(rows, capsys):
     ]  # fmt: skip
     lines = rows.lines('wrench_hard', outcomes, Bars(Namespace(short=False)))
     (vibration,) = [line for line in lines if '| vibration |' in line]
-    assert '| 1 | 100.0 % (20.7 to 100.0); 1 false |' in vibration
+    assert '| 1 | 100.0 % (20.7 to 100.0); 1 false | 1 of 1 |' in vibration
     assert '| 0.50 h | 1: 2.00 (0.05 to 11.14)' in vibration
     # Without 'none', and of the weight what came behind its report.
     (together,) = [line for line in lines if 'all of the hard set together' in line]
     assert '| 1.25 h of shared motion | 1: 0.80 | | |' in together
     assert 'jitter 5 ms, false alarms per hour: 0, at most 2: met' in capsys.readouterr().out
+
+
+def test_a_push_whose_contact_has_a_stamp_before_it_is_felt_by_the_true_time(rows):
+    from parts.bars import Bars
+
+    truth = [[10.0, 10.5, 6.0, 'a'], [20.0, 20.5, 6.0, 'a'], [30.0, 30.5, 6.0, 'a']]
+    early = result(truth, begins=[9.99, 20.01], true_begins=[10.01, 20.03])
+    settings = {'faults': ['stamps 20 ms early'], 'has_pushes': True}
+    outcome = Outcome(
+        Trial('wrench_hard', 'fr3', 0, settings), {'faults': {'stamps 20 ms early': early}}
+    )
+    bars = Bars(Namespace(short=False))
+    (line,) = [each for each in rows.lines('wrench_hard', [outcome], bars) if 'early' in each]
+    assert '| 3 | 33.3 % (6.1 to 79.2); 1 false | 2 of 3 |' in line
 
 
 def test_pushes_of_another_arms_motors_are_counted_by_strength(rows):

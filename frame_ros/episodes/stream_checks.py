@@ -22,8 +22,9 @@ from frame_ros.episodes.sensed_contacts import namespace_of
 from frame_ros.robots import Robot
 from frame_ros.sensing.contact.sensor_mount import SensorFrames
 from frame_ros.sensing.stream_health.image_samples import compressed_sample, image_sample
+from frame_ros.sensing.stream_health.judged_stream import Judged
 from frame_ros.sensing.stream_health.stream_check import Fault
-from frame_ros.sensing.stream_health.streams import JOINT_STATES, WRENCH, Judged, StreamHealth
+from frame_ros.sensing.stream_health.streams import JOINT_STATES, WRENCH, StreamHealth
 
 JOINT_STATE, WRENCH_STAMPED = 'sensor_msgs/msg/JointState', 'geometry_msgs/msg/WrenchStamped'
 IMAGE, COMPRESSED = 'sensor_msgs/msg/Image', 'sensor_msgs/msg/CompressedImage'

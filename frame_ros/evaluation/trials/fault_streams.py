@@ -41,16 +41,20 @@ NOTHING: Array = np.zeros(0)
 
 
 class Sent(NamedTuple):
-    """A wrench as it was sent. row: of the newest joint state that came before it."""
+    """A wrench as it was sent. row: of the newest joint state that came before it. measured: ns,
+    when it truly was.
+    """
 
     row: int
     stamp: int
     values: list[float]
+    measured: int
 
 
 class _Judged(NamedTuple):
     """A wrench that the health check has seen. stamp: ns, as the sensor takes it. error: s by which
     it may be wrong. newest: ns, of the newest joint state then. is_known: whether it can be used.
+    measured: ns, when it truly was.
     """
 
     stamp: int
@@ -58,14 +62,16 @@ class _Judged(NamedTuple):
     error: float
     newest: int
     is_known: bool
+    measured: int
 
 
 class FaultStream:
     """The wrenches of one fault, and what the sensor of the contact node makes of them.
 
     Attributes:
-        begins: of its detections. warnings: text -> s since when. thresholds: N, the least force
-            felt, after each `flush`.
+        begins: of its detections, by their stamps. true_begins: by when their samples were
+            measured. warnings: text -> s since when. thresholds: N, the least force felt, after
+            each `flush`.
     """
 
     def __init__(self, trial: Trial, fault: str, tool: Tool, arrays: JointArrays) -> None:
@@ -73,7 +79,7 @@ class FaultStream:
         robot, model = scene_robot(trial.robot), load_robot(trial.robot)
         self.sensor = WrenchSensor(settings_of(trial.robot, tool), model, arrays)
         period = robot.sample_steps * robot.timestep
-        self.begins = Begins(period)
+        self.begins, self.true_begins = Begins(period), Begins(period)
         self.warnings: dict[str, float] = {}
         self.thresholds: list[float] = []
         self._robot, self._per_block = robot, _samples_per_block(robot)
@@ -98,7 +104,8 @@ class FaultStream:
         rows = np.maximum(rows, np.arange(len(stamps)))
         # Those of before come with the joint states that they still wait for.
         before = [(int(np.searchsorted(stamps, each.stamp)), *each[1:]) for each in self._waiting]
-        sent = zip(rows[comes].tolist(), sent_stamps[comes].tolist(), wrenches[comes].tolist())
+        columns = rows[comes], sent_stamps[comes], wrenches[comes], stamps[comes]
+        sent = zip(*(column.tolist() for column in columns), strict=True)
         self._waiting = deque(Sent(*each) for each in chain(before, sent))
 
     def come(self, row: int) -> list[Sent]:
@@ -110,14 +117,14 @@ class FaultStream:
 
     def judge(self, sent: Sent, trusted: TrustedInputs, newest: int) -> None:
         """Takes a wrench through the health check. newest: ns, of the newest joint state."""
-        _, stamp, values = sent
+        _, stamp, values, measured = sent
         trust = trusted.wrench(stamp, values, self.name)
         if not trust.is_used:
             return
         known, error = not trust.unavailable, 0.0
         if known:
             stamp, error = trust.stamp, trusted.stamp_error(self.name)
-        self._judged.append(_Judged(stamp, values, error, newest, known))
+        self._judged.append(_Judged(stamp, values, error, newest, known, measured))
 
     def flush(self, history: MotionHistory) -> None:
         """Takes the wrenches that were judged through the sensor."""
@@ -125,13 +132,15 @@ class FaultStream:
         usable = [each for each in judged if each.is_known]
         states: Iterator[int] = iter(())
         if usable:
-            stamps, values, errors, newest, _ = map(np.array, zip(*usable, strict=True))
+            stamps, values, errors, newest, *_ = map(np.array, zip(*usable, strict=True))
             motions = history.at(stamps, newest, errors)
             found = self.sensor.on_wrenches(stamps, values, motions)
             states = iter(found.is_contact.tolist())
         for each in judged:
             state = next(states) if each.is_known else -1
-            self.begins.add(each.stamp, None if state < 0 else bool(state))
+            is_contact = None if state < 0 else bool(state)
+            self.begins.add(each.stamp, is_contact)
+            self.true_begins.add(each.measured, is_contact)
         if judged and judged[-1].stamp >= self._next_look:
             self._next_look = judged[-1].stamp + SECOND // 10
             for text in self.sensor.warnings:

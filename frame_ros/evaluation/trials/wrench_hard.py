@@ -32,7 +32,8 @@ def run(trial: Trial) -> dict[str, Any]:
     one alone that changes it: of worlds.WEIGHTS, or 'slow push', in which the arm stands and is
     pushed by 0.9 N for a minute.
 
-    Result: faults: of each by its name as of `wrench.run`, and: warnings: [s, text] of each since
+    Result: faults: of each by its name as of `wrench.run`, and: true_begins: s, by when the samples
+    were measured, not by their stamps; warnings: [s, text] of each since
     it was first said; threshold: N, mean of the least force felt; threshold_95: its 95th
     percentile.
     """
@@ -69,6 +70,7 @@ def _result(
     delay = detector.delay if detector is not None else None
     return {
         **wrench_result(arm, stream.begins, seconds, delay, sensing.tool),
+        'true_begins': stream.true_begins.begins,
         'warnings': [[since, text] for text, since in stream.warnings.items()],
         'threshold': float(known.mean()) if len(known) else None,
         'threshold_95': float(np.quantile(known, 0.95)) if len(known) else None,

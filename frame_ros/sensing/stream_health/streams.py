@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import isfinite
 
 import numpy as np
@@ -19,12 +18,15 @@ from frame_ros.core.health import Level, Status
 from frame_ros.core.time import SECOND
 from frame_ros.robots.robot import Robot
 from frame_ros.sensing.stream_health.image_samples import ImageSample, change_between
+from frame_ros.sensing.stream_health.judged_stream import SPREAD, UNKNOWN_OFFSET, Judged
 from frame_ros.sensing.stream_health.motion import JointMotion
 from frame_ros.sensing.stream_health.options import StreamHealthOptions
 from frame_ros.sensing.stream_health.sensor_motion import SpecificForce
 from frame_ros.sensing.stream_health.stamp_jumps import StampJump, StampJumps, allowance
+from frame_ros.sensing.stream_health.steady_stamps import SteadyStamps
 from frame_ros.sensing.stream_health.stream_check import HEALTHY, StreamCheck, Verdict
-from frame_ros.sensing.stream_health.time_offset import TimeOffset, TimeOffsetEstimator
+from frame_ros.sensing.stream_health.time_offset import TimeOffsetEstimator
+from frame_ros.sensing.stream_health.touch_offset import Recent, TouchOffset
 
 Array = NDArray[np.float64]
 JOINT_STATES = 'joint_states'
@@ -32,114 +34,9 @@ WRENCH = 'wrench'  # the raw one, of a tool that the joints move; of several: 'w
 AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 WRENCH_DEVIATION, WRENCH_CORRELATION = 0.003, 0.95  # of offsets that count
 IMAGE_DEVIATION, IMAGE_CORRELATION = 0.005, 0.6
-UNKNOWN_OFFSET = 0.02  # s, that stamps may be apart before any motion has shown it
-SPREAD = 2.0  # deviations of an estimate that its error may be
-DEVIATIONS = 4.0  # by which an offset must lie apart from what is allowed
 TOGETHER, LONGEST_WAIT = 2 * SECOND // 5, 3 * SECOND  # ns of arrivals from a jump until it counts
-WRENCH_BLOCK = SECOND // 200  # ns of wrenches that are averaged
 AS_BYTES = struct.Struct(f'{len(AXES)}d').pack
 PARTS = 16  # of joint states, each with its own joints and number of values
-
-
-@dataclass
-class Judged:
-    """One stream.
-
-    Attributes:
-        name: of the topic, or what it is.
-        kind: 'joint states', 'efforts', 'wrench' or 'image'.
-        check: by its own samples.
-        offset: against the joints; None: it is not estimated.
-        is_corrected: whether stamps are corrected by it, where it is too large.
-    """
-
-    name: str
-    kind: str
-    check: StreamCheck
-    offset: TimeOffsetEstimator | None = None
-    tolerance: float = 0.0  # s
-    is_corrected: bool = False
-    before: tuple[int, ImageSample] | None = None
-    block: list[tuple[int, Sequence[float]]] = field(default_factory=list)
-    # The last estimate that was judged, the tolerance by which, and what came of it.
-    judged_offset: tuple[TimeOffset, float, str] | None = None
-
-    @property
-    def estimate(self) -> TimeOffset:
-        """The last certain estimate of the offset."""
-        return self.offset.newest if self.offset is not None else TimeOffset()
-
-    @property
-    def apart(self) -> float:
-        """s by which its stamps are later than those of the joints, as far as anything shows it."""
-        found = self.estimate
-        return found.jump if found.unavailable else found.seconds
-
-    @property
-    def problem(self) -> str:
-        """Describes the fault of its newest sample; '': it has none."""
-        last = self.check.faults[-1] if self.check.faults else None
-        return last.reason if last is not None and last.end >= self.check.newest else ''
-
-    def facts(self) -> dict[str, str]:
-        """For diagnostics."""
-        check, rate = self.check, self.check.rate
-        found = {
-            'rate [Hz]': f'{rate.newest_rate:.1f}',
-            'jitter [ms]': f'{1e3 * rate.newest_jitter:.2f}',
-            'repeated': str(check.repeats),
-            'a freeze is found': check.judged,
-        }
-        if self.offset is not None:
-            found['stamps later than those of the joints'] = self.offset_in_words
-        return found
-
-    @property
-    def offset_in_words(self) -> str:
-        """The time offset, or why it is not known."""
-        found = self.estimate
-        jump = f', and a jump by {1e3 * found.jump:+.1f} ms since' if found.jump else ''
-        if found.unavailable:
-            return f'not known: {found.unavailable}{jump}'
-        return (
-            f'{1e3 * found.seconds:+.1f} ms, give or take {1e3 * found.deviation:.1f} ms, by the '
-            f'motion until {found.stamp / SECOND:.1f} s{jump}'
-        )
-
-    @property
-    def excess(self) -> str:
-        """Describes an offset of its stamps that is too large; '': it is not. One that is corrected
-        stays so until motion shows that it is small: an estimate that is less certain than the last
-        takes no correction away.
-        """
-        if self.offset is None:
-            return ''
-        found, before = self.offset.newest, self.judged_offset
-        if before is None or before[0] is not found or before[1] != self.tolerance:
-            stays = self.is_corrected and before is not None and bool(before[2])
-            words = self._excess_of(found, stays)
-            before = self.judged_offset = found, self.tolerance, words
-        return before[2]
-
-    def _excess_of(self, found: TimeOffset, stays: bool) -> str:
-        size, side = abs(self.apart), 'later' if self.apart > 0.0 else 'earlier'
-        if abs(found.jump) > self.tolerance:
-            spread = 0.0  # however well the offset before was known, it has become another
-        elif found.unavailable:
-            return ''
-        else:
-            spread = -SPREAD if stays else DEVIATIONS
-            spread *= found.deviation
-        if size - spread <= self.tolerance:
-            return ''
-        words = f'its stamps are {1e3 * size:.0f} ms {side} than '
-        if found.unavailable:
-            why = 'as their arrival shows; no motion has shown them against those of the joints'
-            return f'{words}before, {why}'
-        shown = (
-            'an earlier motion and their arrival since show' if found.jump else 'the motion shows'
-        )
-        return f'{words}those of the joints, as {shown}'
 
 
 class StreamHealth:
@@ -157,6 +54,7 @@ class StreamHealth:
         self._parts: dict[tuple[str, tuple[str, ...], int], str] = {}
         self.motion = JointMotion()
         self._tool: SpecificForce | None = None
+        self._velocities = Recent()  # of the joints
         self._arrivals: dict[str, StampJumps] = {}
         # Jumps that are not decided on: whose, and the stream that they are compared with.
         self._pending: list[tuple[StampJump, str, str]] = []
@@ -167,12 +65,9 @@ class StreamHealth:
         self.motion.reset()
         if self._tool is not None:
             self._tool.reset()
+        self._velocities.clear()
         for stream in self.streams.values():
-            stream.check.reset()
-            stream.before = None
-            stream.block.clear()
-            if stream.offset is not None:
-                stream.offset.reset()
+            stream.reset()
 
     def on_arrival(self, name: str, stamp: int, arrival: int) -> None:
         """Takes when a message of a stream arrived, both ns: before it is judged, and also where
@@ -212,7 +107,7 @@ class StreamHealth:
             stream = self.streams.get(other if of_joints else name)
             if stream is not None and stream.offset is not None:
                 seconds = -jump.seconds if of_joints else jump.seconds
-                stream.offset.shift(seconds, jump.deviation, jump.before)
+                stream.shift(seconds, jump.deviation, jump.before)
         return True
 
     def mount_wrench(self, robot: Robot, link: str, rotation: Array, translation: Array) -> None:
@@ -245,6 +140,9 @@ class StreamHealth:
             self.motion.doubt(part)
         if self._tool is not None and not found.is_repeat:
             self._predict_tool(stamp)
+        if len(velocities) and not found.is_repeat:
+            first = len(positions)
+            self._velocities.add(stamp, values[first : first + len(velocities)])
         self._predict_speed(part, stamp)
         if not len(efforts):
             return found, HEALTHY
@@ -258,8 +156,9 @@ class StreamHealth:
         stream = self._of(name, 'wrench', len(AXES), AXES)
         key = AS_BYTES(*values)
         found = stream.check.update(stamp, values, self.motion.is_moving(stamp), key)
-        if stream.offset is not None and not found.unavailable:
-            self._add_block(stream, stamp, values)
+        given = stream.smoothed(stamp)
+        if not found.unavailable:
+            stream.add_force(given, values)
         return self._with_offset(stream, stamp, found)
 
     def on_image(self, name: str, stamp: int, image: ImageSample) -> Verdict:
@@ -285,10 +184,14 @@ class StreamHealth:
 
     def corrected(self, name: str, stamp: int) -> int:
         """Returns the stamp (ns) that a sample would have on the clock of the joints, where that is
-        asked for and known.
+        asked for and known; that of the newest one also smoothed.
         """
         stream = self.streams.get(name)
-        if stream is None or not self.settings.is_offset_corrected or not stream.excess:
+        if stream is None or not self.settings.is_offset_corrected:
+            return stamp
+        if stream.steady is not None and stamp <= stream.check.newest:
+            stamp = stream.given
+        if not stream.excess:
             return stamp
         return stamp - round(stream.apart * SECOND)
 
@@ -300,7 +203,7 @@ class StreamHealth:
         stream = self.streams.get(name)
         if stream is None or stream.offset is None:
             return 0.0
-        found, jitter = stream.offset.newest, stream.check.rate.newest_jitter
+        found, jitter = stream.offset.newest, stream.jitter
         late = jitter if isfinite(jitter) else 0.0
         is_corrected = self.settings.is_offset_corrected and bool(stream.excess)
         late += 0.0 if is_corrected else abs(stream.apart)
@@ -394,7 +297,11 @@ class StreamHealth:
         elif settings.largest_offset and kind == 'image' and size:
             offset = TimeOffsetEstimator(IMAGE_DEVIATION, IMAGE_CORRELATION)
         largest, is_corrected = settings.largest_offset, settings.is_offset_corrected
-        return Judged(name, kind, check, offset, largest, is_corrected)
+        has_steady = is_corrected and kind == 'wrench' and offset is not None
+        steady = SteadyStamps() if has_steady else None
+        has_touch = kind == 'wrench' and offset is not None
+        touch = TouchOffset(self._velocities) if has_touch else None
+        return Judged(name, kind, check, offset, largest, is_corrected, steady, touch)
 
     def _predict_tool(self, stamp: int) -> None:
         assert self._tool is not None
@@ -413,15 +320,3 @@ class StreamHealth:
             for stream in self.streams.values():
                 if stream.kind == 'image' and stream.offset is not None:
                     stream.offset.add_reference(*found)
-
-    def _add_block(self, stream: Judged, stamp: int, values: Sequence[float]) -> None:
-        block = stream.block
-        block.append((stamp, values))
-        if stamp - block[0][0] < WRENCH_BLOCK:
-            return
-        count = len(block)
-        middle = sum(each - stamp for each, _ in block) // count + stamp
-        force = [sum(column) / count for column in zip(*(each for _, each in block))]
-        block.clear()
-        assert stream.offset is not None
-        stream.offset.add_measured(middle, force[:3])

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The time by which a stream's stamps are later than those of the joints, from a motion that both
-show.
+show. Pushes that both show (`touch_offset`) and estimates of separate motion are fused.
 
 Of two signals on a common grid, one predicted from the joints and one measured, the offset is the
 shift at which they correlate best (Knapp and Carter, The generalized correlation method for
@@ -23,13 +23,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import hypot, inf, isfinite, nan, sqrt
+from dataclasses import replace
+from math import hypot, isfinite, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
+from frame_ros.sensing.stream_health.offset_fusion import (
+    CONTRADICTS,
+    OffsetFusion,
+    TimeOffset,
+    walked,
+)
 from frame_ros.sensing.stream_health.signal_shift import best_shift
 
 Array = NDArray[np.float64]
@@ -39,46 +45,16 @@ LARGEST = 0.15  # s, of offsets that are looked for
 WINDOW = 2.5  # s of motion that are looked at
 KEPT = round((WINDOW + 2 * LARGEST) * SECOND)  # ns of both signals
 PERIOD = SECOND // 10  # ns from one estimate to the next
-REPLACED = 20  # estimates that are kept
 LEAST_SECONDS = 0.6  # s of both signals that an estimate needs, apart from the shift
 KERNEL = np.hanning(27)[1:-1]  # of a low-pass, 0.06 s wide at half of its height
 KERNEL /= KERNEL.sum()
-LARGE_SHARE, LARGE_DEVIATION = 0.12, 0.006  # of an offset that its deviation may be; s, at most
-DOUBLING = 10.0  # s in which the deviation of an estimate doubles, as clocks run apart
-APART = 2.5  # deviations of two estimates that contradict each other
+LOOSEST = 0.006  # s, deviation of an estimate that says anything
+NEWS = 1.5  # deviations of a push's offset, up to which that of what is known may have grown
+LARGE_SHARE = 0.25  # of an offset that its deviation may be
 SEPARATE = WINDOW + 2.0 * LARGEST  # s from one estimate to the next of none of its motion
 SCATTER_SHARE = 0.004  # of two estimates, in what is known of their scatter
 OUTLIER = 25.0  # chi-squared of two estimates, at most
 EXACT = 1e-9  # s, two deviations at least: signals without noise leave nothing over
-NO_MOTION = 'no motion yet that would show it'
-
-
-@dataclass(frozen=True)
-class TimeOffset:
-    """An estimate.
-
-    Attributes:
-        seconds: by which the stream's stamps are later than those of the joints; NaN if unknown.
-        deviation: s, its standard deviation.
-        correlation: of the two signals at the best shift.
-        stamp: ns, of the newest sample that it is of.
-        unavailable: why it is not known.
-        jump: s by which the stamps have become later since, as their arrival shows; a part of
-            `seconds` where that is known.
-    """
-
-    seconds: float = nan
-    deviation: float = inf
-    correlation: float = nan
-    stamp: int = 0
-    unavailable: str = NO_MOTION
-    jump: float = 0.0
-
-    def deviation_at(self, stamp: int) -> float:
-        """Returns s, its standard deviation at a later stamp, ns: no motion since has shown the
-        offset better.
-        """
-        return self.deviation * (1.0 + max(stamp - self.stamp, 0) / (DOUBLING * SECOND))
 
 
 class _Samples:
@@ -151,22 +127,20 @@ class TimeOffsetEstimator:
     def reset(self) -> None:
         """The clock was set back or forward: an offset to another one may have gone with it."""
         self.newest = TimeOffset()
-        # The estimates before it, of the time that it takes to find a jump.
-        self._replaced: deque[TimeOffset] = deque(maxlen=REPLACED)
+        self._fusion = OffsetFusion()
         self._restart()
 
-    def shift(self, seconds: float, deviation: float, before: int) -> None:
-        """The stamps have jumped, by s that are known as well as that, behind the stamp `before`,
-        ns: what both signals showed of the time since is neither the offset before nor that of now.
+    def shift(self, seconds: float, deviation: float, before: int, is_jump: bool = True) -> None:
+        """The stamps are later from now on, by s that are known as well as that, behind the stamp
+        `before`, ns: what both signals showed of the time since is neither the offset before nor
+        that of now. is_jump: whether they have jumped, so that they may be apart.
         """
         self._restart()
-        while self._replaced and self.newest.stamp > before:
-            self.newest = self._replaced.pop()
-        found = self.newest
-        self.newest = replace(
-            found, seconds=found.seconds + seconds, jump=found.jump + seconds,
-            deviation=hypot(found.deviation, deviation),
-        )  # fmt: skip
+        self._fusion.shift(seconds, deviation, before)
+        newest, best = self.newest, self._fusion.best
+        jump = newest.jump + (seconds if is_jump else 0.0)
+        is_known = not (newest.unavailable or best.unavailable)
+        self.newest = replace(best, jump=jump) if is_known else TimeOffset(jump=jump)
 
     def _restart(self) -> None:
         """Forgets the samples; the last estimate stays, and becomes less certain with its age."""
@@ -188,21 +162,39 @@ class TimeOffsetEstimator:
             return False
         self._next = stamp + PERIOD
         found = self._as_seen(self.estimate())
-        # A large offset need not be known as well as a small one.
-        large = min(LARGE_SHARE * abs(found.seconds), LARGE_DEVIATION)
-        most = max(self._most_deviation, large)
-        is_certain = found.deviation <= most and found.correlation >= self._least
-        before, self._candidate = self._candidate, found if is_certain else None
-        if not is_certain or before is None:
+        before, self._candidate = self._candidate, None
+        if not (found.deviation <= LOOSEST and found.correlation >= self._least):
             return False
+        self._candidate = found
+        most = self._most_of(found.seconds)
         # Two that follow each other agree, or it is chance.
-        if abs(before.seconds - found.seconds) > 3.0 * most:
+        if before is None or abs(before.seconds - found.seconds) > 3.0 * max(most, found.deviation):
             return False
-        is_new = self._replaces(found)
-        if is_new:
-            self._replaced.append(self.newest)
-            self.newest = found
-        return is_new
+        return self.take(found)
+
+    def take_touch(self, found: TimeOffset) -> bool:
+        """Takes what a push shows, where it is news: pushes have most of their error in common."""
+        best = self._fusion.best
+        is_known = not best.unavailable and walked(best, found.stamp) <= NEWS * found.deviation
+        apart = CONTRADICTS * hypot(found.deviation, best.deviation)
+        if is_known and abs(found.seconds - best.seconds) <= apart:
+            return False
+        return self.take(found)
+
+    def take(self, found: TimeOffset) -> bool:
+        """Takes an estimate that is no chance; returns whether `newest` is new."""
+        is_new = self._fusion.add(found, found.deviation <= self._most_of(found.seconds))
+        best = self._fusion.best
+        if not is_new or best.deviation > self._most_of(best.seconds):
+            return False
+        self.newest = best
+        return True
+
+    def _most_of(self, seconds: float) -> float:
+        """Returns s, the deviation at most of an offset that counts: a large one need not be known
+        as well as a small one.
+        """
+        return max(self._most_deviation, min(LARGE_SHARE * abs(seconds), LOOSEST))
 
     def _as_seen(self, found: TimeOffset) -> TimeOffset:
         """Returns an estimate with the deviation that such ones were seen to have. Of those of the
@@ -219,18 +211,6 @@ class TimeOffsetEstimator:
                 apart = (other.seconds - old.seconds) / spread
                 self._scatter += SCATTER_SHARE * (min(apart * apart, OUTLIER) - self._scatter)
         return replace(found, deviation=found.deviation * sqrt(max(self._scatter, 1.0)))
-
-    def _replaces(self, found: TimeOffset) -> bool:
-        """Returns whether an estimate counts from now on: a less certain one does only where it
-        contradicts the one before, or that is old. Otherwise slow motion, which shows little, would
-        let a correction come and go.
-        """
-        before = self.newest
-        if before.unavailable:
-            return True
-        known = before.deviation_at(found.stamp)
-        apart = abs(found.seconds - before.seconds)
-        return found.deviation <= known or apart > APART * hypot(found.deviation, known)
 
     def _restart_after_gap(self, samples: _Samples, stamp: int) -> None:
         if len(samples) and not 0 < stamp - samples.newest <= GAP:
@@ -258,7 +238,8 @@ class TimeOffsetEstimator:
         if found is None:
             return TimeOffset()
         seconds, deviation = found.later * GRID / SECOND, found.deviation * GRID / SECOND
-        return TimeOffset(seconds, deviation, found.correlation, end, '')
+        span = seen.shape[1] * GRID
+        return TimeOffset(seconds, deviation, found.correlation, end, '', span=span)
 
 
 def _smoothed(values: Array) -> Array:

@@ -9,10 +9,11 @@ import pytest
 
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.trials.lying_streams import Transport
+from frame_ros.sensing.stream_health.judged_stream import UNKNOWN_OFFSET
+from frame_ros.sensing.stream_health.offset_fusion import TimeOffset
 from frame_ros.sensing.stream_health.options import StreamHealthOptions
 from frame_ros.sensing.stream_health.stamp_jumps import StampJumps
-from frame_ros.sensing.stream_health.streams import UNKNOWN_OFFSET, WRENCH, StreamHealth
-from frame_ros.sensing.stream_health.time_offset import TimeOffset
+from frame_ros.sensing.stream_health.streams import WRENCH, StreamHealth
 
 START = 1_700_000_000 * SECOND
 JUMP_AT = 4.0  # s
@@ -165,7 +166,8 @@ def health_after(
             if name == WRENCH:
                 health.on_wrench(stamp, rng.normal(size=6).tolist())
                 if estimate is not None:
-                    health.streams[WRENCH].offset.newest, estimate = estimate, None
+                    health.streams[WRENCH].offset.take(estimate)
+                    estimate = None
             else:
                 health.on_joints(stamp, ('a',), *rng.normal(size=(3, 1)))
     return health

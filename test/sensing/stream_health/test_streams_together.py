@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streams of one robot: the joints witness that images and wrenches should change."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,9 +11,10 @@ from frame_ros.core.time import SECOND
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.lying_streams import run
 from frame_ros.sensing.stream_health.image_samples import image_sample
+from frame_ros.sensing.stream_health.judged_stream import UNKNOWN_OFFSET
+from frame_ros.sensing.stream_health.offset_fusion import DOUBLING, TimeOffset
 from frame_ros.sensing.stream_health.options import StreamHealthOptions
-from frame_ros.sensing.stream_health.streams import UNKNOWN_OFFSET, StreamHealth
-from frame_ros.sensing.stream_health.time_offset import DOUBLING, TimeOffset
+from frame_ros.sensing.stream_health.streams import StreamHealth
 
 NOTHING = np.zeros(0)
 
@@ -71,11 +74,12 @@ def test_the_error_of_stamps_grows_until_a_motion_shows_their_offset_as_well_aga
 
     assert goes_on(1.0) == pytest.approx(UNKNOWN_OFFSET, abs=1e-6)
     offset = health.streams['wrench'].offset
-    offset.newest = TimeOffset(0.002, 0.001, 1.0, stamp, '')
+    offset.take(TimeOffset(0.002, 0.001, 1.0, stamp, ''))
     fresh = health.stamp_error('wrench')
     assert fresh == pytest.approx(0.002 + 2 * 0.001, abs=1e-6)
-    # Less certain ones that agree come on: none takes its place until it is no more certain.
-    monkeypatch.setattr(offset, 'estimate', lambda: TimeOffset(0.002, 0.0029, 1.0, stamp, ''))
+    # Less certain ones of the same motion: none takes its place until it is no more certain.
+    less = TimeOffset(0.002, 0.0029, 1.0, stamp, '', span=100 * SECOND)
+    monkeypatch.setattr(offset, 'estimate', lambda: replace(less, stamp=stamp))
     offset.add_reference(stamp, np.zeros(3))
     assert goes_on(0.5 * DOUBLING) == pytest.approx(0.002 + 1.5 * 2 * 0.001, abs=1e-4)
     assert offset.newest.deviation == 0.001
@@ -102,10 +106,13 @@ def test_a_less_certain_estimate_takes_no_correction_away(is_corrected):
         assert moved == (round(seconds * SECOND) if is_corrected and moved else 0)
         return bool(refused or moved)
 
-    weak = 0.3 * (late - limit)  # four of it are more than the offset is beyond the limit
-    assert not found(late, weak)
+    # Four of it are more than the offset is beyond the limit, two are not: enough to correct it.
+    weak = 0.3 * (late - limit)
+    assert found(late, weak) == is_corrected
+    assert not found(0.5 * limit, 0.2 * limit)
+    assert not found(late, 0.6 * (late - limit))
     assert found(late, 0.001)
     assert found(late, weak) == is_corrected  # as large, and less certain
     assert found(0.5 * limit, 0.3 * limit) == is_corrected  # it may be small, which is not shown
     assert not found(0.5 * limit, 0.2 * limit)
-    assert not found(late, weak)
+    assert found(late, weak) == is_corrected

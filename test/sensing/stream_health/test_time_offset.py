@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from frame_ros.core.time import SECOND
-from frame_ros.sensing.stream_health.time_offset import TimeOffset, TimeOffsetEstimator
+from frame_ros.sensing.stream_health.offset_fusion import TimeOffset
+from frame_ros.sensing.stream_health.time_offset import TimeOffsetEstimator
 
 
 def signal(t):
@@ -100,7 +101,7 @@ def given(monkeypatch, estimator, estimates):
     for second, (value, deviation) in estimates.items():
         for part in (0.0, 0.2):  # two that follow each other agree
             stamp = SECOND + round((second + part) * SECOND)
-            found = TimeOffset(value, deviation, 1.0, stamp, '')
+            found = TimeOffset(value, deviation, 1.0, stamp, '', span=SECOND // 2)
             monkeypatch.setattr(estimator, 'estimate', lambda found=found: found)
             estimator.add_reference(stamp, np.zeros(3))
             estimator.add_measured(stamp, np.zeros(3))
@@ -117,14 +118,18 @@ def test_a_cable_that_looks_like_another_offset_in_each_motion_is_none(monkeypat
     assert math.isnan(estimator.newest.seconds) == bool(scatter)
 
 
-def test_a_less_certain_estimate_counts_only_where_it_contradicts(monkeypatch):
+def test_estimates_of_separate_motion_count_together(monkeypatch):
     estimates = {0.0: (-0.0200, 0.001), 1.0: (-0.0160, 0.0029), 2.0: (-0.0210, 0.001),
-                 3.0: (0.0010, 0.0029), 60.0: (0.0030, 0.0026)}  # fmt: skip
-    expected = {1.0: -0.0200, 2.0: -0.0210, 3.0: 0.0010, 60.0: 0.0030}
-    estimator = TimeOffsetEstimator(0.003, 0.8)
+                 3.0: (0.0010, 0.0029), 4.0: (0.0015, 0.0029)}  # fmt: skip
+    estimator, found = TimeOffsetEstimator(0.003, 0.8), {}
     for second in given(monkeypatch, estimator, estimates):
-        if second in expected:
-            assert estimator.newest.seconds == expected[second]
+        found[second] = estimator.newest.seconds
+    assert found[0.0] == -0.0200
+    assert -0.0200 < found[1.0] < -0.0190  # weights go as 1 to 8
+    assert -0.0206 < found[2.0] < -0.0200
+    # One that contradicts does not count before another agrees with it.
+    assert found[3.0] == found[2.0]
+    assert found[4.0] == pytest.approx(0.00125, abs=1e-5)
 
 
 def test_a_pause_takes_no_estimate_away():
