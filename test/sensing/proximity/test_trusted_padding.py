@@ -87,7 +87,7 @@ def test_the_padding_is_cautious_until_a_check_was_conclusive():
 @pytest.mark.parametrize('shift', [(0, 0.003, 0), (0.004, 0, 0.003), (-0.004, 0.006, 0)])
 def test_the_padding_grows_by_at_least_the_displacement(shift):
     pose = looking()
-    trusted = checked(pose, moved(pose, shift), growth=0.03)
+    trusted = checked(pose, moved(pose, shift), growth=0.03, is_corrected=False)
     assert not trusted.refusal and trusted.newest.is_aligned
     assert trusted.padding >= PADDING + np.linalg.norm(shift)
     exact = checked(pose, pose, growth=0.03)
@@ -98,21 +98,23 @@ def test_the_padding_grows_by_at_least_the_displacement(shift):
 def test_a_camera_that_needs_more_padding_than_may_be_is_refused():
     pose = looking()
     assumed = moved(pose, (0.0, 0.006, 0.003))
-    trusted = checked(pose, assumed, growth=0.007)
+    trusted = checked(pose, assumed, growth=0.007, is_corrected=False)
     assert 'the padding would be' in trusted.refusal and 'more than 17 mm' in trusted.refusal
     assert not trusted.newest.is_aligned
     assert trusted.padding == pytest.approx(0.017)
     assert trusted.status('front').message == trusted.refusal
-    assert not checked(pose, assumed, growth=0.007, withhold=False).refusal
+    settings = {'growth': 0.007, 'withhold': False, 'is_corrected': False}
+    assert not checked(pose, assumed, **settings).refusal
 
 
 def test_a_camera_displaced_by_more_than_the_padding_is_refused():
     pose = looking()
     assumed = moved(pose, (0.0, 0.014, 0.0))
-    assert 'misaligned by' in checked(pose, assumed, growth=0.1).refusal
+    settings = {'growth': 0.1, 'is_corrected': False}
+    assert 'misaligned by' in checked(pose, assumed, **settings).refusal
     # The relation follows the padding: a larger one bears more.
-    assert not checked(pose, assumed, padding=0.025, growth=0.1).refusal
-    assert checked(pose, assumed, padding=0.025, tolerance=0.01, growth=0.1).refusal
+    assert not checked(pose, assumed, padding=0.025, **settings).refusal
+    assert checked(pose, assumed, padding=0.025, tolerance=0.01, **settings).refusal
 
 
 def test_a_tolerance_above_the_padding_is_refused_in_words():
@@ -145,7 +147,7 @@ def test_a_camera_on_the_hand_has_its_offset_in_its_mount():
 def test_offsets_are_taken_out_only_where_that_is_asked_for():
     pose = looking()
     assumed = moved(pose, (0.0, 0.02, 0.0), (0, 0.5, 0))
-    kept, mended = checked(pose, assumed), checked(pose, assumed, is_corrected=True)
+    kept, mended = checked(pose, assumed, is_corrected=False), checked(pose, assumed)
     assert kept.refusal and kept.pose(*assumed) is not None
     assert np.array_equal(kept.pose(*assumed)[1], assumed[1])
     assert not mended.refusal

@@ -105,6 +105,18 @@ def draw_posture(world: AnyWorld, rng: np.random.Generator) -> Array:
     raise SetupError(f'no posture of {world.robot.name} is free of contact')
 
 
+def clear_posture(world: AnyWorld, obstacles: Sequence[Obstacle], seed: int) -> Array:
+    """Returns (J,) a posture as of `draw_posture`, clear of obstacles too; raises alike."""
+    rng = np.random.default_rng((seed, 0xC1))
+    for _ in range(TRIES):
+        posture = draw_posture(world, rng)
+        if not obstacles or isinstance(world, DrawnWorld):
+            return posture
+        if world.nearest(obstacles).distance >= LEAST_DISTANCE:
+            return posture
+    raise SetupError(f'no posture of {world.robot.name} keeps clear of the obstacles')
+
+
 def empty_motion(world: AnyWorld, frames: int, seed: int) -> Array:
     """Places the front camera, and returns (F, J) a motion in an empty scene; see `draw_scene`."""
     rng = np.random.default_rng((seed, SCENES.index(EMPTY), 0x5C))
