@@ -145,7 +145,8 @@ class Alignment:
 
     Attributes:
         stamp: ns.
-        unavailable: the reason for an unknown result; then is_aligned is False and the rest NaN.
+        unavailable: the reason for an unknown result; then is_aligned is False and the rest NaN,
+            but contradiction where that is known.
         translation: (3,) m, the camera's true position less the assumed one, in the robot's base
             frame; NaN where the robot is not seen where it should be and was not found nearby
             either.
@@ -155,7 +156,8 @@ class Alignment:
             square over the surface seen; NaN likewise.
         bound: m, by which none of the surface seen is displaced by more, with two standard
             deviations.
-        uncertainty: m, these two deviations, largest over the surface seen.
+        uncertainty: m, these two deviations, largest over the surface seen; more where postures
+            contradict each other.
         contradiction, apart: of the postures that the offset is estimated from, see
             `PostureAgreement`.
         error: m, median distance of the robot's pixels to its expected surface.
@@ -285,17 +287,18 @@ class CameraAlignment:
         pooled = self._pooled(frame, alone, found, after)
         move, turn = pooled.camera_offset()
         displacement = _displacement(alone, pooled)
+        older = (each.shown for each in self._frames if each is not frame and each.shown)
+        agreed = posture_agreement(pooled, [*older, OfPosture(found, alone.points)])
         lengths, doubts = pooled.bounds(alone.points)
+        doubts = agreed.spread * doubts
         uncertainty = float(doubts.max())
         if uncertainty > self._certain:
             return Alignment(
                 frame.stamp,
                 f'the part of the robot that is seen shows its place to {1000 * uncertainty:.0f} '
                 f'mm only; {1000 * self._certain:.0f} mm are needed',
+                contradiction=agreed.contradiction,
             )
-        older = (each.shown for each in self._frames if each is not frame and each.shown)
-        of_postures = [*older, OfPosture(found, alone.points)]
-        agreed = posture_agreement(pooled, of_postures)
         result = Alignment(
             frame.stamp, '', self._verdict(displacement <= self._tolerance), rotation @ move,
             rotation @ turn, displacement, float((lengths + doubts).max()), uncertainty,

@@ -75,8 +75,12 @@ class Correction:
         if need <= self._settings.growth:
             self.needs.append(need)
         else:
-            self.offset = self.source = None
-            self.needs.clear()
+            self.end()
+
+    def end(self) -> None:
+        """Takes nothing out from now on, until postures agree again."""
+        self.offset = self.source = None
+        self.needs.clear()
 
     def _is_supported(self, found: Alignment, left: float) -> bool:
         settings = self._settings

@@ -9,6 +9,7 @@ arm) moves with the arm, and makes each posture show another one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -46,6 +47,13 @@ class PostureAgreement:
 
     contradiction: float
     apart: float
+
+    @property
+    def spread(self) -> float:
+        """Factor of the deviations with which the postures would not contradict each other, at
+        least 1 (Birge 1932, Phys. Rev. 40, 207).
+        """
+        return math.sqrt(max(1.0, self.contradiction))
 
 
 def posture_agreement(common: Displacement, postures: Sequence[OfPosture]) -> PostureAgreement:

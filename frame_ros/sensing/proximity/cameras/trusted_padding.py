@@ -19,7 +19,7 @@ from frame_ros.sensing.proximity.cameras.alignment import (
     AlignmentOptions,
     CameraAlignment,
 )
-from frame_ros.sensing.proximity.cameras.correction import Correction, Offset
+from frame_ros.sensing.proximity.cameras.correction import AGREED, Correction, Offset
 from frame_ros.sensing.proximity.depth.camera import Depth, DepthCamera
 
 Array = NDArray[np.float64]
@@ -65,6 +65,7 @@ class TrustedPadding:
         self._bounds: deque[float] = deque(maxlen=self.settings.confirmations)
         self._offset = Offset(np.eye(3), np.zeros(3))  # by the last check
         self.correction = Correction(self.settings)
+        self._conclusive = Alignment(0)
         self.newest: Alignment | None = None
         self.refusal = ''
         self.padding = self._least + self.settings.cautious_growth
@@ -82,6 +83,10 @@ class TrustedPadding:
         if not found.unavailable:
             places = (shapes.translations - translation) @ rotation
             found = self._judged(found, rotation, places)
+        elif found.contradiction > AGREED and self.correction.offset is not None:
+            # Nothing is known but that the postures do not bear out what is taken out.
+            self.correction.end()
+            self._apply()
         self.newest = found
         return found
 
@@ -108,14 +113,22 @@ class TrustedPadding:
             self._offset = Offset(turn, rotation.T @ found.translation)
         self._bounds.append(found.bound if is_known else math.inf)
         self.correction.take(found, self._offset if is_known else None, places)
-        most, is_corrected = self.settings.growth, self.correction.offset is not None
+        self._conclusive = found
+        return replace(found, is_aligned=self._apply())
+
+    def _apply(self) -> bool:
+        """Sets padding and refusal by the last conclusive check; returns whether the camera is
+        where it is said to be, or corrected.
+        """
+        found, most = self._conclusive, self.settings.growth
+        is_corrected = self.correction.offset is not None
         is_small = min(self._bounds) <= most
         is_trusted = is_corrected or (found.is_aligned and is_small)
         is_refused = self.settings.withhold and not is_trusted
         self.refusal = self._reason(found, is_small) if is_refused else ''
         needs = self.correction.needs if is_corrected else self._bounds
         self.padding = self._least + min(max(needs), most)
-        return replace(found, is_aligned=is_trusted)
+        return is_trusted
 
     def _reason(self, found: Alignment, is_small: bool) -> str:
         text = misalignment(found)
