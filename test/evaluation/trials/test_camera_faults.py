@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a check of a camera might take for its offset: it is there, moves with the arm, and trials
-with it say what became of the correction.
+"""Faults that a check of a camera might take for its offset: they are there, move with the arm, and
+trials with them say what became of the correction.
 """
 
 import importlib.util
