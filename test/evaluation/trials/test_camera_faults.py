@@ -31,6 +31,7 @@ from frame_ros.evaluation.trials.worlds.camera_faults import (
 )
 from frame_ros.evaluation.trials.worlds.cell import SensedCell
 from frame_ros.evaluation.trials.worlds.depth_world import FRONT, depth_world
+from frame_ros.evaluation.trials.worlds.obstacles import SPHERE, Obstacle
 from frame_ros.evaluation.trials.worlds.scenes import LEAST_DISTANCE, clear_posture, draw_scene
 
 EMPTY = {'scene': 'empty', 'shift_mm': 12.0, 'turn_degrees': 0.5}
@@ -114,6 +115,13 @@ def test_postures_that_are_seen_before_keep_clear_of_obstacles(world):
     for seed in range(5):
         world.pose(clear_posture(world, scene.obstacles, seed))
         assert world.nearest(scene.obstacles).distance >= LEAST_DISTANCE
+
+
+def test_an_obstacle_at_the_base_leaves_postures(world):
+    ball = Obstacle(SPHERE, (0.02,) * 3, np.array((-0.06, 0.0, 0.02)))
+    assert world.distances([ball]).distances[0] < LEAST_DISTANCE
+    world.pose(clear_posture(world, [ball], 0))
+    assert np.nanmin(world.distances([ball]).distances[1:]) >= LEAST_DISTANCE
 
 
 def test_zeros_that_are_off_move_the_shapes_and_not_the_arm(world):

@@ -112,7 +112,8 @@ def clear_posture(world: AnyWorld, obstacles: Sequence[Obstacle], seed: int) -> 
         posture = draw_posture(world, rng)
         if not obstacles or isinstance(world, DrawnWorld):
             return posture
-        if world.nearest(obstacles).distance >= LEAST_DISTANCE:
+        # The base is near what it is near to in all postures.
+        if np.nanmin(world.distances(obstacles).distances[1:]) >= LEAST_DISTANCE:
             return posture
     raise SetupError(f'no posture of {world.robot.name} keeps clear of the obstacles')
 
