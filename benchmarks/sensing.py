@@ -11,6 +11,7 @@
     python benchmarks/sensing.py --only partial_mark    # what rules for the mark would do
     python benchmarks/sensing.py --only friction_effort,friction_policy   # gears that stick
     python benchmarks/sensing.py --only depth_camera    # offsets of cameras, as they are estimated
+    python benchmarks/sensing.py --only depth_postures,depth_camera_faults  # as they are corrected
     python benchmarks/sensing.py --only wrench_hard,streams,repeated_states    # what goes wrong
     python benchmarks/sensing.py --share 0.2 [--only wrench,depth]    # of the trials of each row
     python benchmarks/sensing.py --kept [--write]       # of those that are there; runs none
@@ -73,6 +74,7 @@ NO_RESULTS = 'no results'
 SHORT_KINDS = ','.join(
     (
         'wrench', 'wrench_hard', 'streams', 'repeated_states', 'depth', 'depth_camera',
+        'depth_camera_faults',
         'friction_effort', *depth_world_rows.KINDS, depth_world_rows.ROBOT_KIND,
     )
 )  # fmt: skip
@@ -292,6 +294,8 @@ def table(
         lines += [*partial_mark_rows.lines(outcomes), '']
     if camera_offset_rows.KIND in kinds:
         lines += [*camera_offset_rows.lines(outcomes, bars), '']
+    if camera_offset_rows.FAULT_KIND in kinds:
+        lines += [*camera_offset_rows.fault_lines(outcomes, bars), '']
     bars.at_most('trials that failed', sum(bool(o.problem) for o in outcomes), 0)
     contact = [row for row in ROWS if row.kind in kinds]
     if contact:

@@ -80,7 +80,9 @@ class Outage:
 @dataclass(frozen=True)
 class CameraCheck:
     """The calibration check's results for one camera in an episode. They are how often it was
-    conclusive, how often the camera was misaligned, and the largest offset then: m and rad.
+    conclusive, how often the camera was misaligned, the largest offset then (m and rad), and the
+    offset that was found last, aligned or not: translation (3,) m and rotation vector (3,) rad of
+    its true pose from the assumed one in the base frame, None if none was.
     """
 
     camera: str
@@ -88,6 +90,8 @@ class CameraCheck:
     misaligned: int
     largest_translation: float
     largest_rotation: float
+    translation: tuple[float, ...] | None
+    rotation: tuple[float, ...] | None
     unavailable: str
 
 
@@ -239,6 +243,7 @@ def _camera_checks(messages: Sequence[Any]) -> list[CameraCheck]:
 def _camera_check(camera: str, messages: Sequence[Any]) -> CameraCheck:
     conclusive = [message for message in messages if not message.unavailable]
     wrong = [message for message in conclusive if not message.is_aligned]
+    found = [message for message in conclusive if math.isfinite(_norm(message.translation))]
     reasons = [str(message.unavailable) for message in messages if message.unavailable]
     return CameraCheck(
         camera,
@@ -246,9 +251,15 @@ def _camera_check(camera: str, messages: Sequence[Any]) -> CameraCheck:
         len(wrong),
         max((_norm(message.translation) for message in wrong), default=math.nan),
         max((_norm(message.rotation) for message in wrong), default=math.nan),
+        _vector(found[-1].translation) if found else None,
+        _vector(found[-1].rotation) if found else None,
         reasons[-1] if reasons and not conclusive else '',
     )
 
 
 def _norm(vector: Any) -> float:
-    return math.sqrt(float(vector.x) ** 2 + float(vector.y) ** 2 + float(vector.z) ** 2)
+    return math.hypot(*_vector(vector))
+
+
+def _vector(vector: Any) -> tuple[float, ...]:
+    return float(vector.x), float(vector.y), float(vector.z)

@@ -16,6 +16,7 @@ from frame_ros.episodes.sensed_contacts import sensed_contacts
 from frame_ros.reports import build_report, report_json
 from frame_ros.sensing.contact.source import ContactSource
 
+CORRECTED = {'translation__x': 0.001, 'translation__z': 0.002, 'rotation__y': 0.01}
 MISALIGNED = {'translation__x': 0.03, 'translation__y': 0.04, 'rotation__z': math.radians(5.0)}
 
 
@@ -56,7 +57,7 @@ def episode(tmp_path_factory):
         contact_event(0.7, 0, 2, link='finger', is_expected=True, reason='finger on an object'),
         *(contact_state(0.1 * i, 'the wrench is stale' if 3 <= i < 6 else '') for i in range(20)),
         alignment(0.4, camera='front', is_aligned=False, **MISALIGNED),
-        alignment(0.6, camera='front', is_aligned=True),
+        alignment(0.6, camera='front', is_aligned=True, **CORRECTED),
         alignment(0.6, camera='wrist', unavailable='the arm is not in view'),
     ]
     path = robot_bag(tmp_path_factory.mktemp('bags') / 'bag', extra)
@@ -114,8 +115,10 @@ def test_cameras_are_told_apart(episode):
     front, wrist = sensed_contacts(episode, episode.open_bag()).cameras
     assert (front.checked, front.misaligned) == (2, 1)
     assert front.largest_translation == pytest.approx(0.05)
+    assert front.translation == (0.001, 0.0, 0.002) and front.rotation == (0.0, 0.01, 0.0)
     assert wrist.checked == 0
     assert wrist.unavailable == 'the arm is not in view'
+    assert wrist.translation is None and wrist.rotation is None
 
 
 def test_without_a_bag_nothing_is_known(episode):

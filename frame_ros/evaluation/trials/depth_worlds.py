@@ -25,14 +25,21 @@ from frame_ros.evaluation.trials.worlds.depth_world import (
 )
 from frame_ros.evaluation.trials.worlds.drawn_world import drawn_world
 from frame_ros.evaluation.trials.worlds.others_motion import pick_and_place
-from frame_ros.evaluation.trials.worlds.scenes import LOWEST, draw_scene, empty_motion
+from frame_ros.evaluation.trials.worlds.scenes import (
+    LOWEST,
+    clear_posture,
+    draw_scene,
+    empty_motion,
+)
 from frame_ros.scenes.simulation.visibility import VisibilityRule, visible_points
+from frame_ros.sensing.proximity.cameras.alignment import AlignmentOptions
 from frame_ros.sensing.proximity.link_distances import DistanceReading
 from frame_ros.sensing.proximity.unseen import NO_PLACE
 
 # A place is seen if clean geometry shows something there: whose it is does not matter.
 RULE = VisibilityRule(tolerance=0.002)
 PICK_AND_PLACE, TOUCHING = 'pick_and_place', 'is_touching'
+CAMERA_COLUMNS = ('padding', 'is_corrected')  # of the front camera
 FRAME_COLUMNS = (
     'truth', 'measured', 'is_visible', 'is_partial', 'unobserved', 'unavailable', 'nearest',
     'unseen_nearer', 'places_nearer',
@@ -44,7 +51,9 @@ def run(trial: Trial) -> dict[str, Any]:
     """settings: scene: of `scenes.SCENES`; frames; shift_mm, turn_degrees: of the cameras from
     where they are said to be; padding_mm: of the self-filter (default: the node's); filter:
     `shapes` (default), `meshes` or `collision_meshes`, see `SensedCell`; is_room: whether there are
-    walls behind the cell; is_around: whether two cameras more stand around it; motion: of others
+    walls behind the cell; is_around: whether two cameras more stand around it; postures: so many of
+    the arm were seen, with a check of each camera, before the first frame; is_corrected: whether
+    offsets are (default: the node's); zeros_degrees: see `SensedCell`; motion: of others
     (PICK_AND_PLACE), or positions: (F, J) of the world's joints, rad or m, in pictures 0.1 s apart,
     in place of one between drawn postures.
 
@@ -53,7 +62,8 @@ def run(trial: Trial) -> dict[str, Any]:
     is_visible: whether clean geometry shows a camera the nearest point of that obstacle;
     is_partial, unobserved (m): what the reading says of what was not seen; unseen_nearer,
     places_nearer: see `nearer_places`; nearest: row in `links` of the nearest link. Per link
-    likewise: link_truth, link_measured, link_partial, link_visible. Of given positions also
+    likewise: link_truth, link_measured, link_partial, link_visible. Of the front camera padding, m,
+    and is_corrected: whether an offset is taken out of its pose. Of given positions also
     is_touching: whether the arm is nearer to the table than LOWEST or touches itself, by its
     meshes, as a recording knows another table.
 
@@ -76,16 +86,39 @@ def run(trial: Trial) -> dict[str, Any]:
         turn=math.radians(float(settings.get('turn_degrees', 0.0))),
         padding=1e-3 * settings['padding_mm'] if 'padding_mm' in settings else None,
         own=settings.get('filter', SHAPES),
+        alignment=_alignment(settings),
+        zeros=math.radians(float(settings.get('zeros_degrees', 0.0))),
     )
+    look_around(cell, settings, trial.seed)
     is_given = 'positions' in settings
-    names = (*FRAME_COLUMNS, TOUCHING) if is_given else FRAME_COLUMNS
+    columns = *FRAME_COLUMNS, *CAMERA_COLUMNS
+    names = (*columns, TOUCHING) if is_given else columns
     rows: dict[str, list] = {name: [] for name in names}
     for positions in scene.positions:
         measured = cell.measure(positions)
         take_frame(rows, world, measured, cell.cameras)
+        _take_camera(rows, cell)
         if is_given:
             rows[TOUCHING].append(not world.is_possible(LOWEST))
     return {'links': cell.shapes.links, **rows}
+
+
+def _alignment(settings: Mapping[str, Any]) -> AlignmentOptions | None:
+    if 'is_corrected' not in settings:
+        return None
+    return AlignmentOptions(is_corrected=bool(settings['is_corrected']))
+
+
+def look_around(cell: SensedCell, settings: Mapping[str, Any], seed: int) -> None:
+    """Checks the cameras in `postures` of the arm that keep clear of the obstacles."""
+    for number in range(int(settings.get('postures', 0))):
+        cell.look(clear_posture(cell.world, cell.world.obstacles, 100 * seed + number))
+
+
+def _take_camera(rows: dict[str, list], cell: SensedCell) -> None:
+    trusted = cell.trusted[FRONT]
+    rows['padding'].append(trusted.padding)
+    rows['is_corrected'].append(trusted.correction.offset is not None)
 
 
 def _path(settings: Mapping[str, Any], world: DepthWorld, seed: int) -> NDArray[np.float64] | None:
@@ -122,9 +155,16 @@ def run_drawn(trial: Trial) -> dict[str, Any]:
         (FRONT,),
         shift=1e-3 * float(trial.settings.get('shift_mm', 0.0)),
         turn=math.radians(float(trial.settings.get('turn_degrees', 0.0))),
+        alignment=_alignment(trial.settings),
     )
-    readings = [cell.measure(positions) for positions in path]
+    look_around(cell, trial.settings, trial.seed)
+    rows: dict[str, list] = {name: [] for name in CAMERA_COLUMNS}
+    readings = []
+    for positions in path:
+        readings.append(cell.measure(positions))
+        _take_camera(rows, cell)
     return {
+        **rows,
         'measured': [reading.distance for reading in readings],
         'is_partial': [reading.is_partial for reading in readings],
         'unavailable': [reading.unavailable for reading in readings],

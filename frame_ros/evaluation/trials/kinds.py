@@ -18,11 +18,13 @@ FUNCTIONS = {
     'depth': 'frame_ros.evaluation.trials.depth:run',
     'streams': 'frame_ros.evaluation.trials.lying_streams:run',
     'depth_world': 'frame_ros.evaluation.trials.depth_worlds:run',
+    'depth_postures': 'frame_ros.evaluation.trials.depth_worlds:run',
     'depth_meshes': 'frame_ros.evaluation.trials.depth_worlds:run',
     'depth_room': 'frame_ros.evaluation.trials.depth_worlds:run',
     'depth_motion': 'frame_ros.evaluation.trials.depth_worlds:run',
     'depth_robots': 'frame_ros.evaluation.trials.depth_worlds:run_drawn',
     'depth_camera': 'frame_ros.evaluation.trials.camera_offsets:run',
+    'depth_camera_faults': 'frame_ros.evaluation.trials.camera_offsets:run',
 }
 
 COMMON = ('frame_ros/core', 'frame_ros/robots', 'frame_ros/evaluation/trials', 'urdf')

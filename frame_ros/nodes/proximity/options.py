@@ -244,6 +244,7 @@ class ProximityOptions(FrameOptions, RobotOptions):
         for camera in ('', *self.cameras):
             self.depth_options(camera)
         self.alignment.tolerance_within(self.depth.padding)
+        self.alignment.check_postures()
 
     @property
     def has_model(self) -> bool:

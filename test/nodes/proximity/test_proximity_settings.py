@@ -25,6 +25,12 @@ def test_each_camera_may_have_a_noise_of_its_own():
         from_values(ProximityOptions, {'depth.noises': ('front=much',)}).depth_options('front')
 
 
+def test_more_postures_than_images_are_kept_are_refused_in_words():
+    with pytest.raises(SetupError, match=r'alignment\.postures is 4; it must be at most'):
+        from_values(ProximityOptions, {'alignment.postures': 4, 'alignment.frames': 3}).check()
+    from_values(ProximityOptions, {'alignment.postures': 3, 'alignment.frames': 3}).check()
+
+
 def test_a_tolerance_above_the_padding_is_refused_in_words():
     given = {'alignment.tolerance': 0.02}
     with pytest.raises(

@@ -4,6 +4,8 @@
 be displaced by, and a camera refused that would need more.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -15,6 +17,9 @@ from frame_ros.robots import load_robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.shapes.link_shapes import box, link_shapes, placed
 from frame_ros.sensing.proximity.cameras.alignment import AlignmentOptions
+from frame_ros.sensing.proximity.cameras.correction import AGREED, Offset
+from frame_ros.sensing.proximity.cameras.offset import Displacement
+from frame_ros.sensing.proximity.cameras.posture_agreement import OfPosture, posture_agreement
 from frame_ros.sensing.proximity.cameras.robot_view import view_robot
 from frame_ros.sensing.proximity.cameras.trusted_padding import TrustedPadding
 from frame_ros.sensing.proximity.depth.camera import DepthCamera
@@ -87,7 +92,7 @@ def test_the_padding_is_cautious_until_a_check_was_conclusive():
 @pytest.mark.parametrize('shift', [(0, 0.003, 0), (0.004, 0, 0.003), (-0.004, 0.006, 0)])
 def test_the_padding_grows_by_at_least_the_displacement(shift):
     pose = looking()
-    trusted = checked(pose, moved(pose, shift), growth=0.03)
+    trusted = checked(pose, moved(pose, shift), growth=0.03, is_corrected=False)
     assert not trusted.refusal and trusted.newest.is_aligned
     assert trusted.padding >= PADDING + np.linalg.norm(shift)
     exact = checked(pose, pose, growth=0.03)
@@ -98,21 +103,23 @@ def test_the_padding_grows_by_at_least_the_displacement(shift):
 def test_a_camera_that_needs_more_padding_than_may_be_is_refused():
     pose = looking()
     assumed = moved(pose, (0.0, 0.006, 0.003))
-    trusted = checked(pose, assumed, growth=0.007)
+    trusted = checked(pose, assumed, growth=0.007, is_corrected=False)
     assert 'the padding would be' in trusted.refusal and 'more than 17 mm' in trusted.refusal
     assert not trusted.newest.is_aligned
     assert trusted.padding == pytest.approx(0.017)
     assert trusted.status('front').message == trusted.refusal
-    assert not checked(pose, assumed, growth=0.007, withhold=False).refusal
+    settings = {'growth': 0.007, 'withhold': False, 'is_corrected': False}
+    assert not checked(pose, assumed, **settings).refusal
 
 
 def test_a_camera_displaced_by_more_than_the_padding_is_refused():
     pose = looking()
     assumed = moved(pose, (0.0, 0.014, 0.0))
-    assert 'misaligned by' in checked(pose, assumed, growth=0.1).refusal
+    settings = {'growth': 0.1, 'is_corrected': False}
+    assert 'misaligned by' in checked(pose, assumed, **settings).refusal
     # The relation follows the padding: a larger one bears more.
-    assert not checked(pose, assumed, padding=0.025, growth=0.1).refusal
-    assert checked(pose, assumed, padding=0.025, tolerance=0.01, growth=0.1).refusal
+    assert not checked(pose, assumed, padding=0.025, **settings).refusal
+    assert checked(pose, assumed, padding=0.025, tolerance=0.01, **settings).refusal
 
 
 def test_a_tolerance_above_the_padding_is_refused_in_words():
@@ -145,12 +152,165 @@ def test_a_camera_on_the_hand_has_its_offset_in_its_mount():
 def test_offsets_are_taken_out_only_where_that_is_asked_for():
     pose = looking()
     assumed = moved(pose, (0.0, 0.02, 0.0), (0, 0.5, 0))
-    kept, mended = checked(pose, assumed), checked(pose, assumed, is_corrected=True)
+    kept, mended = checked(pose, assumed, is_corrected=False), checked(pose, assumed)
     assert kept.refusal and kept.pose(*assumed) is not None
     assert np.array_equal(kept.pose(*assumed)[1], assumed[1])
     assert not mended.refusal
     assert mended.pose(*assumed)[1] == pytest.approx(pose[1], abs=0.006)
     assert mended.padding < PADDING + 0.01
+
+
+OFF = (0.0, 0.012, 0.004)  # m, more than the padding and less than what is corrected
+
+
+def left(trusted, assumed, true, now):
+    """m, largest displacement of the surface seen that the pose in use leaves."""
+    pose = trusted.pose(*assumed)
+    points = view_robot(CAMERA, now.seen_from(*true), 8).points
+    apart = (points @ pose[0].T + pose[1]) - (points @ true[0].T + true[1])
+    return np.linalg.norm(apart, axis=1).max()
+
+
+def test_an_offset_is_corrected_once_three_postures_agree_on_it():
+    pose = looking()
+    assumed = moved(pose, OFF)
+    for count in (1, 2):
+        trusted = checked(pose, assumed, count)
+        assert trusted.refusal and trusted.correction.offset is None
+    trusted = checked(pose, assumed)
+    assert not trusted.refusal and trusted.newest.is_aligned
+    assert left(trusted, assumed, pose, arm(2)) < trusted.padding - PADDING < 0.01
+    assert trusted.newest.translation == pytest.approx(-np.array(OFF), abs=0.006)
+    status = trusted.status('front')
+    assert status.level is Level.OK and 'mm and (' in status.message
+    assert 'taken out: its extrinsics are wrong by that' in status.message
+    assert 'taken out' not in checked(pose, pose).status('front').message
+
+
+def test_an_offset_within_its_own_error_is_left_in():
+    pose = looking()
+    assumed = moved(pose, (0.001, 0.0, 0.001))
+    trusted = checked(pose, assumed, 5)
+    assert trusted.correction.offset is None
+    assert np.array_equal(trusted.pose(*assumed)[1], assumed[1])
+
+
+def test_a_camera_displaced_by_more_than_is_corrected_is_refused():
+    pose = looking()
+    assumed = moved(pose, OFF)
+    trusted = checked(pose, assumed, correctable=0.01)
+    assert 'misaligned by' in trusted.refusal and not trusted.newest.is_aligned
+    assert np.array_equal(trusted.pose(*assumed)[1], assumed[1])
+    assert not checked(pose, assumed, correctable=0.02).refusal
+
+
+def test_postures_that_contradict_each_other_correct_nothing():
+    """As joint states that are late have each posture elsewhere."""
+    pose, assumed = looking(), moved(looking(), OFF)
+    trusted = TrustedPadding(CAMERA, PADDING, AlignmentOptions())
+    contradictions = []
+    for number in range(5):
+        now = arm(number)
+        shift = np.random.default_rng(number).uniform(-0.02, 0.02, 3)
+        apart = placed_elsewhere(now, shift)
+        found = trusted.check(number * SECOND, image_of(pose, now, number), apart, *assumed)
+        contradictions.append(found.contradiction)
+        assert trusted.correction.offset is None
+    assert np.nanmax(contradictions[2:]) > AGREED and trusted.refusal
+    assert checked(pose, assumed, 5).newest.contradiction < AGREED
+
+
+def test_postures_that_come_to_contradict_each_other_end_a_correction():
+    pose, assumed = looking(), moved(looking(), OFF)
+    trusted = checked(pose, assumed)
+    assert trusted.correction.offset is not None and not trusted.refusal
+    for number in range(3, 8):
+        now = arm(number)
+        apart = placed_elsewhere(now, np.array((0.012, -0.012, 0.0)) * (-1) ** number)
+        found = trusted.check(number * SECOND, image_of(pose, now, number), apart, *assumed)
+        if found.unavailable:
+            break
+    assert found.unavailable and found.contradiction > AGREED
+    assert trusted.correction.offset is None and trusted.refusal
+    assert np.array_equal(trusted.pose(*assumed)[1], assumed[1])
+
+
+def placed_elsewhere(shapes, shift):
+    return replace(shapes, translations=shapes.translations + shift)
+
+
+def test_a_knock_ends_a_correction_at_once():
+    pose = looking()
+    assumed = moved(pose, OFF)
+    trusted = checked(pose, assumed)
+    knocked = moved(pose, (0.0, -0.01, 0.02), (0.0, 0.0, 2.0))
+    now = arm(3)
+    trusted.check(3 * SECOND, image_of(knocked, now, 3), now, *assumed)
+    assert trusted.correction.offset is None and trusted.refusal
+    assert np.array_equal(trusted.pose(*assumed)[1], assumed[1])
+
+
+def test_a_small_knock_is_covered_by_the_padding():
+    pose = looking()
+    assumed = moved(pose, OFF)
+    for shift in (0.004, 0.008, 0.012):
+        trusted = checked(pose, assumed)
+        knocked, now = moved(pose, (0.0, 0.0, shift)), arm(3)
+        trusted.check(3 * SECOND, image_of(knocked, now, 3), now, *assumed)
+        covered = left(trusted, assumed, knocked, now) <= trusted.padding - PADDING
+        assert covered or trusted.refusal
+
+
+def test_a_correction_outlives_checks_that_show_less():
+    pose = looking()
+    assumed = moved(pose, OFF)
+    trusted = checked(pose, assumed)
+    offset, padding = trusted.pose(*assumed), trusted.padding
+    now = arm(2)
+    away = trusted.check(3 * SECOND, np.zeros((120, 160), np.uint16), now, *assumed)
+    assert away.unavailable and not trusted.refusal
+    assert trusted.pose(*assumed)[1] == pytest.approx(offset[1]) and trusted.padding == padding
+    # A minute or two later the arm still stands: one image is left, which agrees.
+    for number in range(3):
+        stamp = (200 + number) * SECOND
+        found = trusted.check(stamp, image_of(pose, now, 10 + number), now, *assumed)
+        assert found.frames == 1 and found.is_aligned and not trusted.refusal
+    assert trusted.pose(*assumed)[1] == pytest.approx(offset[1])
+    assert padding <= trusted.padding <= PADDING + AlignmentOptions().growth
+
+
+def test_what_is_nowhere_to_be_seen_ends_a_correction():
+    pose = looking()
+    assumed = moved(pose, OFF)
+    trusted = checked(pose, assumed)
+    now = arm(1)
+    trusted.check(9 * SECOND, image_of(pose, placed_elsewhere(now, 5.0), 1), now, *assumed)
+    assert trusted.correction.offset is None and trusted.refusal
+
+
+def test_the_distance_between_two_offsets_is_that_of_the_places_they_give():
+    turn = Rotation.from_rotvec((0.0, 0.0, 0.01)).as_matrix()
+    points = np.array(((0.0, 0.0, 1.0), (1.0, 0.0, 1.0)))
+    none, shifted = Offset(np.eye(3), np.zeros(3)), Offset(np.eye(3), np.array((0.0, 0.0, 0.02)))
+    assert none.apart(shifted, points) == pytest.approx(0.02)
+    assert none.apart(Offset(turn, np.zeros(3)), points) == pytest.approx(0.01, rel=1e-3)
+    assert shifted.apart(shifted, points) == 0.0
+
+
+def test_postures_are_apart_by_what_their_own_offsets_say_more():
+    centre, points = np.array((0.0, 0.0, 1.0)), np.array(((0.1, 0.0, 1.0), (-0.1, 0.0, 1.0)))
+    covariance = np.diag([0.002**2] * 3 + [0.01**2] * 3)
+
+    def at(shift, turn=0.0):
+        return Displacement(centre, np.array((shift, 0.0, 0.0)), np.array((0, 0, turn)), covariance)
+
+    common = at(0.0)
+    agreed = posture_agreement(common, [OfPosture(at(0.004), points), OfPosture(at(0.0), points)])
+    assert agreed.apart == pytest.approx(0.002)
+    assert agreed.contradiction == pytest.approx((2.0**2 + 0.0) / 2 / 6)
+    turned = posture_agreement(common, [OfPosture(at(0.0, 0.02), points)])
+    assert turned.apart == pytest.approx(0.002, rel=1e-3)
+    assert turned.contradiction == pytest.approx(2.0**2 / 6)
 
 
 def test_a_larger_padding_of_an_image_takes_more_out_of_it():

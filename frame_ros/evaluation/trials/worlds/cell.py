@@ -61,13 +61,15 @@ class SensedCell:
         padding: float | None = None,
         alignment: AlignmentOptions | None = None,
         own: str = SHAPES,
+        zeros: float = 0.0,
     ) -> None:
         """shift: m, turn: rad, by which each camera stands elsewhere than it is said to, in a
         random direction. padding: m, of the self-filter; None: the default. alignment: of its
-        check; None: the default. own: the self-filter, SHAPES or a key of MESHES.
+        check; None: the default. own: the self-filter, SHAPES or a key of MESHES. zeros: rad, by
+        which the second and third joint are elsewhere than they are said to be.
         """
         self.world, self.cameras = world, tuple(cameras)
-        self._seed = seed
+        self._seed, self._zeros = seed, zeros
         robot, self.shapes = world.sensed()
         self._frames = LinkFrames(robot, world.joint_names)
         meshes = _mesh_options(own, padding)
@@ -117,13 +119,36 @@ class SensedCell:
         pictures = {name: self.picture(name) for name in self.cameras}
         return fuse([self._of_camera(name, pictures[name], shapes) for name in self.cameras])
 
+    def look(self, positions: Array) -> None:
+        """Moves the robot to positions (J,) for a check of each camera, as the node checks them
+        while the arm goes about.
+        """
+        shapes = self.place(positions)
+        self._stamp += round(CHECK_PERIOD * SECOND)
+        for name in self.cameras:
+            pose = self.assumed_pose(name)
+            self.trusted[name].check(self._stamp, self.picture(name), shapes, *pose)
+
     def place(self, positions: Array) -> PlacedShapes:
         """Moves the robot to positions (J,); returns its shapes where the encoders have them."""
         self.world.pose(positions)
+        return self.place_read(positions)
+
+    def place_read(self, positions: Array) -> PlacedShapes:
+        """Returns the robot's shapes where encoders have a robot at positions (J,), which does not
+        move to them.
+        """
         rotations, translations = self._frames.compute(self._read(positions))
         if self._surfaces is not None:
             self._placed = self._surfaces.place(rotations, translations)
         return self.shapes.place(rotations, translations)
+
+    def knock(self, shift: float, turn: float, seed: int) -> None:
+        """Displaces each camera, by `shift` m and `turn` rad in a random direction."""
+        rng = np.random.default_rng((seed, 0xB0))
+        for name, (rotation, place) in self._errors.items():
+            more_rotation, more = _error(rng, shift, turn)
+            self._errors[name] = rotation @ more_rotation, place + more
 
     def picture(self, camera: str) -> NDArray[np.uint16]:
         """Returns (H, W) mm, as the camera gives it."""
@@ -148,6 +173,9 @@ class SensedCell:
 
     def _read(self, positions: Array) -> Array:
         """Joint positions as encoders give them."""
+        if self._zeros:
+            positions = positions.copy()
+            positions[1:3] += (self._zeros, -self._zeros)
         if not self._resolution:
             return positions
         return np.asarray(np.round(positions / self._resolution) * self._resolution)

@@ -105,6 +105,25 @@ def draw_posture(world: AnyWorld, rng: np.random.Generator) -> Array:
     raise SetupError(f'no posture of {world.robot.name} is free of contact')
 
 
+def clear_posture(world: AnyWorld, obstacles: Sequence[Obstacle], seed: int) -> Array:
+    """Returns (J,) a posture as of `draw_posture`, clear of obstacles too, or as far from them as
+    any that was found: one at the base is near in all. Raises alike.
+    """
+    rng = np.random.default_rng((seed, 0xC1))
+    best, most = draw_posture(world, rng), -np.inf
+    if not obstacles or isinstance(world, DrawnWorld):
+        return best
+    posture = best
+    for _ in range(TRIES):
+        distance = float(np.nanmin(world.distances(obstacles).distances[1:]))
+        if distance > most:
+            best, most = posture, distance
+        if distance >= LEAST_DISTANCE:
+            break
+        posture = draw_posture(world, rng)
+    return best
+
+
 def empty_motion(world: AnyWorld, frames: int, seed: int) -> Array:
     """Places the front camera, and returns (F, J) a motion in an empty scene; see `draw_scene`."""
     rng = np.random.default_rng((seed, SCENES.index(EMPTY), 0x5C))

@@ -15,6 +15,7 @@ from frame_ros.core.options import OptionError, option, options
 from frame_ros.core.time import SECOND
 from frame_ros.robots.shapes.link_shapes import PlacedShapes
 from frame_ros.sensing.proximity.cameras.offset import Agreement, Displacement, SeenRobot
+from frame_ros.sensing.proximity.cameras.posture_agreement import OfPosture, posture_agreement
 from frame_ros.sensing.proximity.cameras.robot_view import RobotView, view_robot
 from frame_ros.sensing.proximity.depth.camera import SATURATED, Depth, DepthCamera
 from frame_ros.sensing.proximity.depth.options import DepthParameters
@@ -61,7 +62,25 @@ class AlignmentOptions:
         live=True,
     )
     is_corrected: bool = option(
-        False, 'the estimated offset is taken out of the extrinsics', live=True
+        True,
+        'the estimated offset is taken out of the extrinsics, once `postures` agree on one that is '
+        'larger than its own error',
+        live=True,
+    )
+    correctable: float = option(
+        0.025,
+        "largest displacement of the robot's surface as it is seen that is corrected; a camera "
+        'displaced by more is refused as misaligned',
+        unit='m',
+        at_least=0.0,
+        live=True,
+    )
+    postures: int = option(
+        3,
+        'images with different poses of the arm that must agree on an offset before it is '
+        'corrected, at most `frames`',
+        at_least=2,
+        live=True,
     )
     least: int = option(
         60,
@@ -110,6 +129,15 @@ class AlignmentOptions:
             )
         return self.tolerance or padding
 
+    def check_postures(self) -> None:
+        """Raises OptionError: more postures must agree than images are kept."""
+        if self.postures > self.frames:
+            raise OptionError(
+                'alignment.postures',
+                f'is {self.postures}; it must be at most alignment.frames, {self.frames}: no more '
+                'images are kept',
+            )
+
 
 @dataclass(frozen=True)
 class Alignment:
@@ -117,7 +145,8 @@ class Alignment:
 
     Attributes:
         stamp: ns.
-        unavailable: the reason for an unknown result; then is_aligned is False and the rest NaN.
+        unavailable: the reason for an unknown result; then is_aligned is False and the rest NaN,
+            but contradiction where that is known.
         translation: (3,) m, the camera's true position less the assumed one, in the robot's base
             frame; NaN where the robot is not seen where it should be and was not found nearby
             either.
@@ -127,7 +156,10 @@ class Alignment:
             square over the surface seen; NaN likewise.
         bound: m, by which none of the surface seen is displaced by more, with two standard
             deviations.
-        uncertainty: m, these two deviations, largest over the surface seen.
+        uncertainty: m, these two deviations, largest over the surface seen; more where postures
+            contradict each other.
+        contradiction, apart: of the postures that the offset is estimated from, see
+            `PostureAgreement`.
         error: m, median distance of the robot's pixels to its expected surface.
         error_after: the same with the offset removed.
         pixels: of the grid, that were found to be the robot's.
@@ -142,6 +174,8 @@ class Alignment:
     displacement: float = nan
     bound: float = nan
     uncertainty: float = nan
+    contradiction: float = nan
+    apart: float = nan
     error: float = nan
     error_after: float = nan
     pixels: int = 0
@@ -156,6 +190,7 @@ class _Frame:
     view: RobotView
     image: NDArray[np.float32]
     places: Array  # (S, 3) m, of the shapes, camera's axes
+    shown: OfPosture | None = None  # by this image alone; None: not known yet
 
 
 class CameraAlignment:
@@ -176,11 +211,13 @@ class CameraAlignment:
         """padding: m, of the self-filter.
 
         Raises:
-            OptionError: the tolerance is above the padding.
+            OptionError: the tolerance is above the padding, or more postures must agree than images
+                are kept.
         """
         self.camera = camera
         self.settings = AlignmentOptions() if settings is None else settings
         self._tolerance = self.settings.tolerance_within(padding)
+        self.settings.check_postures()
         self._certain = max(self.settings.growth / 2, self._tolerance)
         self._spacing = max(1, round(camera.width / COLUMNS))
         self.reset()
@@ -246,21 +283,26 @@ class CameraAlignment:
                     'it is',
                 )
             return Alignment(frame.stamp, is_aligned=self._verdict(False))
+        frame = replace(frame, shown=OfPosture(found, alone.points))
         pooled = self._pooled(frame, alone, found, after)
         move, turn = pooled.camera_offset()
         displacement = _displacement(alone, pooled)
+        older = (each.shown for each in self._frames if each is not frame and each.shown)
+        agreed = posture_agreement(pooled, [*older, OfPosture(found, alone.points)])
         lengths, doubts = pooled.bounds(alone.points)
+        doubts = agreed.spread * doubts
         uncertainty = float(doubts.max())
         if uncertainty > self._certain:
             return Alignment(
                 frame.stamp,
                 f'the part of the robot that is seen shows its place to {1000 * uncertainty:.0f} '
                 f'mm only; {1000 * self._certain:.0f} mm are needed',
+                contradiction=agreed.contradiction,
             )
         result = Alignment(
             frame.stamp, '', self._verdict(displacement <= self._tolerance), rotation @ move,
             rotation @ turn, displacement, float((lengths + doubts).max()), uncertainty,
-            frames=len(self._frames),
+            agreed.contradiction, agreed.apart, frames=len(self._frames),
         )  # fmt: skip
         return _with_errors(result, alone, pooled, seen.select(np.unique(frame.view.rows)))
 

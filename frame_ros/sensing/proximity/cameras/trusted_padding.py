@@ -19,6 +19,7 @@ from frame_ros.sensing.proximity.cameras.alignment import (
     AlignmentOptions,
     CameraAlignment,
 )
+from frame_ros.sensing.proximity.cameras.correction import AGREED, Correction, Offset
 from frame_ros.sensing.proximity.depth.camera import Depth, DepthCamera
 
 Array = NDArray[np.float64]
@@ -30,13 +31,15 @@ class TrustedPadding:
 
     Until a check is conclusive the padding is the cautious one. Then it is the declared padding and
     what the robot's surface may be displaced by, the largest of the last checks; a camera that is
-    misaligned, or would need more than the declared growth, is refused.
+    misaligned, or would need more than the declared growth, is refused. Of one whose offset is
+    taken out (see `Correction`) the padding grows by the error that is left, and it is not refused.
 
     Attributes:
         camera: its pinhole model.
         newest: result of the last check; None: there was none.
         refusal: why the camera's distances are not to be used; '': they are.
         padding: m, of its images now.
+        correction: what is taken out of its pose.
     """
 
     def __init__(
@@ -59,9 +62,10 @@ class TrustedPadding:
     def reset(self) -> None:
         """Forgets everything, as after a change of the camera's assumed pose."""
         self._checker.reset()
-        self._needed: deque[float] = deque(maxlen=self.settings.confirmations)
-        self._offset: tuple[Array, Array] = np.eye(3), np.zeros(3)  # in the optical frame
-        self._is_corrected = False
+        self._bounds: deque[float] = deque(maxlen=self.settings.confirmations)
+        self._offset = Offset(np.eye(3), np.zeros(3))  # by the last check
+        self.correction = Correction(self.settings)
+        self._conclusive = Alignment(0)
         self.newest: Alignment | None = None
         self.refusal = ''
         self.padding = self._least + self.settings.cautious_growth
@@ -77,43 +81,54 @@ class TrustedPadding:
         """
         found = self._checker.update(stamp, depth, shapes, rotation, translation)
         if not found.unavailable:
-            found = self._judged(found, rotation)
+            places = (shapes.translations - translation) @ rotation
+            found = self._judged(found, rotation, places)
+        elif found.contradiction > AGREED and self.correction.offset is not None:
+            # Nothing is known but that the postures do not bear out what is taken out.
+            self.correction.end()
+            self._apply()
         self.newest = found
         return found
 
     def pose(self, rotation: Array, translation: Array) -> tuple[Array, Array]:
         """Returns the pose to measure with, for the assumed one of the optical frame, (3, 3), (3,)
-        m: the same unless offsets are corrected.
+        m: the same unless an offset is taken out.
         """
-        return (
-            self.found_pose(rotation, translation)
-            if self._is_corrected
-            else (rotation, translation)
-        )
+        offset = self.correction.offset
+        return (rotation, translation) if offset is None else offset.pose(rotation, translation)
 
     def found_pose(self, rotation: Array, translation: Array) -> tuple[Array, Array]:
         """Returns the true pose, as it was estimated last, for the assumed one of the optical
         frame; the same before that.
         """
-        turn, shift = self._offset
-        return rotation @ turn, translation + rotation @ shift
+        return self._offset.pose(rotation, translation)
 
-    def _judged(self, found: Alignment, rotation: Array) -> Alignment:
+    def _judged(self, found: Alignment, rotation: Array, places: Array) -> Alignment:
+        """Returns the result of a check, aligned only if the camera is not refused. places: (S, 3)
+        m, of the robot's shapes in the assumed optical frame.
+        """
         is_known = bool(np.isfinite(found.translation).all())
-        is_corrected = self._is_corrected = self.settings.is_corrected and is_known
-        most = self.settings.growth
-        # Of a camera that is corrected only the doubt is left.
-        needed = found.uncertainty if is_corrected else found.bound
-        self._needed.append(needed if is_known else math.inf)
         if is_known:
             turn = Rotation.from_rotvec(rotation.T @ found.rotation).as_matrix()
-            self._offset = turn, rotation.T @ found.translation
-        is_small = min(self._needed) <= most
-        is_aligned = found.is_aligned and is_small
-        is_refused = self.settings.withhold and not (is_corrected or is_aligned)
+            self._offset = Offset(turn, rotation.T @ found.translation)
+        self._bounds.append(found.bound if is_known else math.inf)
+        self.correction.take(found, self._offset if is_known else None, places)
+        self._conclusive = found
+        return replace(found, is_aligned=self._apply())
+
+    def _apply(self) -> bool:
+        """Sets padding and refusal by the last conclusive check; returns whether the camera is
+        where it is said to be, or corrected.
+        """
+        found, most = self._conclusive, self.settings.growth
+        is_corrected = self.correction.offset is not None
+        is_small = min(self._bounds) <= most
+        is_trusted = is_corrected or (found.is_aligned and is_small)
+        is_refused = self.settings.withhold and not is_trusted
         self.refusal = self._reason(found, is_small) if is_refused else ''
-        self.padding = self._least + min(max(self._needed), most)
-        return replace(found, is_aligned=is_aligned)
+        needs = self.correction.needs if is_corrected else self._bounds
+        self.padding = self._least + min(max(needs), most)
+        return is_trusted
 
     def _reason(self, found: Alignment, is_small: bool) -> str:
         text = misalignment(found)
@@ -134,12 +149,15 @@ class TrustedPadding:
             }
         if self.refusal:
             return Status(f'camera {name}', Level.WARN, self.refusal, values)
-        if not self._needed:
+        if not self._bounds:
             why = found.unavailable if found is not None else 'no image has come'
             text = f'not checked: {why or "unknown"}; padding {_mm(self.padding)} until it is'
             return Status(f'camera {name}', Level.WARN, text, values)
         grown = self.padding - self._least
         text = f'padding {_mm(self.padding)}, of that {_mm(grown)} for its pose'
+        source = self.correction.source
+        if source is not None:
+            text += f'; {_offset(source)} taken out: its extrinsics are wrong by that'
         return Status(f'camera {name}', Level.OK, text, values)
 
 
@@ -150,12 +168,17 @@ def misalignment(alignment: Alignment) -> str:
             'misaligned: the robot is not seen where it is, nor nearby, so its distances would be '
             'false'
         )
-    shift = ', '.join(f'{1000 * value:+.0f}' for value in alignment.translation)
-    turn = ', '.join(f'{math.degrees(value):+.1f}' for value in alignment.rotation)
     return (
-        f'misaligned by ({shift}) mm and ({turn}) degrees: the robot is seen '
+        f'misaligned by {_offset(alignment)}: the robot is seen '
         f'{_mm(alignment.displacement)} from where it is, so its distances would be false'
     )
+
+
+def _offset(alignment: Alignment) -> str:
+    """In words, in the base frame."""
+    shift = ', '.join(f'{1000 * value:+.0f}' for value in alignment.translation)
+    turn = ', '.join(f'{math.degrees(value):+.1f}' for value in alignment.rotation)
+    return f'({shift}) mm and ({turn}) degrees'
 
 
 def _mm(length: float) -> str:
