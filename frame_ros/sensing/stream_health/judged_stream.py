@@ -13,12 +13,10 @@ from frame_ros.sensing.stream_health.offset_fusion import TimeOffset
 from frame_ros.sensing.stream_health.steady_stamps import SteadyStamps
 from frame_ros.sensing.stream_health.stream_check import StreamCheck
 from frame_ros.sensing.stream_health.time_offset import TimeOffsetEstimator
-from frame_ros.sensing.stream_health.touch_offset import TouchOffset
 
 UNKNOWN_OFFSET = 0.02  # s, that stamps may be apart before any motion has shown it
 SPREAD = 2.0  # deviations of an estimate that its error may be
 DEVIATIONS = 4.0  # by which an offset must lie apart from what is allowed, not to be used
-WRENCH_BLOCK = SECOND // 200  # ns of wrenches that are averaged
 SMOOTHED = 0.002  # s, deviation of how far smoothed stamps are before the others
 
 
@@ -33,7 +31,6 @@ class Judged:
         offset: against the joints; None: it is not estimated.
         is_corrected: whether stamps are corrected by it, where it is too large.
         steady: smooths its stamps; None: they are taken as they are.
-        touch: the offset as pushes show it; None: it is not looked for.
         given: ns, the newest stamp, smoothed where they scatter evidently.
     """
 
@@ -44,7 +41,6 @@ class Judged:
     tolerance: float = 0.0  # s
     is_corrected: bool = False
     steady: SteadyStamps | None = None
-    touch: TouchOffset | None = None
     given: int = 0
     before: tuple[int, ImageSample] | None = None
     block: list[tuple[int, Sequence[float]]] = field(default_factory=list)
@@ -61,47 +57,8 @@ class Judged:
         self.given = steady.add(stamp)
         if steady.is_steady != was_steady and self.offset is not None:
             earlier = -scatter if was_steady else steady.scatter
-            self.shift(-earlier, SMOOTHED, stamp, is_jump=False)
+            self.offset.shift(-earlier, SMOOTHED, stamp, is_jump=False)
         return self.given
-
-    def shift(self, seconds: float, deviation: float, before: int, is_jump: bool = True) -> None:
-        """The stamps are others from now on; as of `TimeOffsetEstimator.shift`."""
-        if self.offset is not None:
-            self.offset.shift(seconds, deviation, before, is_jump)
-        if self.touch is not None:
-            self.touch.restart()
-
-    def reset(self) -> None:
-        """The clock was set back or forward; what was learnt and found stays."""
-        self.check.reset()
-        self.before = None
-        self.block.clear()
-        if self.offset is not None:
-            self.offset.reset()
-        if self.steady is not None:
-            self.steady.restart()
-        if self.touch is not None:
-            self.touch.restart()
-
-    def add_force(self, stamp: int, values: Sequence[float]) -> None:
-        """Takes a wrench, 6 values, at a stamp (ns) as it is given, for the offset."""
-        if self.offset is None:
-            return
-        if self.touch is not None:
-            self.touch.add(stamp, values[:3])
-        block = self.block
-        block.append((stamp, values))
-        if stamp - block[0][0] < WRENCH_BLOCK:
-            return
-        count = len(block)
-        middle = sum(each - stamp for each, _ in block) // count + stamp
-        force = [sum(column) / count for column in zip(*(each for _, each in block))][:3]
-        block.clear()
-        self.offset.add_measured(middle, force)
-        if self.touch is not None:
-            found = self.touch.end_block(stamp, force, self.jitter)
-            if found is not None:
-                self.offset.take_touch(found)
 
     @property
     def jitter(self) -> float:

@@ -26,7 +26,6 @@ from frame_ros.sensing.stream_health.stamp_jumps import StampJump, StampJumps, a
 from frame_ros.sensing.stream_health.steady_stamps import SteadyStamps
 from frame_ros.sensing.stream_health.stream_check import HEALTHY, StreamCheck, Verdict
 from frame_ros.sensing.stream_health.time_offset import TimeOffsetEstimator
-from frame_ros.sensing.stream_health.touch_offset import Recent, TouchOffset
 
 Array = NDArray[np.float64]
 JOINT_STATES = 'joint_states'
@@ -35,6 +34,7 @@ AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 WRENCH_DEVIATION, WRENCH_CORRELATION = 0.003, 0.95  # of offsets that count
 IMAGE_DEVIATION, IMAGE_CORRELATION = 0.005, 0.6
 TOGETHER, LONGEST_WAIT = 2 * SECOND // 5, 3 * SECOND  # ns of arrivals from a jump until it counts
+WRENCH_BLOCK = SECOND // 200  # ns of wrenches that are averaged
 AS_BYTES = struct.Struct(f'{len(AXES)}d').pack
 PARTS = 16  # of joint states, each with its own joints and number of values
 
@@ -54,7 +54,6 @@ class StreamHealth:
         self._parts: dict[tuple[str, tuple[str, ...], int], str] = {}
         self.motion = JointMotion()
         self._tool: SpecificForce | None = None
-        self._velocities = Recent()  # of the joints
         self._arrivals: dict[str, StampJumps] = {}
         # Jumps that are not decided on: whose, and the stream that they are compared with.
         self._pending: list[tuple[StampJump, str, str]] = []
@@ -65,9 +64,14 @@ class StreamHealth:
         self.motion.reset()
         if self._tool is not None:
             self._tool.reset()
-        self._velocities.clear()
         for stream in self.streams.values():
-            stream.reset()
+            stream.check.reset()
+            stream.before = None
+            stream.block.clear()
+            if stream.steady is not None:
+                stream.steady.restart()
+            if stream.offset is not None:
+                stream.offset.reset()
 
     def on_arrival(self, name: str, stamp: int, arrival: int) -> None:
         """Takes when a message of a stream arrived, both ns: before it is judged, and also where
@@ -107,7 +111,7 @@ class StreamHealth:
             stream = self.streams.get(other if of_joints else name)
             if stream is not None and stream.offset is not None:
                 seconds = -jump.seconds if of_joints else jump.seconds
-                stream.shift(seconds, jump.deviation, jump.before)
+                stream.offset.shift(seconds, jump.deviation, jump.before)
         return True
 
     def mount_wrench(self, robot: Robot, link: str, rotation: Array, translation: Array) -> None:
@@ -140,9 +144,6 @@ class StreamHealth:
             self.motion.doubt(part)
         if self._tool is not None and not found.is_repeat:
             self._predict_tool(stamp)
-        if len(velocities) and not found.is_repeat:
-            first = len(positions)
-            self._velocities.add(stamp, values[first : first + len(velocities)])
         self._predict_speed(part, stamp)
         if not len(efforts):
             return found, HEALTHY
@@ -157,8 +158,8 @@ class StreamHealth:
         key = AS_BYTES(*values)
         found = stream.check.update(stamp, values, self.motion.is_moving(stamp), key)
         given = stream.smoothed(stamp)
-        if not found.unavailable:
-            stream.add_force(given, values)
+        if stream.offset is not None and not found.unavailable:
+            self._add_block(stream, given, values)
         return self._with_offset(stream, stamp, found)
 
     def on_image(self, name: str, stamp: int, image: ImageSample) -> Verdict:
@@ -299,9 +300,7 @@ class StreamHealth:
         largest, is_corrected = settings.largest_offset, settings.is_offset_corrected
         has_steady = is_corrected and kind == 'wrench' and offset is not None
         steady = SteadyStamps() if has_steady else None
-        has_touch = kind == 'wrench' and offset is not None
-        touch = TouchOffset(self._velocities) if has_touch else None
-        return Judged(name, kind, check, offset, largest, is_corrected, steady, touch)
+        return Judged(name, kind, check, offset, largest, is_corrected, steady)
 
     def _predict_tool(self, stamp: int) -> None:
         assert self._tool is not None
@@ -320,3 +319,15 @@ class StreamHealth:
             for stream in self.streams.values():
                 if stream.kind == 'image' and stream.offset is not None:
                     stream.offset.add_reference(*found)
+
+    def _add_block(self, stream: Judged, stamp: int, values: Sequence[float]) -> None:
+        block = stream.block
+        block.append((stamp, values))
+        if stamp - block[0][0] < WRENCH_BLOCK:
+            return
+        count = len(block)
+        middle = sum(each - stamp for each, _ in block) // count + stamp
+        force = [sum(column) / count for column in zip(*(each for _, each in block))]
+        block.clear()
+        assert stream.offset is not None
+        stream.offset.add_measured(middle, force[:3])

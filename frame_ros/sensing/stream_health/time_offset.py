@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The time by which a stream's stamps are later than those of the joints, from a motion that both
-show. Pushes that both show (`touch_offset`) and estimates of separate motion are fused.
+show.
 
 Of two signals on a common grid, one predicted from the joints and one measured, the offset is the
 shift at which they correlate best (Knapp and Carter, The generalized correlation method for
@@ -30,12 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
-from frame_ros.sensing.stream_health.offset_fusion import (
-    CONTRADICTS,
-    OffsetFusion,
-    TimeOffset,
-    walked,
-)
+from frame_ros.sensing.stream_health.offset_fusion import OffsetFusion, TimeOffset
 from frame_ros.sensing.stream_health.signal_shift import best_shift
 
 Array = NDArray[np.float64]
@@ -49,7 +44,6 @@ LEAST_SECONDS = 0.6  # s of both signals that an estimate needs, apart from the 
 KERNEL = np.hanning(27)[1:-1]  # of a low-pass, 0.06 s wide at half of its height
 KERNEL /= KERNEL.sum()
 LOOSEST = 0.006  # s, deviation of an estimate that says anything
-NEWS = 1.5  # deviations of a push's offset, up to which that of what is known may have grown
 LARGE_SHARE = 0.25  # of an offset that its deviation may be
 SEPARATE = WINDOW + 2.0 * LARGEST  # s from one estimate to the next of none of its motion
 SCATTER_SHARE = 0.004  # of two estimates, in what is known of their scatter
@@ -169,15 +163,6 @@ class TimeOffsetEstimator:
         most = self._most_of(found.seconds)
         # Two that follow each other agree, or it is chance.
         if before is None or abs(before.seconds - found.seconds) > 3.0 * max(most, found.deviation):
-            return False
-        return self.take(found)
-
-    def take_touch(self, found: TimeOffset) -> bool:
-        """Takes what a push shows, where it is news: pushes have most of their error in common."""
-        best = self._fusion.best
-        is_known = not best.unavailable and walked(best, found.stamp) <= NEWS * found.deviation
-        apart = CONTRADICTS * hypot(found.deviation, best.deviation)
-        if is_known and abs(found.seconds - best.seconds) <= apart:
             return False
         return self.take(found)
 
