@@ -28,7 +28,8 @@ def frames(measured, count, truth=None, **values):
     """A result of so many frames, as `trial.run` gives it."""
     row = {
         'truth': truth, 'measured': measured, 'is_visible': True, 'is_partial': False,
-        'unobserved': None, 'unavailable': '', 'is_touching': False, **values,
+        'unobserved': None, 'unavailable': '', 'is_touching': False, 'padding': 0.016,
+        'is_corrected': False, **values,
     }  # fmt: skip
     return {name: [value] * count for name, value in row.items()}
 
