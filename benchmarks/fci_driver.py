@@ -9,9 +9,11 @@ franky-sim's FR3, the driver with its defaults, the gate, and a policy that swin
 processes of their own; what is measured at the arm is measured by franky-sim.
 
 A lost cycle is a millisecond in which a motion ran and no command came. The arm caused it where it
-sent its state late and so left the client less than a millisecond. The rest is the client's, be it
-that the driver held libfranka's thread up or that the machine gave that thread no core: as many as
-a client that does nothing but move the arm loses, in turns with the driver, are the machine's.
+sent its state late and so left the client less than a millisecond. The machine caused it where
+libfranka's thread, which alone answers the arm, was ready to run and waited for a core for more
+than half of that millisecond, as the kernel counts it (/proc/PID/task/TID/schedstat): nothing that
+the driver does has a higher priority. The rest is the driver's. How many a client loses that does
+nothing but move the arm, in turns with the driver, stands behind it.
 
 The time to rest runs from SIGKILL to the last motion that the arm measures, in steps of 20 ms.
 """
@@ -73,11 +75,24 @@ class Arm:
 
     def report(self) -> dict[str, Any]:
         """Counts since its start, and since when it is at rest (s of time.monotonic())."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write('report\n')
-        self._process.stdin.flush()
-        found: dict[str, Any] = json.loads(self._process.stdout.readline())
+        found: dict[str, Any] = json.loads(self._ask('report'))
         return found
+
+    def watch(self, process: int) -> bool:
+        """Has it look whether libfranka's thread in a process had a core; False: which one that is
+        cannot be said, as this user may give no priorities.
+        """
+        thread = control_thread(process)
+        if thread:
+            self._ask(f'watch {process} {thread}')
+        return bool(thread)
+
+    def _ask(self, order: str) -> str:
+        """Gives an order, and returns the line that answers it."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(f'{order}\n')
+        self._process.stdin.flush()
+        return self._process.stdout.readline()
 
     def wait_until_moving(self) -> None:
         """Returns once it has moved on and on for a second. Raises TimeoutError."""
@@ -133,6 +148,17 @@ def cpu(pid: int) -> float:
     return (int(words[11]) + int(words[12])) / TICKS
 
 
+def control_thread(process: int) -> int:
+    """The busiest of the threads with the highest real-time priority; 0 if none has one."""
+    threads = []
+    for task in Path(f'/proc/{process}/task').iterdir():
+        thread = int(task.name)
+        ran = int((task / 'schedstat').read_text().split()[0])
+        threads.append((os.sched_getparam(thread).sched_priority, ran, thread))
+    priority, _, thread = max(threads)
+    return thread if priority else 0
+
+
 def states_of(log: Path) -> tuple[int, int]:
     """States that a driver which has ended read and missed."""
     line = next(text for text in log.read_text().splitlines() if 'stopped after' in text)
@@ -142,12 +168,14 @@ def states_of(log: Path) -> tuple[int, int]:
 
 def counted(arm: Arm, pid: int, seconds: float) -> dict[str, float]:
     """The arm's counts in so many seconds, and the CPU time of its client."""
-    names = ('ticks', 'given_up', 'in_motion', 'missing', 'missing_in_time')
+    names = ('ticks', 'given_up', 'in_motion', 'missing', 'missing_in_time', 'without_core')
+    is_watched = arm.watch(pid)
     before, spent, began = arm.report(), cpu(pid), time.monotonic()
     time.sleep(seconds)
     after = arm.report()
     found: dict[str, float] = {name: after[name] - before[name] for name in names}
-    return found | {'cpu': cpu(pid) - spent, 'elapsed': time.monotonic() - began}
+    spent = cpu(pid) - spent
+    return found | {'cpu': spent, 'elapsed': time.monotonic() - began, 'watched': is_watched}
 
 
 def drive(arm: Arm, table: dict[str, Process], seconds: float, log: Path) -> dict[str, float]:
@@ -219,12 +247,18 @@ def report(bars: Bars, ours: list[dict[str, float]], bare: list[dict[str, float]
         f'lost cycles: {lost:.0f}; by the arm, which sent its state late: {lost - late:.0f}; by '
         f'the client, which had had its whole millisecond: {late:.0f}'
     )
-    bare_cycles, bare_late = total(bare, 'in_motion'), total(bare, 'missing_in_time')
-    machine = bare_late * cycles / max(1.0, bare_cycles)
+    idle, bare_idle = total(ours, 'without_core'), total(bare, 'without_core')
+    is_known = all(part['watched'] for part in ours)
     print(
-        f'a client that only moves the arm: {bare_late:.0f} in {bare_cycles:.0f} cycles, so of the '
-        f'{late:.0f} those of the machine are about {machine:.1f}'
+        f"of these {late:.0f}, cycles in which the machine gave libfranka's thread no core: "
+        + (f'{idle:.0f}' if is_known else 'not known, this user may give no priorities')
     )
+    bare_cycles, bare_late = total(bare, 'in_motion'), total(bare, 'missing_in_time')
+    print(
+        f'a client that only moves the arm: {bare_late:.0f} in {bare_cycles:.0f} cycles, '
+        f'{bare_idle:.0f} of them without a core'
+    )
+    machine = idle if is_known else bare_late * cycles / max(1.0, bare_cycles)
     bars.at_most('the driver at 1 kHz, cores', share, CORE_BAR)
     bars.at_least('states of 1000 that the arm sent', rate, RATE_BAR)
     bars.at_most('lost cycles beyond those of the arm and the machine', late - machine, 0.0)

@@ -8,7 +8,8 @@ joint torque, weight and friction included, the external one.
 
     python -m frame_ros.scenes.franky_world 127.0.0.2
 
-serves the arm alone; a line on its standard input is an order: `reflex` or `report`.
+serves the arm alone; a line on its standard input is an order: `reflex`, `report`, or `watch` with
+a process and a thread of it, the one that answers the arm.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from frame_ros.core.engine import load_mujoco
 from frame_ros.core.errors import MissingExtraError, SetupError, install_hint
 from frame_ros.core.thread_priority import raise_priority
 from frame_ros.robots.simulated import Worktable
+from frame_ros.scenes.core_watch import CoreWatch
 from frame_ros.scenes.generation.layout import draw_layout
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.scenes.simulation.task import PlacementTask, TaskState
@@ -55,6 +57,8 @@ class WorldCounts:
         in_motion: ticks for which a motion asked for a command.
         missing: of these, without one.
         missing_in_time: of these again, where the client had had its whole millisecond.
+        without_core: of these again, where the client's thread waited for a core for more than half
+            of it; of several in a row the first one.
     """
 
     ticks: int = 0
@@ -62,13 +66,14 @@ class WorldCounts:
     in_motion: int = 0
     missing: int = 0
     missing_in_time: int = 0
+    without_core: int = 0
 
 
 class FrankyWorld:
     """An FR3 at `host`, a loopback address. For one thread, which calls `step` again and again.
 
     Attributes:
-        counts: of ticks and commands.
+        counts: of ticks and commands. watch: of the thread that answers the arm.
         rest_time: s of time.monotonic() since when the arm has been at rest; infinite: it moves.
     """
 
@@ -108,7 +113,7 @@ class FrankyWorld:
         self._fci._handle_udp_command = self._note_command
         self._task: PlacementTask | None = None
         self._next, self._sent_at = time.monotonic(), -math.inf
-        self.counts = WorldCounts()
+        self.counts, self.watch = WorldCounts(), CoreWatch()
         self._stood = np.array(self._robot.inner_state.q)
         self.rest_time = time.monotonic()
         if has_task:
@@ -166,6 +171,7 @@ class FrankyWorld:
         self._fci.process_commands()
         self._count(had)
         self._simulator.step()
+        self.watch.ask()
         self._fci.send_state()
         self._sent_at = time.monotonic()
         self.counts.ticks += 1
@@ -188,6 +194,7 @@ class FrankyWorld:
 
     def close(self) -> None:
         """Closes the ports."""
+        self.watch.close()
         self._server.cleanup()
         self._simulator.cleanup()
 
@@ -215,9 +222,13 @@ class FrankyWorld:
             return
         counts = self.counts
         counts.in_motion += 1
-        if not self._has_command:
-            counts.missing += 1
-            counts.missing_in_time += int(had >= ON_TIME)
+        if self._has_command:
+            counts.without_core += int(self.watch.answered() > 0.5 * TICK)
+            return
+        counts.missing += 1
+        if had >= ON_TIME:
+            counts.missing_in_time += 1
+            self.watch.lose()
 
     def _look_for_rest(self) -> None:
         if self.counts.ticks % WINDOW:
@@ -273,8 +284,12 @@ def _obey(world: FrankyWorld, order: str) -> None:
             'torques': world.joint_torques().tolist(),
         }
         print(json.dumps(found), flush=True)
+    elif order.startswith('watch '):
+        process, thread = order.split()[1:]
+        world.watch.watch(int(process), int(thread))
+        print('watched', flush=True)
     else:
-        raise SetupError(f'the order is {order!r}; known: reflex, report')
+        raise SetupError(f'the order is {order!r}; known: reflex, report, watch')
 
 
 def main() -> None:

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Answers that come late because the machine gave the thread no core, and others."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from frame_ros.core.errors import SetupError
+from frame_ros.scenes.core_watch import CoreWatch
+
+BUSY = 'while True: pass'
+
+
+@pytest.fixture
+def watch():
+    found = CoreWatch()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def spinners():
+    """Processes that share one core, so that each is ready to run and waits."""
+    core = min(os.sched_getaffinity(0))
+    started = [subprocess.Popen([sys.executable, '-c', BUSY]) for _ in range(2)]
+    for process in started:
+        os.sched_setaffinity(process.pid, {core})
+    yield started
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def wait_until(condition):
+    end = time.monotonic() + 60.0
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_late_answer_of_a_thread_without_a_core(watch, spinners):
+    pid = spinners[0].pid
+    watch.watch(pid, pid)
+    watch.ask()
+    asked = watch.waited()
+    watch.lose()
+    wait_until(lambda: watch.waited() > asked + 0.05)
+    # What it was asked later does not count for the first that it lost.
+    watch.ask()
+    watch.lose()
+    assert watch.answered() > 0.05
+    assert watch.answered() == 0.0
+
+
+def test_a_late_answer_of_a_thread_that_sleeps(watch):
+    is_ended = threading.Event()
+    thread = threading.Thread(target=is_ended.wait)
+    thread.start()
+    try:
+        assert thread.native_id is not None
+        watch.watch(os.getpid(), thread.native_id)
+        before = watch.waited()
+        watch.ask()
+        watch.lose()
+        time.sleep(0.1)
+        # It was not ready to run: the machine is not to blame, however busy it is.
+        assert watch.answered() == watch.waited() - before == 0.0
+    finally:
+        is_ended.set()
+        thread.join()
+
+
+def test_nothing_is_lost_where_nothing_is_watched(watch):
+    watch.ask()
+    watch.lose()
+    assert watch.answered() == watch.waited() == 0.0
+
+
+def test_a_thread_that_does_not_exist(watch):
+    with pytest.raises(SetupError, match='thread 999999999 of process .* cannot be watched'):
+        watch.watch(os.getpid(), 999999999)
+
+
+def test_a_thread_that_ends_is_watched_no_more(watch):
+    process = subprocess.Popen([sys.executable, '-c', BUSY])
+    watch.watch(process.pid, process.pid)
+    process.kill()
+    process.wait()
+    assert watch.waited() == 0.0
+    assert watch.answered() == 0.0
