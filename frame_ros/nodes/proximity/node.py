@@ -37,6 +37,7 @@ from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.publisher_identity import Publishers
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 from frame_ros.robots.joint_state_merge import FullJointState
+from frame_ros.robots.robot import Robot
 from frame_ros.sensing.proximity.depth.detector import NOTHING_NEAR, compile_loops
 from frame_ros.sensing.proximity.joint_history import JointHistory, JointsAt
 from frame_ros.sensing.proximity.link_distances import DistanceReading
@@ -83,9 +84,7 @@ class ProximityNode(Node):
             self, robot.links, robot.base_link, names, settings.transform_age
         )
         self._problem = ''
-        is_checked = settings.streams.is_checked
-        self._health = StreamHealth(settings.streams, robot) if is_checked else None
-        self._senders = Publishers(self)
+        self._health = _health_of(settings, robot)
         self._readiness = Readiness(
             self,
             robot.name,
@@ -164,6 +163,7 @@ class ProximityNode(Node):
 
     def _subscribe_joints(self) -> None:
         gripper = self.settings.gripper_topic
+        self._senders = Publishers(self)
         self._joint_inputs = [
             JointStateInput(self, topic, depth=JOINT_DEPTH, is_identified=True)
             for topic in (JOINT_STATES, *([topics.GRIPPER_STATES.at(gripper)] if gripper else ()))
@@ -429,6 +429,10 @@ class ProximityNode(Node):
             f'joint states dropped {self._joints.dropped}'
         )
         super().destroy_node()
+
+
+def _health_of(settings: ProximityOptions, robot: Robot) -> StreamHealth | None:
+    return StreamHealth(settings.streams, robot) if settings.streams.is_checked else None
 
 
 def main() -> None:
