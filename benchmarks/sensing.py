@@ -51,7 +51,7 @@ from parts import (
 from parts.bars import Bars, parse
 from parts.result_rows import renewed
 
-from frame_ros.bags.recording_options import RAD, UNITS, load_recorded_units
+from frame_ros.bags.recording_options import load_recorded_units
 from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import FrameRosError
 from frame_ros.evaluation.detection_scores import (
@@ -64,6 +64,7 @@ from frame_ros.evaluation.detection_scores import (
 )
 from frame_ros.evaluation.trials.campaign import Campaign, Outcome, Trial
 from frame_ros.evaluation.trials.kinds import FUNCTIONS, sensing_versions
+from frame_ros.robots.likely_units import RAD, UNITS
 from frame_ros.scenes.simulation.gear_friction import FRICTION_SETS
 
 PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'sensing-evaluation.md'

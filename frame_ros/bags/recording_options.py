@@ -12,9 +12,9 @@ from typing import Any
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import option, options
 from frame_ros.core.ros_names import NamespaceOptions
+from frame_ros.robots.likely_units import RAD, UNITS
 
 MAX_AGE = 0.5  # s, that an input may be old, as of the policy node
-RAD, DEGREES, TICKS, PERCENT = UNITS = ('rad', 'deg', 'ticks', 'percent')
 
 
 @options

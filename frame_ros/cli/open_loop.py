@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.bags.recording_options import RAD, ObservationOptions
+from frame_ros.bags.recording_options import ObservationOptions
 from frame_ros.cli.arguments import given
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.progress import progress_bar
@@ -23,6 +23,7 @@ from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved, from_values, option, options
 from frame_ros.policies.choices import OfflineChoices, offered_of
 from frame_ros.policies.policy_names import ANY_POLICY
+from frame_ros.robots.likely_units import RAD
 
 if TYPE_CHECKING:
     from frame_ros.episodes.episode import Episode

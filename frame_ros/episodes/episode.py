@@ -20,6 +20,7 @@ from frame_ros.core.events import Event, Outcome
 from frame_ros.episodes.reference import Reference
 from frame_ros.metrics.record import LARGEST, MEAN, SMALLEST
 from frame_ros.metrics.registry import metric
+from frame_ros.robots.likely_units import RAD
 
 # How an episode's value follows from samples that each hold for one moment.
 AGGREGATES: dict[str, Callable[[NDArray], Any]] = {MEAN: np.mean, SMALLEST: np.min, LARGEST: np.max}
@@ -42,6 +43,7 @@ class Episode:
         is_own_reference: whether those given are from its own bag, and so do not count.
         problems: remarks for the reader: truncated bag, missing topic, unreadable type; those
             that make no number doubtful are of type `findings.Note`.
+        joint_units: those in which the joints in its bag are; in `streams` they are rad.
         heard_since: role -> stamp (ns) from which on the live metrics node received a stream, where
             the recording begins before.
     """
@@ -58,6 +60,7 @@ class Episode:
     problems: list[str] = field(default_factory=list)
     is_truncated: bool = False
     references: tuple[Reference, ...] = ()
+    joint_units: str = RAD
     is_own_reference: bool = False
     heard_since: dict[str, int] = field(default_factory=dict)
 

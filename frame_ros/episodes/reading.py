@@ -156,6 +156,7 @@ def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
         attributes = _attributes(bag, part, topic_map.settings, choice.robot)
         episode = _episode(bag, part, streams, live, counts, attributes)
         starts = [event.stamp for event in part.events if event.type is EventType.START]
+        episode.joint_units = (choice.joint_units or RecordedUnits()).units
         episode.heard_since = heard_since(episode.streams, first, min(starts, default=0), said)
         yield episode
 

@@ -20,6 +20,7 @@ from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.recorded.robot import known_robot
 from frame_ros.episodes.sensed_contacts import namespace_of
 from frame_ros.robots import Robot
+from frame_ros.robots.likely_units import RAD
 from frame_ros.sensing.contact.sensor_mount import SensorFrames
 from frame_ros.sensing.stream_health.image_samples import compressed_sample, image_sample
 from frame_ros.sensing.stream_health.judged_stream import Judged
@@ -85,8 +86,9 @@ def judged_streams(episode: Episode, bag: Bag | None) -> list[StreamRow]:
         for topic in bag.topics.values()
         if _is_judged(topic.name, topic.message_type, namespace)
     ]
-    health = StreamHealth()
     robot = known_robot(episode)
+    # The bag has them as they were recorded.
+    health = StreamHealth(robot=robot if episode.joint_units == RAD else None)
     # Of equal stamps the joints first, which witness the others; of these the topic with the most
     # messages, with whose arrivals those of the others are compared.
     topics.sort(

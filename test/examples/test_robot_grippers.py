@@ -14,7 +14,7 @@ from frame_ros.cli.open_loop import OpenLoopOptions, make_open_loop_policy
 from frame_ros.cli.serve import offered_joints_of
 from frame_ros.core.errors import CheckpointError, PolicyError, RobotError
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.recorded.units import RecordedUnits, in_radians, likely_units
+from frame_ros.episodes.recorded.units import RecordedUnits, in_radians
 from frame_ros.gate.limits.command_limits import limits_of
 from frame_ros.hardware.controllers import controller_layout
 from frame_ros.hardware.lerobot.joint_mapping import JointMapping
@@ -26,6 +26,7 @@ from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.remote.convention import Convention
 from frame_ros.policies.remote.presets import make_preset
 from frame_ros.robots import load_robot
+from frame_ros.robots.likely_units import likely_units
 
 FOLDER = Path(__file__).resolve().parents[2] / 'examples' / 'robots'
 FILES = {name: str(FOLDER / name / f'{name}.yaml') for name in ('xarm6', 'ur5e')}
@@ -216,7 +217,7 @@ def test_recordings_in_other_units_are_read():
     np.testing.assert_allclose(positions, (CLOSED, OPENED), atol=1e-12)
     # Far beyond the range of a joint in degrees, as a gripper's percent are.
     values = {'joint1': np.array([80.0]), 'drive_joint': np.array([99.0])}
-    assert '--joint-units deg' in likely_units(values, XARM)
+    assert '--joint-units deg' in likely_units(values, XARM).words('--joint-units')
 
 
 def test_a_data_set_has_it_in_percent_under_its_own_name(tmp_path):

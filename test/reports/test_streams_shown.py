@@ -7,6 +7,7 @@ import pytest
 from bag_making import T0, message, stamp
 from robot_bags import robot_bag
 
+from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.stream_checks import judged_streams
@@ -121,3 +122,22 @@ def test_two_sensors_are_two_streams(tmp_path):
     assert (first.count, second.count) == (COUNT, COUNT // 2)
     assert (first.rate, second.rate) == pytest.approx((RATE, RATE / 2), rel=1e-6)
     assert first.repeats == second.repeats == 0
+
+
+@pytest.mark.parametrize(('units', 'is_found'), [('rad', True), ('deg', False)])
+def test_joints_outside_of_the_limits_are_found_in_the_bag(tmp_path, units, is_found):
+    """Unless their units are given."""
+    extra = []
+    for i in range(20):
+        at = T0 + (i + 1) * SECOND // RATE
+        state = message(
+            'sensor_msgs/msg/JointState', header__stamp=stamp(at), name=list(NAMES),
+            position=np.degrees([0.1, -1.2, 1.0, 0.6, 0.0, 0.3]),
+        )  # fmt: skip
+        extra.append(('/arm/joint_states', at, state))
+    path = robot_bag(tmp_path / 'bag', extra)
+    episode = next(read_episodes(path, robot='so101', joint_units=RecordedUnits(units)))
+    found = {row.topic: row for row in judged_streams(episode, episode.open_bag())}
+    faults = found['arm/joint_states'].faults
+    assert bool(faults) is is_found
+    assert all('they look like degrees' in fault.reason for fault in faults)

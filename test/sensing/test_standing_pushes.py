@@ -68,7 +68,7 @@ def test_a_command_of_the_gripper_alone_keeps_no_old_command_of_the_arm():
     for second in (1, 60):
         stamp = second * SECOND
         commands.take(FullJointState(stamp, ('gripper',), np.array([0.1]), empty, empty))
-        joints.take(FullJointState(stamp, names, zeros, zeros, zeros))
+        joints.take(FullJointState(stamp, names, zeros, zeros, np.ones(len(names))))
         sensor.on_joints(stamp, frozenset(names), None)
     assert taken[0].tolist() == [0.0] * len(POSTURE)
     assert taken[1] is None

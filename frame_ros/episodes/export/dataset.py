@@ -15,7 +15,6 @@ import numpy as np
 
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.recording_options import RAD
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.export.dataset_frames import (
@@ -37,6 +36,7 @@ from frame_ros.episodes.recorded.actions import (
     problems_of_recording,
 )
 from frame_ros.episodes.reference_loading import is_successful
+from frame_ros.robots.likely_units import RAD
 
 PARTIAL_SUFFIX = '.partial'
 LEAST_FRAMES = 2

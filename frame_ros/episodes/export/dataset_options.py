@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from frame_ros.bags.recording_options import RAD, ObservationOptions
+from frame_ros.bags.recording_options import ObservationOptions
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import option, options
 from frame_ros.robots.catalogue import load_robot
+from frame_ros.robots.likely_units import RAD
 from frame_ros.robots.profiles import OF_ROBOT
 from frame_ros.robots.robot import Robot
 

@@ -13,25 +13,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.findings import Note
-from frame_ros.bags.recording_options import DEGREES, PERCENT, RAD, TICKS, RecordedUnits
+from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.robots.grippers import gripper_joints
 from frame_ros.robots.joint_units import approximate_ranges, calibrated_ranges, joint_units
+from frame_ros.robots.likely_units import (
+    DEGREES,
+    MOST_ODD,
+    PERCENT,
+    RAD,
+    RESOLUTION,
+    TICKS,
+    is_outside,
+    likely_units,
+)
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
 
 STREAMS = ('joint_states', 'action', 'gripper')
 LEROBOT_UNITS = {DEGREES: 'degrees', PERCENT: 'range_m100_100'}
-RESOLUTION = 4096  # steps of an encoder per turn
-# A joint is outside its limits by more than this share of its range, or rad.
-MARGIN, LEAST_MARGIN = 0.05, 0.1
-# This share of a joint's samples may be outside, or too fast: noise of single samples.
-MOST_ODD = 0.01
-OTHER_ZERO = 'another zero, another calibration, or another robot'
 TOO_FAST = 1.5  # times the limit, since stamps jitter
 
 
@@ -124,7 +128,7 @@ def joint_problems(streams: Mapping[str, Stream], robot: Robot) -> list[str]:
         if stream is None or 'positions' not in stream.values or not len(stream):
             continue
         columns = _columns(stream)
-        outside = [n for n, (_, v) in columns.items() if _is_outside(v, robot.joint_limits.get(n))]
+        outside = [n for n, (_, v) in columns.items() if is_outside(v, robot.joint_limits.get(n))]
         if outside:
             text, is_other_unit = _outside_text(stream.topic, columns, outside, robot)
             # A policy may request what the arm cannot do; the arm itself cannot be there.
@@ -160,16 +164,6 @@ def _columns(stream: Stream) -> dict[str, tuple[NDArray[np.int64], NDArray[np.fl
     return {name: (np.array(s, np.int64), np.array(v)) for name, (s, v) in found.items()}
 
 
-def _is_outside(values: NDArray[np.float64], limits: tuple[float, float] | None) -> bool:
-    if limits is None or not all(map(math.isfinite, limits)):
-        return False
-    lower, upper = limits
-    margin = max(MARGIN * (upper - lower), LEAST_MARGIN)
-    if not len(values):
-        return False
-    return bool(((values < lower - margin) | (values > upper + margin)).mean() > MOST_ODD)
-
-
 def _outside_text(
     topic: str, columns: Mapping[str, tuple[Any, Any]], outside: list[str], robot: Robot
 ) -> tuple[str, bool]:
@@ -183,38 +177,8 @@ def _outside_text(
     more = f' and {len(outside) - 3} more' if len(outside) > 3 else ''
     known = {name: values for name, (_, values) in columns.items() if name in limits}
     units = likely_units(known, robot)
-    text = f'{topic}: joint values outside the limits of {robot.name}: {named}{more}; {units}'
-    return text, units != OTHER_ZERO
-
-
-def likely_units(values: Mapping[str, NDArray[np.float64]], robot: Robot) -> str:
-    """Returns the likely units of values outside the limits of the robot's joints, with their
-    option.
-    """
-    values = {name: v for name, v in values.items() if len(v)}
-    largest = max(float(np.abs(v).max()) for v in values.values())
-    smallest = min(float(v.min()) for v in values.values())
-    is_whole = all((v == np.round(v)).all() for v in values.values())
-    if smallest >= 0 and is_whole and 360 < largest < RESOLUTION:
-        return 'they look like ticks of an encoder: --joint-units ticks'
-    if largest <= 2 * math.pi:
-        return OTHER_ZERO
-    fits_degrees = not any(
-        _is_outside(np.radians(v), robot.joint_limits[name])
-        for name, v in values.items()
-        if name not in robot.grippers
-    )
-    is_percent = largest <= 101
-    if fits_degrees and is_percent:
-        return (
-            "they look like degrees (--joint-units deg) or LeRobot's -100 to 100 (--joint-units "
-            'percent)'
-        )
-    if is_percent:
-        return "they look like LeRobot's -100 to 100: --joint-units percent"
-    if largest <= 400:
-        return 'they look like degrees: --joint-units deg'
-    return 'their units are unknown'
+    text = f'{topic}: joint values outside the limits of {robot.name}: {named}{more}; '
+    return text + units.words('--joint-units'), not units.is_rad
 
 
 def _too_fast(columns: Mapping[str, tuple[Any, Any]], robot: Robot) -> list[str]:

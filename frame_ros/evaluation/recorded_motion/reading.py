@@ -21,7 +21,7 @@ from frame_ros.bags.streams.table import read_stream
 from frame_ros.bags.streams.topic_map import TopicMap
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.time import SECOND
-from frame_ros.episodes.recorded.units import LEAST_MARGIN, MARGIN, in_radians, joint_problems
+from frame_ros.episodes.recorded.units import in_radians, joint_problems
 from frame_ros.evaluation.recorded_motion.foreign_sets import (
     is_lerobot,
     lerobot_streams,
@@ -32,6 +32,7 @@ from frame_ros.evaluation.recorded_motion.sage import sage_files, sage_stream
 from frame_ros.evaluation.trials.worlds.robots import WORLD_ROBOTS
 from frame_ros.robots import ROBOT_NAMES, Robot, load_robot
 from frame_ros.robots.grippers import gripper_joints
+from frame_ros.robots.likely_units import LEAST_MARGIN, MARGIN
 
 ROLE = 'joint_states'
 # What recordings call a robot with the joints, signs and zeros of a world's.

@@ -14,6 +14,8 @@ from frame_ros.core.stamps import StampGuard, Verdict
 from frame_ros.core.time import SECOND
 from frame_ros.core.topics import Topic
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.publisher_identity import UNKNOWN, Publishers
+from frame_ros.sensing.contact.trusted_inputs import TrustedInputs
 
 MOST_AT_ONCE = 1000
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
@@ -43,16 +45,17 @@ class SensorStream:
         depth: int,
         reliability: str,
         is_measured: bool = True,
-        on_arrival: Callable[[str, int, int], None] | None = None,
+        trusted: TrustedInputs | None = None,
     ) -> None:
         """read: bytes to anything with a `stamp` in ns, or None if
         there is nothing in them. depth, reliability: of the subscription. is_measured: a sensor
-        sends it, all the time. on_arrival: is given the name, each stamp and when it arrived, ns.
+        sends it, all the time. trusted: is given each message as it arrives; None: nothing is.
         """
-        self.name, self._on_arrival = name, on_arrival
+        self.name, self._trusted = name, trusted
+        self._publishers = Publishers(node)
         self.subscription = FittingSubscription(
             node, topic, depth=depth, read=read, reliability=reliability,
-            is_required=is_measured, is_steady=is_measured,
+            is_required=is_measured, is_steady=is_measured, is_identified=trusted is not None,
         )  # fmt: skip
         self._guard = StampGuard()
         self.used = self._unreadable = 0
@@ -79,8 +82,8 @@ class SensorStream:
                 self.problem = f'a message on {self.subscription.topic_name} cannot be read'
                 continue
             arrival = info.get('received_timestamp', 0)
-            if self._on_arrival is not None and arrival:
-                self._on_arrival(self.name, value.stamp, arrival)
+            if self._trusted is not None and arrival:
+                self._announce(value, arrival, info.get('publisher', UNKNOWN))
             verdict = self._judge(value.stamp, arrival)
             if verdict is Verdict.RESET:
                 self.is_reset = True
@@ -91,6 +94,13 @@ class SensorStream:
             self.used += len(samples)
             self.heard = time.monotonic()
         return samples
+
+    def _announce(self, value: Any, arrival: int, gid: bytes) -> None:
+        assert self._trusted is not None
+        self._trusted.arrived(self.name, value.stamp, arrival)
+        if gid != UNKNOWN:
+            publisher = self._publishers.named(self.subscription.topic_name, gid)
+            self._trusted.published(self.name, publisher, arrival, value)
 
     def _judge(self, stamp: int, arrival: int) -> Verdict:
         last = self._guard.last

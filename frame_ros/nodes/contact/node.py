@@ -171,7 +171,7 @@ class ContactNode(Node):
                 settings.inputs.queue_depth,
                 reliability,
                 is_measured=name != COMMANDS,
-                on_arrival=self._trusted.arrived if name in (JOINTS, WRENCH) else None,
+                trusted=self._trusted if name in (JOINTS, WRENCH, ROBOT_WRENCH) else None,
             )
             for name, topic, reliability, read in wanted
         }
@@ -390,6 +390,8 @@ class ContactNode(Node):
         """Warnings that need not be at once."""
         for stream in self._streams.values():
             self._warnings.warn(f'{stream.name} stamp', stream.new_problem())
+        for text in self._trusted.shared:
+            self._warnings.warn('publishers', text)
         if self._wrench is not None and self._wrench.has_new_tare():
             assert self._wrench.detector is not None
             is_done, text = self._wrench.outcome_of(self._wrench.detector)

@@ -32,6 +32,8 @@ from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 from frame_ros.robots import AssembledState, load_robot
 from frame_ros.robots.joint_state_merge import FullJointState, JointMerger
 from frame_ros.robots.motion import twist_between
+from frame_ros.sensing.stream_health.joint_limits import JointLimits
+from frame_ros.sensing.stream_health.options import StreamHealthOptions
 
 SILENCE = 5.0  # s without a message that is worth a warning, once one has come
 FIRST_SILENCE = 20.0  # s before the first: nodes that are started together load for unequal times
@@ -88,6 +90,7 @@ class KinematicsNode(Node):
         self.options = options = declare_options(self, KinematicsOptions, self._change)
         self.robot = load_robot(options.robot_description or options.robot, options.tip or None)
         self._joints = JointMerger(self.robot.joint_names, options.max_joint_age)
+        self._limits = JointLimits(self.robot, StreamHealthOptions().beyond_limits)
         inputs = options.inputs
         self._pose_publisher = self.create_publisher(*published(EE_POSE, inputs.queue_depth))
         self._twist_publisher = self.create_publisher(*published(EE_TWIST))
@@ -129,6 +132,9 @@ class KinematicsNode(Node):
         joints = self._joints
         state = joints.update(stamp, names, positions, velocities)
         self._publish_transforms(stamp, names, positions)
+        if len(positions) == len(names):
+            why = self._limits.problem(stamp, names, positions)
+            self._warnings.warn('limits', why and f'a joint state {why}')
         self._grasp.on_joint_state(message)
         if joints.is_reset:
             self._restart()

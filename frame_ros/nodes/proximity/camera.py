@@ -20,6 +20,7 @@ from frame_ros.nodes.proximity.extrinsics import Extrinsics
 from frame_ros.nodes.proximity.options import ProximityOptions
 from frame_ros.nodes.proximity.topics import DEPTH_IMAGES, DEPTH_INFO
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.publisher_identity import Publishers
 from frame_ros.sensing.proximity.alignment_check import Checked, Seen, check
 from frame_ros.sensing.proximity.cameras.trusted_padding import TrustedPadding
 from frame_ros.sensing.proximity.depth.camera import DepthCamera, decode_depth
@@ -73,7 +74,9 @@ class ProximityCamera:
         self.images = FittingSubscription(
             node, DEPTH_IMAGES.at(image_topic), depth=IMAGE_DEPTH,
             reliability=settings.image_reliability, is_required=True, is_steady=True,
+            is_identified=True,
         )  # fmt: skip
+        self._publishers = Publishers(node)
         self._infos = FittingSubscription(
             node, DEPTH_INFO.at(info_topic), depth=INFO_DEPTH, is_required=True, is_steady=True
         )
@@ -105,8 +108,17 @@ class ProximityCamera:
             self._models.take(info)
         is_new_clock = False
         for image, info in self.images.take(100):
-            is_new_clock = self._take(image, info.get('received_timestamp', 0)) or is_new_clock
+            arrival = info.get('received_timestamp', 0)
+            self._compare(image, arrival, info.get('publisher'))
+            is_new_clock = self._take(image, arrival) or is_new_clock
         return is_new_clock
+
+    def _compare(self, image: Image, arrival: int, gid: bytes | None) -> None:
+        """Compares an image with those of other publishers of its topic."""
+        if self._health is not None and arrival and gid:
+            publisher = self._publishers.named(self.images.topic_name, gid)
+            stamp, frame = stamp_ns(image.header.stamp), image.header.frame_id
+            self._health.publishers.image(self.name, publisher, arrival, stamp, frame)
 
     def _take(self, image: Image, arrival: int) -> bool:
         stamp = stamp_ns(image.header.stamp)

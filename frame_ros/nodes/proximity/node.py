@@ -34,8 +34,10 @@ from frame_ros.nodes.runtime.grasp_input import GraspInput
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare_options
+from frame_ros.nodes.runtime.publisher_identity import Publishers
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 from frame_ros.robots.joint_state_merge import FullJointState
+from frame_ros.robots.robot import Robot
 from frame_ros.sensing.proximity.depth.detector import NOTHING_NEAR, compile_loops
 from frame_ros.sensing.proximity.joint_history import JointHistory, JointsAt
 from frame_ros.sensing.proximity.link_distances import DistanceReading
@@ -82,7 +84,7 @@ class ProximityNode(Node):
             self, robot.links, robot.base_link, names, settings.transform_age
         )
         self._problem = ''
-        self._health = StreamHealth(settings.streams) if settings.streams.is_checked else None
+        self._health = _health_of(settings, robot)
         self._readiness = Readiness(
             self,
             robot.name,
@@ -161,8 +163,9 @@ class ProximityNode(Node):
 
     def _subscribe_joints(self) -> None:
         gripper = self.settings.gripper_topic
+        self._senders = Publishers(self)
         self._joint_inputs = [
-            JointStateInput(self, topic, depth=JOINT_DEPTH)
+            JointStateInput(self, topic, depth=JOINT_DEPTH, is_identified=True)
             for topic in (JOINT_STATES, *([topics.GRIPPER_STATES.at(gripper)] if gripper else ()))
         ]
 
@@ -188,8 +191,17 @@ class ProximityNode(Node):
                 arrival = info.get('received_timestamp', 0)
                 if is_first and self._health is not None and arrival:
                     self._health.on_arrival(JOINT_STATES.name, state.stamp, arrival)
+                self._compare(subscription.topic_name, state, arrival, info.get('publisher'))
                 if self._is_true(subscription.topic_name, state):
                     self._joints.add(state.stamp, state.names, state.positions)
+
+    def _compare(self, topic: str, state: FullJointState, arrival: int, gid: bytes | None) -> None:
+        """Compares a joint state with those of other publishers of its topic."""
+        if self._health is not None and arrival and gid:
+            publisher = self._senders.named(topic, gid)
+            self._health.publishers.joints(
+                topic, publisher, arrival, state.stamp, state.names, state.positions
+            )
 
     def _is_true(self, topic: str, state: FullJointState) -> bool:
         """Returns whether a joint state says something new: the images wait for others."""
@@ -417,6 +429,10 @@ class ProximityNode(Node):
             f'joint states dropped {self._joints.dropped}'
         )
         super().destroy_node()
+
+
+def _health_of(settings: ProximityOptions, robot: Robot) -> StreamHealth | None:
+    return StreamHealth(settings.streams, robot) if settings.streams.is_checked else None
 
 
 def main() -> None:

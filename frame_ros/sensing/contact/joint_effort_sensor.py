@@ -17,6 +17,7 @@ from frame_ros.sensing.contact.coverage import Coverage, behind_joints
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
+from frame_ros.sensing.contact.joints.effort_check import EffortCheck
 from frame_ros.sensing.contact.joints.least_force import USUAL
 from frame_ros.sensing.contact.joints.motor_choices import GENERIC, SIMULATED
 from frame_ros.sensing.contact.joints.motor_model import (
@@ -54,6 +55,7 @@ class EffortSensor:
         self._max_age = round(settings.max_joint_age * SECOND)
         self._max_command_age = round(settings.max_command_age * SECOND)
         self._limit = RateLimit(settings.joints.rate)
+        self._check = EffortCheck(dynamics, motors)
         self.problem = 'no joint state yet'
 
     def change(self, settings: SensingOptions) -> None:
@@ -64,6 +66,7 @@ class EffortSensor:
         """The clock was set back or forward."""
         self.detector.reset()
         self._limit.reset()
+        self._check.reset()
 
     def bodies_of(self, links: Iterable[str]) -> tuple[str, ...]:
         """The links whose joints feel what these links touch, and which stand for them."""
@@ -111,8 +114,8 @@ class EffortSensor:
         margin = self.detector.settings.limit_margin
         return (
             *self._standing_warnings,
-            f'joint_effort: {", ".join(near)} within {margin:g} rad (m) of a limit, whose stop may '
-            'hold it: what pushes there alone is not felt',
+            f'joint_effort: {", ".join(near)} within {margin:g} rad (m) of a limit, or beyond it, '
+            'whose stop may hold it: what pushes there alone is not felt',
         )
 
     @property
@@ -144,6 +147,8 @@ class EffortSensor:
             return Detection(stamp, self.source, None, unavailable=f'no position yet of {missing}')
         if (age := stamp - self._joints.oldest(self._rows)) > self._max_age:
             why = f'some joint states are {age / SECOND:.3f} s older than others'
+            return Detection(stamp, self.source, None, unavailable=why)
+        if why := self._check.problem(stamp, sample.positions, sample.velocities, sample.efforts):
             return Detection(stamp, self.source, None, unavailable=why)
         return self.detector.update(
             stamp, sample.positions, sample.velocities, sample.efforts, self._command(stamp),

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 from frame_ros.core.health import Status
@@ -48,7 +48,7 @@ class TrustedInputs:
 
     def __init__(self, robot: Robot, settings: StreamHealthOptions) -> None:
         self._robot, self._is_checked = robot, settings.is_checked
-        self._health = StreamHealth(settings)
+        self._health = StreamHealth(settings, robot)
         self._mount: SensorMount | None = None
         self._parts: dict[frozenset[str], _Part] = {}
         self._states = ''  # why the newest states of some joints cannot be used
@@ -75,6 +75,23 @@ class TrustedInputs:
         """
         if self._is_checked:
             self._health.on_arrival(name, stamp, arrival)
+
+    def published(self, name: str, publisher: Hashable, arrival: int, value: Any) -> None:
+        """Takes a message of a wrench or of the joint states, also one whose stamp is not after the
+        last, to compare it with those of other publishers: before it is judged.
+
+        Args:
+            publisher: names its node as a string.
+            arrival: ns.
+            value: a joint state, or a wrench with `frame` and `values`.
+        """
+        if not self._is_checked:
+            return
+        check, stamp = self._health.publishers, value.stamp
+        if isinstance(value, FullJointState):
+            check.joints(name, publisher, arrival, stamp, value.names, value.positions)
+        else:
+            check.wrench(name, publisher, arrival, stamp, value.frame, value.values)
 
     def joints(self, state: FullJointState) -> Trust:
         """Takes a joint state whose arrays have the length of its names, or none."""
@@ -138,9 +155,16 @@ class TrustedInputs:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Of streams that are used though their stamps are not those of the joints."""
+        """Of streams that are used though their stamps are not those of the joints, or though they
+        have several publishers.
+        """
         why = self._health.correction(WRENCH)
-        return (f'{WRENCH}: {why}',) if why else ()
+        return (*((f'{WRENCH}: {why}',) if why else ()), *self.shared)
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """Of streams that are used though they have several publishers."""
+        return self._health.publishers.warnings
 
     def statuses(self) -> list[Status]:
         """One of each stream, for diagnostics."""

@@ -225,15 +225,14 @@ class WrenchSensor:
         self._frame = frame
         self.detector = self._motion = self.mount = None
         self.coverage = self._nowhere
-        key = '' if self._settings.wrench.mount_link else frame
-        placed = self._made.get(key)
+        placed = self._made.get(frame)
         if placed is None:
             mount = self.frames.find(frame)
             if mount is None:
                 self.problem = self.frames.problem(frame)
                 return
             try:
-                self._made[key] = placed = self._make(mount)
+                self._made[frame] = placed = self._make(mount)
             except FrameRosError as error:
                 self.problem = str(error)
                 return

@@ -50,3 +50,10 @@ class StreamHealthOptions:
         unit='s',
         at_least=0.0,
     )
+    beyond_limits: float = option(
+        0.5,
+        "distance outside of a joint's limits, a tenth of it in m of one that slides, from which "
+        'joint states are not used, as they are in another unit or of another robot; 0: all are',
+        unit='rad',
+        at_least=0.0,
+    )

@@ -46,7 +46,7 @@ class Fault:
     """A stretch [begin, end] (ns) in which a stream was wrong.
 
     Attributes:
-        kind: 'frozen', 'saturated', 'offset' or 'rate'.
+        kind: 'frozen', 'saturated', 'offset', 'rate', 'limits' or 'publishers'.
         reason: in words, the first of the stretch.
         found: ns, when it was noticed.
     """
@@ -245,6 +245,16 @@ class StreamCheck:
             self.note(kind, why, begin, stamp)
             return Verdict(is_repeat, why)
         return REPEAT if is_repeat else HEALTHY
+
+    def refuse(self, stamp: int, kind: str, why: str) -> Verdict:
+        """Takes a sample that cannot be used for the reason `why`, and learns nothing of it but its
+        stamp.
+        """
+        self.rate.add(stamp)
+        self.note(kind, why, stamp, stamp)
+        self._last = stamp
+        self._key, self._taken, self._same_count = None, None, 0
+        return Verdict(False, why)
 
     def note(self, kind: str, why: str, begin: int, stamp: int) -> None:
         """Notes a fault: it goes on, or begins at `begin` (ns) and is found at `stamp`."""

@@ -18,9 +18,11 @@ from frame_ros.core.health import Level, Status
 from frame_ros.core.time import SECOND
 from frame_ros.robots.robot import Robot
 from frame_ros.sensing.stream_health.image_samples import ImageSample, change_between
+from frame_ros.sensing.stream_health.joint_limits import JointLimits
 from frame_ros.sensing.stream_health.judged_stream import SPREAD, UNKNOWN_OFFSET, Judged
 from frame_ros.sensing.stream_health.motion import JointMotion
 from frame_ros.sensing.stream_health.options import StreamHealthOptions
+from frame_ros.sensing.stream_health.publishers import AXES, PublisherCheck
 from frame_ros.sensing.stream_health.sensor_motion import SpecificForce
 from frame_ros.sensing.stream_health.stamp_jumps import StampJump, StampJumps, allowance
 from frame_ros.sensing.stream_health.steady_stamps import SteadyStamps
@@ -30,7 +32,6 @@ from frame_ros.sensing.stream_health.time_offset import TimeOffsetEstimator
 Array = NDArray[np.float64]
 JOINT_STATES = 'joint_states'
 WRENCH = 'wrench'  # the raw one, of a tool that the joints move; of several: 'wrench ...'
-AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 WRENCH_DEVIATION, WRENCH_CORRELATION = 0.003, 0.95  # of offsets that count
 IMAGE_DEVIATION, IMAGE_CORRELATION = 0.005, 0.6
 TOGETHER, LONGEST_WAIT = 2 * SECOND // 5, 3 * SECOND  # ns of arrivals from a jump until it counts
@@ -46,10 +47,17 @@ class StreamHealth:
     Attributes:
         streams: by name.
         motion: of the joints.
+        publishers: of their topics, by the names that samples are taken under.
     """
 
-    def __init__(self, settings: StreamHealthOptions | None = None) -> None:
+    def __init__(
+        self, settings: StreamHealthOptions | None = None, robot: Robot | None = None
+    ) -> None:
+        """robot: whose joints these are; None: no position is outside of its limits."""
         self.settings = settings or StreamHealthOptions()
+        self.publishers = PublisherCheck()
+        margin = self.settings.beyond_limits
+        self._limits = JointLimits(robot, margin) if robot is not None and margin else None
         self.streams: dict[str, Judged] = {}
         self._parts: dict[tuple[str, tuple[str, ...], int], str] = {}
         self.motion = JointMotion()
@@ -137,6 +145,13 @@ class StreamHealth:
         part = self._part(topic, names, len(values))
         if not self._is_next(part, stamp):
             return HEALTHY, HEALTHY
+        why, kind = self.publishers.problem(topic), 'publishers'
+        if not why and self._limits is not None:
+            why, kind = self._limits.problem(stamp, names, positions), 'limits'
+        if why:
+            self.motion.doubt(part)
+            state = self._of(part, 'joint states', len(values), names)
+            return state.check.refuse(stamp, kind, why), HEALTHY
         is_moving = self.motion.add(part, stamp, names, positions, velocities)
         state = self._of(part, 'joint states', len(values), names)
         found = state.check.update(stamp, values, is_moving)
@@ -155,6 +170,8 @@ class StreamHealth:
         if not self._is_next(name, stamp):
             return HEALTHY
         stream = self._of(name, 'wrench', len(AXES), AXES)
+        if why := self.publishers.problem(name):
+            return stream.check.refuse(stamp, 'publishers', why)
         key = AS_BYTES(*values)
         found = stream.check.update(stamp, values, self.motion.is_moving(stamp), key)
         given = stream.smoothed(stamp)
@@ -170,6 +187,8 @@ class StreamHealth:
         if len(image.channels) != len(stream.check.names):
             del self.streams[name]  # another size
             stream = self._of(name, 'image', len(image.channels), ())
+        if why := self.publishers.problem(name):
+            return stream.check.refuse(stamp, 'publishers', why)
         is_moving = self.motion.is_moving(stamp)
         found = stream.check.update(stamp, image.channels, is_moving, image.key)
         before, stream.before = stream.before, (stamp, image)
@@ -229,7 +248,7 @@ class StreamHealth:
                 {**each.facts(), **self._delay(each.name)},
             )
             for each in self.streams.values()
-        ]
+        ] + self.publishers.statuses()
 
     def _delay(self, name: str) -> dict[str, str]:
         arrivals = self._arrivals.get(name)

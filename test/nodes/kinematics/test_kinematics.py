@@ -192,6 +192,16 @@ def test_bad_input_is_dropped_counted_and_said(bench):
     assert 'Traceback' not in log
 
 
+def test_joints_in_degrees_are_warned_of(bench):
+    arm, names = bench(), load_robot('so101').joint_names
+    arm.send(names, [0.1, 0.2, 0.3, 0.4, 0.5], START)
+    arm.send(names, [10.0, -70.0, 60.0, 30.0, 0.0], START + 1000)
+    arm.poses(2)
+    code, log = arm.stop()
+    assert code == 0, log
+    assert 'shoulder_lift at -70 rad (limits' in log and 'they look like degrees' in log
+
+
 def test_damaged_messages_are_dropped_counted_and_said(bench):
     arm, robot = bench(), load_robot('so101')
     names, good = robot.joint_names, [0.1, 0.2, 0.3, 0.4, 0.5]
