@@ -116,7 +116,7 @@ def read_motors(path: Path) -> None:
 
 
 def read_tool(path: Path) -> None:
-    from frame_ros.sensing.contact.wrench.tool_model import read_tool as read
+    from frame_ros.sensing.contact.wrench.tool_file import read_tool as read
 
     read(path)
 

@@ -74,7 +74,7 @@ def _check_contact(parameters: Parameters) -> None:
         else:
             own_motors(file)
     if file := parameters.get('tool.file'):
-        from frame_ros.sensing.contact.wrench.tool_model import read_tool
+        from frame_ros.sensing.contact.wrench.tool_file import read_tool
 
         read_tool(file)
 

@@ -108,6 +108,21 @@ class RobotDescription:
             if joint.is_moving and not joint.mimic
         }
 
+    @property
+    def farthest(self) -> float:
+        """The distance from the base, m, beyond which no link's origin gets: the chain's sections,
+        and the ways of joints that slide, as if all pointed the same way.
+        """
+        return max((self._stretched(link) for link in self.links), default=0.0)
+
+    def _stretched(self, link: str) -> float:
+        length = 0.0
+        for joint in self.chain(link):
+            length += float(np.linalg.norm(joint.translation))
+            if joint.is_moving and joint.kind == 'prismatic':
+                length += max(abs(joint.lower), abs(joint.upper))
+        return length
+
     def chain(self, tip: str) -> tuple[Joint, ...]:
         """The joints from the base to `tip`, fixed ones included.
 

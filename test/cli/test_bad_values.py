@@ -70,6 +70,9 @@ BESIDE = {
     ('rephrase', '--timeout'): ['--url', 'http://127.0.0.1:9/v1', '--model', 'm'],
     ('identify', '--sensor-link'): ['tool'],
     ('identify', '--poses'): ['tool'],
+    ('identify', '--mount-xyz'): ['tool'],
+    ('identify', '--mount-rpy'): ['tool'],
+    ('identify', '--most-residual'): ['tool'],
     ('capsules', '--only'): ['--visual'],
     ('capsules', '--place'): ['--visual'],
 }
@@ -249,6 +252,9 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--sensor-link': ('nosuch', ''),
         '--wrench-topic': FREE,
         '--poses': (*COUNT, '0'),
+        '--mount-xyz': ('x', '', '1,2', '0,0,nan', '0,0,50'),
+        '--mount-rpy': ('x', '', '1,2', '0,0,nan', '0,0,45'),
+        '--most-residual': POSITIVE,
         '--arm': FREE,
     },
     'scenes': {

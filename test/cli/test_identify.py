@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 
@@ -16,11 +17,13 @@ from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
 from frame_ros.cli import main
+from frame_ros.cli.identify.command import fit_poses, why_not
 from frame_ros.core.errors import SetupError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.motor_model import load_motors
-from frame_ros.sensing.contact.wrench.tool_model import read_tool
+from frame_ros.sensing.contact.wrench.still_poses import StillPose
+from frame_ros.sensing.contact.wrench.tool_file import ToolMount, read_tool, read_tool_file
 
 STORE = get_typestore(Stores.ROS2_HUMBLE)
 TYPES = STORE.types
@@ -144,15 +147,15 @@ def test_an_arm_in_two_halves_is_put_together(tmp_path):
     assert found.velocities is None and (found.efforts == 0.25).all()
 
 
-@pytest.mark.parametrize('sign', [1.0, -1.0])
-def test_the_tool_of_a_bag_is_identified_and_written(tmp_path, capsys, sign):
-    sensor = load_robot('so101', 'gripper_link')
+def tool_bag(path, sign=1.0, mount=(0.0, 0.0, 0.0)):
+    """Eight poses with a tool of 0.18 kg, on a sensor turned by `mount` (rpy) in gripper_link."""
+    sensor, turned = load_robot('so101', 'gripper_link'), Rotation.from_euler('xyz', mount)
     mass, centre, bias = 0.18, np.array([0.01, -0.02, -0.06]), np.array([1, -2, 0.5, 0.01, 0, 0.02])
     rng = np.random.default_rng(0)
     messages = []
     for pose in range(8):
         q = rng.uniform(-1.2, 1.2, 5)
-        rotation = Rotation.from_quat(sensor.forward(q)[1]).as_matrix()
+        rotation = (Rotation.from_quat(sensor.forward(q)[1]) * turned).as_matrix()
         force = rotation.T @ np.array([0.0, 0.0, -9.80665 * mass])
         reading = np.concatenate((force, np.cross(centre, force))) + bias
         for row in range(40):
@@ -160,7 +163,12 @@ def test_the_tool_of_a_bag_is_identified_and_written(tmp_path, capsys, sign):
             messages.append((stamp, 'joint_states', joint_state(stamp, q, None, None)))
             noisy = sign * reading + 0.01 * rng.standard_normal(6)
             messages.append((stamp + 1_000_000, 'wrench', wrench(stamp + 1_000_000, noisy)))
-    bag = write_bag(tmp_path / 'poses', messages)
+    return write_bag(path, messages), mass, centre
+
+
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_the_tool_of_a_bag_is_identified_and_written(tmp_path, capsys, sign):
+    bag, mass, centre = tool_bag(tmp_path / 'poses', sign)
     path = tmp_path / 'tool.yaml'
     assert main(['identify', 'tool', '--bag', bag, '--output', str(path)]) == 0
     said = capsys.readouterr().out
@@ -169,6 +177,48 @@ def test_the_tool_of_a_bag_is_identified_and_written(tmp_path, capsys, sign):
     tool = read_tool(path)
     assert tool.mass == pytest.approx(mass, abs=0.003)
     np.testing.assert_allclose(tool.centre_of_mass, centre, atol=0.003)
+    # The axes are known; where the sensor is its frame says.
+    assert read_tool_file(path).mount == ToolMount('gripper_link')
+
+
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_a_sensor_with_other_axes_is_refused_and_identified_with_its_mount(tmp_path, capsys, sign):
+    bag, mass, centre = tool_bag(tmp_path / 'poses', sign, (0.0, 0.0, 0.7854))
+    path = tmp_path / 'tool.yaml'
+    arguments = ['identify', 'tool', '--bag', bag, '--output', str(path)]
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert 'does not explain the readings: residuals of 0.' in error
+    assert re.search(r'turned by 4[45]\.\d degrees about z', error)
+    assert not path.exists()
+    (angles,) = re.findall(r'--mount-rpy=(\S+)', error)
+    np.testing.assert_allclose([float(a) for a in angles.split(',')], [0, 0, 0.7854], atol=0.02)
+    assert main([*arguments, f'--mount-rpy={angles}']) == 0
+    file = read_tool_file(path)
+    assert file.tool.mass == pytest.approx(mass, abs=0.003)
+    np.testing.assert_allclose(file.tool.centre_of_mass, centre, atol=0.003)
+    assert file.mount.xyz == (0.0, 0.0, 0.0)
+    assert file.mount.rpy == tuple(map(float, angles.split(',')))
+    # The user knows better.
+    assert main([*arguments, '--most-residual', '5']) == 0
+
+
+def test_links_with_the_axes_of_the_readings_are_named(tmp_path, capsys):
+    """A Franka hand's sensor with the axes of the flange: 45 degrees about z."""
+    robot = load_robot('fr3', 'fr3_hand')
+    mount = ToolMount('fr3_hand')
+    rotations = Rotation.random(8, random_state=1).as_matrix()
+    turned = rotations @ Rotation.from_euler('z', np.pi / 4).as_matrix()
+    forces = turned[:, 2] * -9.80665 * 1.1
+    wrenches = np.concatenate((forces, np.cross([0.0, 0.01, 0.06], forces)), axis=1)
+    poses = [StillPose(0, np.zeros(7), row, np.full(6, 0.001), 100) for row in wrenches]
+    fit = fit_poses(rotations, poses, True)
+    why = why_not(robot, rotations, poses, fit, mount, False, None)
+    assert 'turned by 45.0 degrees about z' in why
+    assert (
+        'the axes of fr3_link7, fr3_link8 (--sensor-link), else give --sensor-link fr3_hand' in why
+    )
+    assert '--mount-rpy=0.0000,0.0000,0.7854' in why
 
 
 @pytest.fixture(scope='module')
@@ -191,6 +241,7 @@ def silent_bag(tmp_path_factory) -> str:
         (['joints', '--bag', 'BAG', '--robot', 'fr3'], 'has all of fr3_joint1'),
         (['tool', '--bag', 'BAG', '--poses', '2'], '--poses is 2'),
         (['tool', '--bag', 'BAG', '--sensor-link', 'tail'], "no link 'tail'"),
+        (['tool', '--bag', 'BAG', '--mount-rpy', '0,0,45'], '45 degrees are 0.7854 rad'),
         (['joints', '--bag', 'nowhere'], 'nowhere'),
         (['joints', '--bag', 'BAG', '--output', '/proc/none/motors.yaml'], "--output '/proc"),
         (['joints', '--bag', 'BAG', '--effort-scale', '0'], 'effort_scale is 0'),

@@ -30,11 +30,18 @@ from frame_ros.sensing.contact.identification_options import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from frame_ros.robots import Robot
     from frame_ros.robots.dynamics import Payload
     from frame_ros.sensing.contact.joints.identification import JointIdentification
+    from frame_ros.sensing.contact.wrench.sensor_rotation import SensorRotation
     from frame_ros.sensing.contact.wrench.still_poses import StillPose
+    from frame_ros.sensing.contact.wrench.tool_file import ToolMount
     from frame_ros.sensing.contact.wrench.tool_identification import ToolFit
+
+    Array = NDArray[np.float64]
 
 
 @options
@@ -220,6 +227,7 @@ def _with_error(value: float, error: float) -> str:
 
 def _tool(args: argparse.Namespace) -> int:
     from frame_ros.cli.identify.motion import collect_poses
+    from frame_ros.sensing.contact.wrench.tool_file import ToolMount
     from frame_ros.sensing.contact.wrench.tool_identification import too_few
 
     motion = from_arguments(MotionOptions, args)
@@ -238,26 +246,82 @@ def _tool(args: argparse.Namespace) -> int:
     if len(poses) < FEWEST_POSES:
         print(too_few(len(poses)), file=sys.stderr)
         return 1
-    fit, is_reaction = _fit_either_way(robot, poses, args.reaction)
-    print_tool(fit, link)
-    _write_tool(path, robot, fit, link)
+    # Without a mount the frame of the wrench says where the sensor is, not this file.
+    is_given = not vars(args).keys().isdisjoint(('mount_xyz', 'mount_rpy'))
+    (r, p, y), xyz = options.mount_rpy, options.mount_xyz
+    mount = ToolMount(link, (r, p, y), (xyz[0], xyz[1], xyz[2]) if is_given else None)
+    rotations = link_rotations(robot, poses) @ mount.pose().rotation
+    fit, is_reaction = _fit_either_way(rotations, poses, args.reaction)
+    print_tool(fit, str(mount))
+    fit.tool()  # raises where the poses do not determine it
+    if why := why_not(robot, rotations, poses, fit, mount, is_reaction, options.most_residual):
+        raise SetupError(f'{why}. Nothing is written')
+    _write_tool(path, robot, fit, mount)
     if is_reaction:
         print('the sensor reads the weight pointing up: set wrench.is_force_on_tool to false, too')
     return 0
 
 
+def link_rotations(robot: Robot, poses: list[StillPose]) -> Array:
+    """Returns (K, 3, 3) of the robot's tip, which is the sensor's link, in the base frame."""
+    from scipy.spatial.transform import Rotation
+
+    quaternions = [robot.forward(pose.positions)[1] for pose in poses]
+    found: Array = Rotation.from_quat(quaternions).as_matrix()
+    return found
+
+
 def _fit_either_way(
-    robot: Robot, poses: list[StillPose], is_reaction: bool
+    rotations: Array, poses: list[StillPose], is_reaction: bool
 ) -> tuple[ToolFit, bool]:
     """Returns the tool, and True if the sensor reads the reaction: a mass below 0 with one sign is
     above it with the other.
     """
     try:
-        return fit_poses(robot, poses, not is_reaction), is_reaction
+        return fit_poses(rotations, poses, not is_reaction), is_reaction
     except ValueRangeError:
         with contextlib.suppress(ValueRangeError):
-            return fit_poses(robot, poses, is_reaction), not is_reaction
+            return fit_poses(rotations, poses, is_reaction), not is_reaction
         raise
+
+
+def why_not(
+    robot: Robot,
+    rotations: Array,
+    poses: list[StillPose],
+    fit: ToolFit,
+    mount: ToolMount,
+    is_reaction: bool,
+    most_residual: float | None,
+) -> str:
+    """Returns why the tool is not that of the readings, with the mount that would be right."""
+    from frame_ros.sensing.contact.wrench.sensor_rotation import fit_sensor_rotation
+    from frame_ros.sensing.contact.wrench.tool_fit_check import is_turned, misfit
+
+    wrenches = wrenches_of(poses)
+    turned = fit_sensor_rotation(rotations, wrenches, is_force_on_tool=not is_reaction)
+    why = misfit(fit, poses, turned, most_residual)
+    if not why or turned is None or not is_turned(fit, poses, turned):
+        return why
+    return f'{why}; {_right_mount(robot, mount, turned)}'
+
+
+def _right_mount(robot: Robot, mount: ToolMount, turned: SensorRotation) -> str:
+    """Returns the options with which the readings fit."""
+    import numpy as np
+
+    from frame_ros.sensing.contact.sensor_mount import SensorMount, links_with_axes
+    from frame_ros.sensing.contact.wrench.sensor_rotation import rpy_of
+
+    right = SensorMount(mount.link, mount.pose().rotation @ turned.rotation, np.zeros(3))
+    within = max(math.radians(1.0), 3.0 * turned.error)
+    links = links_with_axes(robot, right, within)
+    same = f'these are the axes of {", ".join(links)} (--sensor-link), else ' if links else ''
+    angles = ','.join(f'{angle + 0.0:.4f}' for angle in rpy_of(right.rotation).round(4))
+    return (
+        f'{same}give --sensor-link {mount.link} --mount-rpy={angles} (the contact node has it as '
+        'wrench.mount_link and wrench.mount_rpy)'
+    )
 
 
 def _bag_poses(args: argparse.Namespace, options: ToolOptions, robot: Robot) -> list[StillPose]:
@@ -274,16 +338,18 @@ def _bag_poses(args: argparse.Namespace, options: ToolOptions, robot: Robot) -> 
     return still.poses
 
 
-def fit_poses(robot: Robot, poses: list[StillPose], is_force_on_tool: bool) -> ToolFit:
-    """Fits the tool, in the axes of the robot's tip, which is the sensor's link."""
+def wrenches_of(poses: list[StillPose]) -> Array:
+    """Returns (K, 6) N and N m."""
     import numpy as np
-    from scipy.spatial.transform import Rotation
 
+    return np.array([pose.wrench for pose in poses])
+
+
+def fit_poses(rotations: Array, poses: list[StillPose], is_force_on_tool: bool) -> ToolFit:
+    """Fits the tool, in the axes of a sensor with these rotations (K, 3, 3)."""
     from frame_ros.sensing.contact.wrench.tool_identification import fit_tool
 
-    quaternions = [robot.forward(pose.positions)[1] for pose in poses]
-    rotations = Rotation.from_quat(quaternions).as_matrix()
-    wrenches = np.array([pose.wrench for pose in poses])
+    wrenches = wrenches_of(poses)
     return fit_tool(rotations, wrenches, is_force_on_tool=is_force_on_tool, is_robust=True)
 
 
@@ -310,13 +376,12 @@ def print_tool(fit: ToolFit, link: str) -> None:
         print(f'not identifiable: {what}')
 
 
-def _write_tool(path: Path, robot: Robot, fit: ToolFit, link: str) -> None:
-    from frame_ros.sensing.contact.wrench.tool_model import write_tool
+def _write_tool(path: Path, robot: Robot, fit: ToolFit, mount: ToolMount) -> None:
+    from frame_ros.sensing.contact.wrench.tool_file import write_tool
 
     comment = (
-        f'frame-ros identify tool: {robot.name}, {len(fit.residuals)} poses, axes of {link}.\n'
+        f'frame-ros identify tool: {robot.name}, {len(fit.residuals)} poses, axes of {mount}.\n'
         f'residuals: {fit.force_rms:.3f} N, {fit.torque_rms:.4f} N m rms.'
     )
-    tool = fit.tool()
-    write_tool(path, tool, comment)
+    write_tool(path, fit.tool(), comment, mount)
     print(f'\nwritten to {path}; the contact node takes it as tool.file')

@@ -245,6 +245,17 @@ class ProximityOptions(FrameOptions, RobotOptions):
             self.depth_options(camera)
         self.alignment.tolerance_within(self.depth.padding)
         self.alignment.check_postures()
+        self._check_surface()
+
+    def _check_surface(self) -> None:
+        """Raises SetupError for a table above all that the arm can reach: nothing would be seen."""
+        reach = self.load_robot().description.farthest
+        if self.depth.surface_height > reach:
+            raise SetupError(
+                f'depth.surface_height is {self.depth.surface_height:g} m, above all that '
+                f'{self.robot} can reach ({reach:.2f} m): no obstacle would be left; it is the z, '
+                'in the base frame and in m, of the table or floor that the robot stands on'
+            )
 
     @property
     def has_model(self) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from frame_ros.core.options import option, options, rule
 from frame_ros.core.ros_names import NamespaceOptions
+from frame_ros.sensing.contact.mount_options import MountPlaceOptions
 
 FEWEST_POSES = 4  # that show a tool
 
@@ -95,9 +96,19 @@ class IdentificationOptions:
 
 
 @options
-class ToolOptions:
+class ToolOptions(MountPlaceOptions):
     """Poses in which a sensor shows the tool that it carries."""
 
-    sensor_link: str = option('', "the link in whose axes the wrench is; none: the robot's")
+    sensor_link: str = option(
+        '',
+        "the link that carries the sensor, whose axes it has, but for its mount; none: the robot's",
+    )
     wrench_topic: str = option('', 'topic of the wrench; none: wrench; of a bag, the only one')
     poses: int = option(10, 'number of poses to collect', at_least=FEWEST_POSES)
+    most_residual: float | None = option(
+        None,
+        'residual force with which the tool is written all the same, for a sensor known to be no'
+        ' better; none: what noise, drift and 1 % of the weight explain',
+        unit='N',
+        above=0.0,
+    )

@@ -34,6 +34,7 @@ class _Places(NamedTuple):
 
 
 NOTHING: frozenset[str] = frozenset()
+SHOWN, LONGEST = 3, 40  # names of a message in an error, and characters of each
 
 
 class JointRows(NamedTuple):
@@ -113,8 +114,10 @@ class JointArrays:
                 or f'{size} joint names with {lengths} positions, velocities, efforts',
             )
         if not len(places.target):
-            wanted = ', '.join(self.joint_names)
-            return self._refuse('unknown_joints_only', f'none of the joints {wanted} in a message')
+            wanted, came = ', '.join(self.joint_names), shortened(state.names)
+            return self._refuse(
+                'unknown_joints_only', f'none of the joints {wanted} in a message with {came}'
+            )
         positions = state.positions[places.source]
         if not _is_finite(positions):
             bad = [self.joint_names[i] for i in places.target[~np.isfinite(positions)]]
@@ -155,6 +158,13 @@ class JointArrays:
             problem,
         )
         return self._places[names]
+
+
+def shortened(names: Sequence[str]) -> str:
+    """Returns the first names of a message, for a person to see how they differ."""
+    more = f' and {len(names) - SHOWN} more' if len(names) > SHOWN else ''
+    shown = (name if len(name) <= LONGEST else f'{name[:LONGEST]}...' for name in names[:SHOWN])
+    return (', '.join(shown) or 'no joint') + more
 
 
 def _is_finite(values: Array) -> bool:

@@ -23,9 +23,11 @@ from frame_ros.sensing.contact.expectation import (
 )
 from frame_ros.sensing.contact.joints.detector import JointContactOptions
 from frame_ros.sensing.contact.joints.stall import StallOptions
+from frame_ros.sensing.contact.mount_options import MountPlaceOptions
 from frame_ros.sensing.contact.robot_flags import RobotContactOptions
 from frame_ros.sensing.contact.wrench.options import ORIGIN, WrenchOptions
-from frame_ros.sensing.contact.wrench.tool_model import Tool, read_tool
+from frame_ros.sensing.contact.wrench.tool_file import ToolFile, read_tool_file
+from frame_ros.sensing.contact.wrench.tool_model import HEAVIEST, Tool
 from frame_ros.sensing.stream_health.options import StreamHealthOptions
 
 SOURCES = ('wrench', 'joint_effort', 'robot')
@@ -37,7 +39,13 @@ class ToolOptions:
     """Tool beyond the force-torque sensor."""
 
     file: str = option('', "file that `frame-ros identify tool` wrote; '': mass and centre_of_mass")
-    mass: float = option(0.0, 'mass of all that is beyond the sensor', unit='kg', at_least=0.0)
+    mass: float = option(
+        0.0,
+        'mass of all that is beyond the sensor',
+        unit='kg',
+        at_least=0.0,
+        at_most=HEAVIEST,
+    )
     centre_of_mass: tuple[float, ...] = option(
         ORIGIN, "its centre, in the sensor's axes from its origin", unit='m', lengths=(3,)
     )
@@ -47,16 +55,28 @@ class ToolOptions:
         "it; '': none",
     )
 
+    @rule('mass', '0 with a tool.file, which has mass and centre of mass')
+    def _has_one_mass(self) -> bool:
+        return not (self.file and self.mass)
+
+    @rule('centre_of_mass', '0, 0, 0 with a tool.file, which has mass and centre of mass')
+    def _has_one_centre(self) -> bool:
+        return not (self.file and any(self.centre_of_mass))
+
     def load(self) -> Tool:
-        """The tool.
+        """The tool; raises as `read`."""
+        return self.read().tool
+
+    def read(self) -> ToolFile:
+        """The tool, with the mount that its file has.
 
         Raises:
             FrameRosError: the file cannot be read, or the tool cannot be.
         """
         if self.file:
-            return read_tool(self.file)
+            return read_tool_file(self.file)
         x, y, z = self.centre_of_mass
-        return Tool(self.mass, (x, y, z))
+        return ToolFile(Tool(self.mass, (x, y, z)))
 
 
 @options
@@ -72,7 +92,7 @@ class TareOptions:
 
 
 @options
-class WrenchSensorOptions(WrenchOptions):
+class WrenchSensorOptions(MountPlaceOptions, WrenchOptions):
     """Contact by a force-torque sensor."""
 
     topic: str = option('wrench', 'geometry_msgs/WrenchStamped of the sensor, raw')
@@ -81,14 +101,8 @@ class WrenchSensorOptions(WrenchOptions):
     )
     mount_link: str = option(
         '',
-        "link that carries the sensor, if its frame is no link and not in tf_static; '': by"
-        ' the frame',
-    )
-    mount_xyz: tuple[float, ...] = option(
-        ORIGIN, "the sensor's origin in that link", unit='m', lengths=(3,)
-    )
-    mount_rpy: tuple[float, ...] = option(
-        ORIGIN, 'its axes there, as in a URDF', unit='rad', lengths=(3,)
+        "link that carries the sensor, if its frame is no link and not in tf_static; '': by the"
+        ' frame, or as tool.file has it, where it was identified with a mount',
     )
 
 

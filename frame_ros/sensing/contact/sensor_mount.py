@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import acos, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +48,11 @@ class SensorFrames:
         if given is not None:
             robot.parent_of(given.link)
 
+    @property
+    def is_given(self) -> bool:
+        """True if the mount is the same whatever the frame is called."""
+        return self._given is not None
+
     def add(
         self, parent: str, child: str, translation: Sequence[float], rotation: Sequence[float]
     ) -> bool:
@@ -83,6 +89,54 @@ def given_mount(link: str, xyz: Sequence[float], rpy: Sequence[float]) -> Sensor
     if not link:
         return None
     return SensorMount(link, rotation_from_rpy(*rpy), np.array(xyz, float))
+
+
+def joints_between(robot: Robot, link: str, other: str) -> list[str]:
+    """Returns the joints that move one link against the other; none: both are one body.
+
+    Raises:
+        RobotError: there is no such link.
+    """
+    between = set(ancestors(robot, link)).symmetric_difference(ancestors(robot, other))
+    return sorted(robot.joint_of_link[each] for each in between if each in robot.joint_of_link)
+
+
+class MountDifference(NamedTuple):
+    """The difference of two mounts: turned by rad and moved by m; joints that lie between, where
+    both are infinite.
+    """
+
+    turned: float
+    moved: float
+    joints: tuple[str, ...] = ()
+
+
+def difference(robot: Robot, one: SensorMount, other: SensorMount) -> MountDifference:
+    """Returns by how much two mounts differ.
+
+    Raises:
+        RobotError: a link is unknown to the robot.
+    """
+    if joints := joints_between(robot, one.link, other.link):
+        return MountDifference(inf, inf, tuple(joints))
+    places = []
+    for mount in (one, other):
+        shift, turn = pose_at_zero(robot, ancestors(robot, mount.link))
+        places.append((shift + turn @ mount.translation, turn @ mount.rotation))
+    (place, turn), (place_other, turn_other) = places
+    cosine = 0.5 * (float(np.trace(turn.T @ turn_other)) - 1.0)
+    moved = float(np.linalg.norm(place - place_other))
+    return MountDifference(acos(min(max(cosine, -1.0), 1.0)), moved)
+
+
+def links_with_axes(robot: Robot, mount: SensorMount, within: float) -> list[str]:
+    """Returns the links fixed to that of a mount whose axes are the mount's within so many rad."""
+    found = []
+    for link in robot.links:
+        of_link = SensorMount(link, np.eye(3), mount.translation)
+        if difference(robot, mount, of_link).turned <= within:
+            found.append(link)
+    return found
 
 
 def ancestors(robot: Robot, link: str) -> list[str]:

@@ -19,11 +19,12 @@ from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joint_arrays import JointArrays, JointRows
 from frame_ros.sensing.contact.options import SensingOptions
 from frame_ros.sensing.contact.sensitivity import UNKNOWN, Sensitivity
+from frame_ros.sensing.contact.sensor_axes import check_axes, chosen_mount
 from frame_ros.sensing.contact.sensor_mount import (
     SensorFrames,
     SensorMount,
     ancestors,
-    given_mount,
+    joints_between,
     pose_at_zero,
 )
 from frame_ros.sensing.contact.source import ContactSource
@@ -67,11 +68,10 @@ class WrenchSensor:
     def __init__(self, settings: SensingOptions, robot: Robot, joints: JointArrays) -> None:
         """Raises FrameRosError for settings, a tool or a mount that cannot be used."""
         self._settings, self._robot, self._joints = settings, robot, joints
-        mount = given_mount(
-            settings.wrench.mount_link, settings.wrench.mount_xyz, settings.wrench.mount_rpy
-        )
+        tool = settings.tool.read()
+        self._tool, self._axes = tool.tool, tool.mount
+        mount = chosen_mount(settings, robot, tool.mount)
         self.frames = SensorFrames(robot, mount, settings.frames)
-        self._tool = settings.tool.load()
         self.detector: WrenchContact | None = None
         self.problem = 'no wrench yet'
         self._motion: ToolMotionEstimator | None = None
@@ -232,6 +232,7 @@ class WrenchSensor:
                 self.problem = self.frames.problem(frame)
                 return
             try:
+                check_axes(self._robot, mount, self._axes, f'its frame {frame!r}')
                 self._made[frame] = placed = self._make(mount)
             except FrameRosError as error:
                 self.problem = str(error)
@@ -263,11 +264,10 @@ def tip_in_sensor(robot: Robot, mount: SensorMount) -> Array:
         SetupError: a joint lies between the two, so that it is no constant.
     """
     above_tip, above_sensor = ancestors(robot, robot.tip_link), ancestors(robot, mount.link)
-    between = set(above_tip).symmetric_difference(above_sensor)
-    if moving := [robot.joint_of_link[link] for link in between if link in robot.joint_of_link]:
+    if moving := joints_between(robot, robot.tip_link, mount.link):
         raise SetupError(
             f'the sensor on {mount.link} does not carry the tip {robot.tip_link}: '
-            f'{", ".join(sorted(moving))} lies between; set tip to a link that is fixed to the '
+            f'{", ".join(moving)} lies between; set tip to a link that is fixed to the '
             'sensor'
         )
     tip, _ = pose_at_zero(robot, above_tip)

@@ -319,3 +319,14 @@ def test_joint_states_that_cannot_be_used_are_counted_and_change_nothing(state, 
     assert arrays.take(state) == frozenset()
     assert arrays.counts[kind] == 1 and sum(arrays.counts.values()) == 1
     assert arrays.problem and arrays.position_of('b') == 4
+
+
+def test_names_with_a_prefix_are_shown_shortened():
+    arrays = JointArrays(('fr3_joint1', 'fr3_joint2'))
+    names = (*(f'left_fr3_joint{i}' for i in range(1, 8)), 'x' * 500)
+    zeros = np.zeros(8)
+    assert not arrays.take(FullJointState(1, names, zeros, zeros, zeros))
+    shown = 'a message with left_fr3_joint1, left_fr3_joint2, left_fr3_joint3 and 5 more'
+    assert arrays.problem == f'none of the joints fr3_joint1, fr3_joint2 in {shown}'
+    assert not arrays.take(FullJointState(2, names[-1:], zeros[:1], zeros[:1], zeros[:1]))
+    assert len(arrays.problem) < 120

@@ -8,14 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from frame_ros.core.errors import SetupError, ValueRangeError
-from frame_ros.sensing.contact.joints.motor_model import load_motors
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.sensing.contact.wrench.tool_model import (
     GRAVITY,
     Tool,
     ToolLoad,
-    read_tool,
-    write_tool,
 )
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion, ToolMotions
 
@@ -87,55 +84,10 @@ def test_a_payload_adds_its_wrench():
     assert TOOL.with_payload(0.0, position) is TOOL
 
 
-def test_a_file_gives_the_tool_again(tmp_path):
-    path = tmp_path / 'tool.yaml'
-    write_tool(path, TOOL, comment='identified\nfrom 8 poses')
-    assert read_tool(path) == TOOL
-    assert path.read_text(encoding='utf-8').startswith('# identified\n# from 8 poses\n')
-
-
-@pytest.mark.parametrize(
-    'text',
-    [
-        'nothing', 'tool: {mass: 1.0}', 'tool: {mass: x, centre_of_mass: [0, 0, 0]}',
-        'tool: {mass: 1.0, centre_of_mass: [0, 0]}', 'tool: [', 'tool: {mass: -1, centre_of_mass: '
-        '[0, 0, 0]}', 'tool: {mass: 1, centre_of_mass: [0, 0, 0], colour: red}',
-    ],
-)  # fmt: skip
-def test_a_file_that_is_no_tool(tmp_path, text):
-    path = tmp_path / 'tool.yaml'
-    path.write_text(text, encoding='utf-8')
-    with pytest.raises(SetupError, match=str(path)):
-        read_tool(path)
-
-
-def test_bad_tools(tmp_path):
+def test_bad_tools():
     for values in [
         {'mass': -1.0}, {'mass': np.nan}, {'centre_of_mass': (0.0, 0.0)},
         {'inertia': (1.0,)}, {'inertia': (-1.0, 0, 0, 1.0, 0, 1.0)},
     ]:  # fmt: skip
         with pytest.raises(ValueRangeError):
             Tool(**values)
-    with pytest.raises(SetupError, match='absent'):
-        read_tool(tmp_path / 'absent.yaml')
-
-
-def test_a_tool_that_cannot_be_written_leaves_what_was_there(tmp_path):
-    path = tmp_path / 'tool.yaml'
-    write_tool(path, TOOL)
-    before = path.read_bytes()
-    with pytest.raises(UnicodeEncodeError):
-        write_tool(path, TOOL, comment='x' * 100_000 + chr(0xD800))
-    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
-    with pytest.raises(SetupError, match='the tool cannot be written to'):
-        write_tool(tmp_path / 'no' / 'tool.yaml', TOOL)
-
-
-def test_keys_of_several_kinds_are_refused_in_words(tmp_path):
-    path = tmp_path / 'tool.yaml'
-    path.write_text('tool: {mass: 1, centre_of_mass: [0, 0, 0], 5: 1, x: 2, null: 3}')
-    with pytest.raises(SetupError, match="no entry 5, None, 'x'"):
-        read_tool(path)
-    path.write_text('{5: 1, x: 2, joints: {a: {}}}')
-    with pytest.raises(SetupError, match='5 is not known'):
-        load_motors(path)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
 from frame_ros.sensing.contact.wrench.drift import AMBIGUOUS
+from frame_ros.sensing.contact.wrench.heavy_pull import ASIDE, LASTED, TURNED, HeavyPull
 from frame_ros.sensing.contact.wrench.options import Vector, WrenchOptions
 from frame_ros.sensing.contact.wrench.payload import Payload
 from frame_ros.sensing.contact.wrench.tool_model import length
@@ -19,8 +20,6 @@ from frame_ros.sensing.contact.wrench.world_forces import WorldForces
 
 Array = NDArray[np.float64]
 SURE = 6.0  # deviations of a weight that is not 0
-ASIDE = 0.35  # share of a weight that may pull aside: 20 degrees
-TURNED, LASTED = 0.35, round(2.0 * SECOND)  # rad and ns that it must hold since it changed
 CHANGED = 0.2  # share by which another estimate replaces what is taken off
 LEVER = 0.1  # m from the tip at which it may hang
 RECENT, PUSHED_KEPT = 0.1, 10.0  # share per block of a running mean; s
@@ -35,6 +34,7 @@ class HungWeight:
     for 2 s and over a turn of 0.35 rad, and points down: what stays as heavy meanwhile is no push,
     and what is heavier than a cable pulls on average, and pulls less aside, is none. Then it is
     taken off, at the tip, and `warning` asks for it. Less of it: it is gone, in part.
+    `WorldForces` has no inertia, by which a heavier weight leaves it: `HeavyPull` finds these.
 
     Only the weight changes its owner. What is heavier than `hung_payload_most` may be hooked to
     something; with more left than the weight explains something pushes; where the hand was pushed
@@ -56,6 +56,7 @@ class HungWeight:
         self._ambiguous = AMBIGUOUS * settings.force_on
         self._gravity = size
         self._forces = WorldForces(self._direction)
+        self._heavy = HeavyPull(self._most)
         self._tip = settings.tip
         self.payload = Payload()
         self._is_confirmed = False
@@ -69,6 +70,7 @@ class HungWeight:
     def reset(self) -> None:
         """The clock was set back or forward; the weight stays."""
         self._changed(0)
+        self._heavy.reset()
         self._down: Array | None = None
         self._was_contact = False
 
@@ -85,6 +87,8 @@ class HungWeight:
         """Asks about a weight that was found or that is gone, and says what might be one; '' if
         there is none, or it was confirmed.
         """
+        if self._heavy.weight:
+            return self._too_heavy(self._heavy.weight)
         if self._doubt or self._gone:
             return self._doubt or self._gone
         if not self._taken or self._is_confirmed:
@@ -124,6 +128,10 @@ class HungWeight:
         force = reading[:3] + self._taken * down
         up = float((bias[:3] - reading[:3]) @ down)
         self._pushed_up = max(self._pushed_up * exp(-time / PUSHED_KEPT), up)
+        if block.is_contact:
+            self._heavy.update(force - bias[:3], down, time)
+        else:
+            self._heavy.reset()
         if not self._forces.update(force, block.rotation, way, time, not block.is_contact):
             self._changed(block.end)
             return False
@@ -138,7 +146,7 @@ class HungWeight:
 
     def _judge(self, block: WrenchBlock, reading: Array, bias: Array) -> bool:
         weight = self._forces.weight
-        is_proved = self._turned >= TURNED and block.end - self._since >= LASTED
+        is_proved = self._turned >= TURNED and block.end - self._since >= LASTED * SECOND
         most = max(self._least, abs(weight - self._taken))
         if not is_proved or SURE * self._forces.deviation > most:
             return False
@@ -147,8 +155,8 @@ class HungWeight:
             self._doubt = ''
             return False
         share, left = self._explained(bias, found - self._taken)
-        self._doubt = self._doubted(found, left)
         is_aside = found > self._taken and self._forces.aside > ASIDE * found
+        self._doubt = self._doubted(found, left, is_aside)
         if self._doubt or is_aside:
             return False
         if not block.is_contact:
@@ -184,14 +192,11 @@ class HungWeight:
                         best, least = near, left
         return best, least
 
-    def _doubted(self, found: float, left: float) -> str:
+    def _doubted(self, found: float, left: float, is_aside: bool) -> str:
         """Tells why a weight (N) may be none; '': nothing speaks against it."""
         grams = 1e3 * found / self._gravity
         if found > max(self._most, self._taken):
-            return (
-                f'a force of {found:.1f} N that hangs on the hand: a weight of {grams:.0f} g, or '
-                'something it is hooked to; it stays a contact'
-            )
+            return '' if is_aside else self._too_heavy(found)
         if left > self._ambiguous:
             return (
                 f'what may be a weight of {grams:.0f} g hangs on the hand, but {left:.1f} N more '
@@ -203,6 +208,14 @@ class HungWeight:
                 'something bears it: it is still counted'
             )
         return ''
+
+    def _too_heavy(self, found: float) -> str:
+        """Says that a weight (N) is none that is taken off."""
+        grams = 1e3 * found / self._gravity
+        return (
+            f'a force of {found:.1f} N that hangs on the hand: a weight of {grams:.0f} g, or '
+            'something it is hooked to; it stays a contact'
+        )
 
     def _take(self, found: float, share: Array, reading: Array, bias: Array) -> None:
         """Takes another weight off, N, at the tip, and no more of the bias than is its share."""

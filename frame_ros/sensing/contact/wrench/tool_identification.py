@@ -16,8 +16,8 @@ from frame_ros.sensing.contact.wrench.tool_model import GRAVITY, Tool
 from frame_ros.sensing.contact.wrench.tool_motion import check_rotation
 
 Array = NDArray[np.float64]
-_LEAST_SPREAD = 0.02  # of 1: mean square by which directions of gravity leave a point, or a line
-_LEAST_MASS = 0.01  # kg; below, the centre of mass is not identifiable
+LEAST_SPREAD = 0.02  # of 1: mean square by which directions of gravity leave a point, or a line
+LEAST_MASS = 0.01  # kg; below, the centre of mass is not identifiable
 _HUBER = 1.345  # residuals beyond so many standard deviations count less (Huber 1964)
 _ROUNDS = 30
 _GOOD_POSES = '8 to 12 poses, turned about two horizontal axes by 90 degrees and more,'
@@ -105,13 +105,13 @@ def fit_tool(
         ValueRangeError: a value that is not finite, no rotation matrix, or a mass that
             comes out negative.
     """
-    turned, readings = _checked(rotations, wrenches)
+    turned, readings = checked_poses(rotations, wrenches)
     readings = readings if is_force_on_tool else -readings
     down = -turned[:, 2]
     solved = _solve(down, readings, is_robust)
     fit = _as_tool(solved)
     has_mass, has_moment = _determined(down)
-    if has_mass and fit.mass < -3.0 * max(fit.mass_error, _LEAST_MASS):
+    if has_mass and fit.mass < -3.0 * max(fit.mass_error, LEAST_MASS):
         raise ValueRangeError(
             f'the tool comes out at {fit.mass:.3f} kg: the sensor seems to report the force the '
             f'other way round; set is_force_on_tool to {str(not is_force_on_tool).lower()}'
@@ -196,7 +196,7 @@ def _solve(down: Array, readings: Array, is_robust: bool) -> _Solved:
         force = forces.solve(readings[:, :3], weights)
         torque = torques.solve(readings[:, 3:], weights)
         solved = _Solved(force, torque, weights, condition)
-        weights = _weights(solved.residuals) if is_robust else weights
+        weights = huber_weights(solved.residuals) if is_robust else weights
         if np.abs(weights - solved.weights).max() < 1e-6:
             break
     return solved
@@ -222,7 +222,12 @@ def _as_tool(solved: _Solved) -> ToolFit:
     )
 
 
-def _checked(rotations: ArrayLike, wrenches: ArrayLike) -> tuple[Array, Array]:
+def checked_poses(rotations: ArrayLike, wrenches: ArrayLike) -> tuple[Array, Array]:
+    """Returns rotations (K, 3, 3) and wrenches (K, 6) of poses that can be fitted.
+
+    Raises:
+        ShapeError, ValueRangeError: they cannot; see `fit_tool`.
+    """
     turned = np.asarray(rotations, dtype=np.float64)
     readings = np.asarray(wrenches, dtype=np.float64)
     count = len(turned) if turned.ndim else 0
@@ -245,7 +250,7 @@ def too_few(count: int) -> str:
     """Returns why so few poses do not suffice, and what would."""
     return (
         f'{count} still poses; at least {FEWEST_POSES} are needed, in which the direction of '
-        f'gravity in the sensor varies by {_degrees(_LEAST_SPREAD):.0f} degrees and more (root '
+        f'gravity in the sensor varies by {_degrees(LEAST_SPREAD):.0f} degrees and more (root '
         f'mean square): {_GOOD_POSES} are good'
     )
 
@@ -255,7 +260,7 @@ def _degrees(spread: float) -> float:
     return degrees(asin(sqrt(min(max(spread, 0.0), 1.0))))
 
 
-def _spread(down: Array) -> tuple[Array, Array]:
+def gravity_spread(down: Array) -> tuple[Array, Array]:
     """Returns mean squares (3,), rising, of gravity's directions, and principal axes (3, 3)."""
     centred = down - down.mean(axis=0)
     spread, axes = np.linalg.eigh(centred.T @ centred / len(down))
@@ -267,15 +272,15 @@ def _determined(down: Array) -> tuple[bool, bool]:
     A mass needs gravity's directions to spread at all; the centre of mass along an axis needs a
     spread across it.
     """
-    spread, _ = _spread(down)
-    return bool(spread.sum() >= _LEAST_SPREAD), bool(spread[0] + spread[1] >= _LEAST_SPREAD)
+    spread, _ = gravity_spread(down)
+    return bool(spread.sum() >= LEAST_SPREAD), bool(spread[0] + spread[1] >= LEAST_SPREAD)
 
 
 def _undetermined(down: Array, mass: float) -> tuple[str, ...]:
     """Returns the quantities that the poses do not determine, in words."""
     has_mass, has_moment = _determined(down)
-    spread, axes = _spread(down)
-    least = f'at least {_degrees(_LEAST_SPREAD):.0f} are needed'
+    spread, axes = gravity_spread(down)
+    least = f'at least {_degrees(LEAST_SPREAD):.0f} are needed'
     if not has_mass:
         turned = _degrees(spread.sum())
         return (
@@ -293,7 +298,7 @@ def _undetermined(down: Array, mass: float) -> tuple[str, ...]:
             f'gravity varies by {off:.1f} degrees, root mean square, other than along that '
             f'axis; {least})'
         )
-    if mass < _LEAST_MASS:
+    if mass < LEAST_MASS:
         found.append(f'centre of mass (the tool weighs only {mass:.3f} kg)')
     return tuple(found)
 
@@ -308,11 +313,11 @@ def _centre(
     return centre, np.sqrt(moment_error**2 + (centre * mass_error) ** 2) / abs(mass)
 
 
-def _weights(residuals: Array) -> Array:
-    """Returns (K,) Huber weights from the poses' residual forces and torques."""
+def huber_weights(residuals: Array) -> Array:
+    """Returns (K,) Huber weights from residual forces (K, 3), or forces and torques (K, 6)."""
     weights: Array = np.ones(len(residuals))
-    for rows in (slice(0, 3), slice(3, 6)):
-        sizes = np.linalg.norm(residuals[:, rows], axis=1) / sqrt(3.0)
+    for first in range(0, residuals.shape[1], 3):
+        sizes = np.linalg.norm(residuals[:, first : first + 3], axis=1) / sqrt(3.0)
         scale = 1.4826 * float(np.median(sizes))
         if scale > 1e-12:
             weights = np.minimum(weights, _HUBER * scale / np.maximum(sizes, _HUBER * scale))

@@ -7,22 +7,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, sqrt
-from pathlib import Path
 
 import numpy as np
-import yaml
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.core.errors import SetupError, ValueRangeError
-from frame_ros.core.input_files import read_text
-from frame_ros.core.output_files import write_whole
-from frame_ros.core.strict_yaml import load_yaml
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion, ToolMotions
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
+# kg, of what is given. No arm of a profile carries a tenth of it (a Franka arm: 3 kg); a mass in
+# grams of more than 50 g is beyond it.
+HEAVIEST = 50.0
 GRAVITY = 9.80665  # m/s^2, standard acceleration of free fall (ISO 80000-3)
-_KEYS = ('mass', 'centre_of_mass', 'inertia')
 
 
 @dataclass(frozen=True)
@@ -169,55 +166,6 @@ class ToolLoad:
     def _of_fields(self, fields: Array) -> Array:
         torques = np.cross(np.array(self._moment), fields)
         return np.concatenate([self._mass * fields, torques], axis=1)
-
-
-def read_tool(path: str | Path) -> Tool:
-    """Reads a tool from a YAML file: mass (kg), centre_of_mass (3, m), optional inertia (6, kg
-    m^2).
-
-    Raises:
-        SetupError: the file cannot be read, or is not a tool.
-    """
-    try:
-        found = load_yaml(read_text(Path(path).expanduser()))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise SetupError(f'the tool file {path} cannot be read: {error}') from error
-    entries = found.get('tool') if isinstance(found, dict) else None
-    if not isinstance(entries, dict) or 'mass' not in entries or 'centre_of_mass' not in entries:
-        raise SetupError(
-            f'{path} is not a tool file: an entry `tool` with `mass` (kg) and `centre_of_mass` '
-            f'(3 numbers, m) is expected'
-        )
-    unknown = sorted(set(entries) - set(_KEYS), key=str)
-    if unknown:
-        raise SetupError(
-            f'{path}: a tool has no entry {", ".join(map(repr, unknown))}; it has '
-            f'{", ".join(_KEYS)}'
-        )
-    try:
-        centre, inertia = entries['centre_of_mass'], entries.get('inertia', [0.0] * 6)
-        x, y, z = map(float, centre)
-        return Tool(float(entries['mass']), (x, y, z), tuple(map(float, inertia)))
-    except (TypeError, ValueError) as error:
-        raise SetupError(f'{path}: the tool cannot be read: {error}') from error
-
-
-def write_tool(path: str | Path, tool: Tool, comment: str = '') -> None:
-    """Writes a tool for `read_tool`, with a comment above it.
-
-    Raises:
-        SetupError: the file cannot be written.
-    """
-    entries = {
-        'mass': float(tool.mass),
-        'centre_of_mass': [float(value) for value in tool.centre_of_mass],
-        'inertia': [float(value) for value in tool.inertia],
-    }
-    head = ''.join(f'# {line}'.rstrip() + '\n' for line in comment.splitlines())
-    head += '# mass in kg, centre_of_mass in m, inertia (ixx ixy ixz iyy iyz izz) in kg m^2 about\n'
-    head += '# it; all in the axes of the force-torque sensor, from its origin.\n'
-    body = yaml.safe_dump({'tool': entries}, sort_keys=False, default_flow_style=None)
-    write_whole(Path(path).expanduser(), head + body, 'the tool')
 
 
 def norm(x: float, y: float, z: float) -> float:
