@@ -32,7 +32,7 @@ OUTLIER = 0.5  # weight of a pose below which it does not fit the others
 
 @dataclass(frozen=True)
 class Residual:
-    """What a fit leaves, and the most that noise and drift explain: N, or N m, per axis."""
+    """Residual of a fit, and the most that noise and drift explain: N, or N m, per axis."""
 
     left: float
     most: float
