@@ -161,7 +161,7 @@ class JointArrays:
 
 
 def shortened(names: Sequence[str]) -> str:
-    """Returns the first names of a message, that show how they differ."""
+    """Returns the first names of a message, to show how they differ."""
     more = f' and {len(names) - SHOWN} more' if len(names) > SHOWN else ''
     shown = (name if len(name) <= LONGEST else f'{name[:LONGEST]}...' for name in names[:SHOWN])
     return (', '.join(shown) or 'no joint') + more
