@@ -56,6 +56,8 @@ def likely_units(values: Mapping[str, NDArray[np.float64]], robot: Robot) -> Lik
         values: joint of the robot -> its positions (n,), finite.
     """
     values = {name: v for name, v in values.items() if len(v)}
+    if not values:
+        return LikelyUnits()
     largest = max(float(np.abs(v).max()) for v in values.values())
     smallest = min(float(v.min()) for v in values.values())
     is_whole = all((v == np.round(v)).all() for v in values.values())

@@ -44,6 +44,10 @@ class CoreWatch:
         if self._file is not None and self._lost_since == NONE_LOST:
             self._lost_since = self._asked
 
+    def forget(self) -> None:
+        """Notes that nothing is asked any more."""
+        self._lost_since = NONE_LOST
+
     def answered(self) -> float:
         """Notes that it has answered; returns s that it waited for a core since it was asked what
         it did not answer in time, 0 if it has answered all.

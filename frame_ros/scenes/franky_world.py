@@ -219,6 +219,7 @@ class FrankyWorld:
     def _count(self, had: float) -> None:
         """had: s that the client had since the state before."""
         if not self._fci.current_motion_id:
+            self.watch.forget()
             return
         counts = self.counts
         counts.in_motion += 1

@@ -159,7 +159,7 @@ class TopicPublishers:
         mine = self._sources.get((publisher, names))
         if mine is None:
             while len(self._sources) >= MOST:
-                self._sources.pop(next(iter(self._sources)))
+                self._drop(next(iter(self._sources)))
             mine = self._sources[publisher, names] = _Source(publisher, names)
         if len(self._sources) > 1:
             self._forget(arrival, mine)
@@ -179,8 +179,11 @@ class TopicPublishers:
             and not -HEARD < arrival - each.heard <= (DOUBTED if each in doubted else HEARD)
         ]
         for key in old:
-            gone = self._sources.pop(key)
-            self._pairs = {both: pair for both, pair in self._pairs.items() if gone not in both}
+            self._drop(key)
+
+    def _drop(self, key: tuple[Hashable, tuple[str, ...]]) -> None:
+        gone = self._sources.pop(key)
+        self._pairs = {both: pair for both, pair in self._pairs.items() if gone not in both}
 
     def _compare(
         self, mine: _Source, theirs: _Source, stamp: int, frame: str, values: Array

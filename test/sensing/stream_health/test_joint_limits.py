@@ -6,6 +6,7 @@ import math
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from frame_ros.core.time import SECOND
 from frame_ros.robots import load_robot
@@ -61,6 +62,12 @@ def test_joints_of_others_and_values_that_are_missing_are_not_judged():
     assert problem(FR3, [900.0, 1.0], ('table_lift', 'fr3_joint1')) == ''
     assert problem(FR3, [math.nan, *READY[1:]]) == ''
     assert problem(FR3, [], ()) == ''
+
+
+@pytest.mark.parametrize('value', [np.inf, -np.inf])
+def test_a_position_that_is_infinite_is_named(value):
+    found = problem(SO101, [value], ('gripper',))
+    assert 'gripper at ' in found and 'inf' in found and 'their units are unknown' in found
 
 
 def fed(health, positions, stamp):

@@ -5,8 +5,8 @@
 import numpy as np
 import pytest
 
-from frame_ros.core.time import SECOND
-from frame_ros.sensing.stream_health.publishers import DOUBTED, PublisherCheck
+from frame_ros.core.time import MILLISECOND, SECOND
+from frame_ros.sensing.stream_health.publishers import DOUBTED, PublisherCheck, TopicPublishers
 from frame_ros.sensing.stream_health.streams import StreamHealth
 
 STEP = SECOND // 250
@@ -207,3 +207,18 @@ def test_a_stream_of_two_publishers_is_not_used_and_nothing_is_learnt_of_it():
             health.publishers.wrench('wrench', f'/{row}', at, at, f'{row}', wrench[i])
             found = health.on_wrench(at, wrench[i].tolist())
     assert "in the frames '0' and '1'" in found.unavailable
+
+
+def test_publishers_of_many_kinds_of_messages_leave_nothing_behind():
+    topic = TopicPublishers(0.01)
+    for row in range(200):
+        for publisher, value in (('a', 0.0), ('b', 1.0)):
+            names = ('x', 'y', f'{publisher}{row % 10}')
+            arrival = row * 20 * MILLISECOND
+            topic.add(publisher, arrival, arrival, '', names, np.full(3, value + 0.01 * row))
+    assert topic.problem
+    # The second is gone: what is left is one publisher's.
+    for row in range(200, 1200):
+        arrival = row * 20 * MILLISECOND
+        topic.add('a', arrival, arrival, '', ('x', 'y', f'a{row % 10}'), np.full(3, 0.01 * row))
+    assert topic.problem == topic.warning == ''

@@ -9,6 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.activity import JointActivity
 from frame_ros.sensing.contact.joints.link_load import LinkLoad
@@ -89,6 +90,7 @@ class ExternalTorque:
         self._stamp = stamp
         is_measured = observer.advance(stamp, q, velocity, torque)
         if velocity is None or not is_measured:
+            self._gaps.reset()  # the samples may come at another rate now
             self._activity.reset()
             self._scatter.reset()
             if velocity is not None:
@@ -97,6 +99,11 @@ class ExternalTorque:
         self.activity = self._activity.update(velocity, observer.interval)
         self.scatter = self._scatter.update(observer.unfiltered, observer.decay, self._gaps.is_gap)
         return True
+
+    @property
+    def period(self) -> float:
+        """Usual interval between samples, s."""
+        return self._gaps.usual / SECOND
 
     def _reaching(self, stamp: int, q: Array, velocity: Array, effort: Array) -> Array:
         """(N,) N m that reach the links."""

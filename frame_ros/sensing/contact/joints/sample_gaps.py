@@ -16,9 +16,10 @@ class SampleGaps:
 
     Attributes:
         is_gap: whether samples are missing in the newest interval; not at the beginning.
+        usual: ns, the usual interval; 0: none yet.
     """
 
-    __slots__ = ('is_gap', '_intervals')
+    __slots__ = ('is_gap', 'usual', '_intervals')
 
     def __init__(self) -> None:
         self.reset()
@@ -26,11 +27,13 @@ class SampleGaps:
     def reset(self) -> None:
         """Forgets everything."""
         self.is_gap = False
+        self.usual = 0
         self._intervals: deque[int] = deque(maxlen=LOOKED_AT)
 
     def update(self, interval: int) -> bool:
         """Takes the interval between the last two samples, ns; returns `is_gap`."""
         known = self._intervals
-        self.is_gap = bool(known) and interval > MISSING * median_low(known)
+        self.is_gap = bool(known) and interval > MISSING * self.usual
         known.append(interval)
+        self.usual = median_low(known)
         return self.is_gap

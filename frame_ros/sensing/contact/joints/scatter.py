@@ -48,11 +48,11 @@ class ResidualScatter:
         change = None if self._torque is None else np.abs(torque - self._torque)
         variance = decay * decay * self._variance
         if change is not None and self._change is not None:
-            assert self._regular is not None
-            jump = np.abs(torque - self._regular) if is_gap else np.minimum(change, self._change)
+            regular = torque if self._regular is None else self._regular
+            jump = np.abs(torque - regular) if is_gap else np.minimum(change, self._change)
             jump = (1.0 - decay) * jump
             variance += jump * jump
-        if not is_gap:
+        if not is_gap or self._regular is None:
             self._regular = torque
         self._torque, self._change, self._variance = torque, change, variance
         self.deviation = np.sqrt(variance)

@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 BOOLS = NDArray[np.bool_]
-SPREAD = 0.25  # intervals between samples: deviation of the time that is not known at first
-LARGEST = 0.75  # intervals, at most
+SPREAD = 0.25  # periods of the samples: deviation of the time that is not known at first
+LARGEST = 0.75  # periods, at most
 DRIFT = 1e-4  # s: deviation by which the time may change in a second of motion
 DEVIATIONS = 3.0  # of a residual in a threshold
 CLIPPED = 0.5  # of a threshold, beyond which a residual counts as that: it may be a push
+KNOWN = 0.5  # of the deviation at first, below which what is felt is taken for a push
+LONGEST_PUSH = 3.0  # s on end, behind which it is not any more
+PERIOD_SHARE = 0.02  # of a change of the usual interval in what is taken for it
+LEAST_JOINTS = 1.5  # joints that move, as an effective number, which a push of one is not
 
 
 class SpeedLosses:
@@ -25,7 +29,8 @@ class SpeedLosses:
     the same for all joints and stays as it is, but need not be what it was in the identification:
     another program sends the goals. What it changes looks like friction per speed, `stiffness`
     times the time, and is found by what free motion leaves unexplained of all joints together: a
-    Kalman filter of one state that hardly changes. A push is not in proportion to the speed of all.
+    Kalman filter of one state that hardly changes. A push is not in proportion to the speed of all;
+    while one is felt, for LONGEST_PUSH at most, nothing is learnt.
 
     Attributes:
         seconds: the time by which samples are later behind the goals than in the identification:
@@ -46,6 +51,7 @@ class SpeedLosses:
         """Forgets everything."""
         self.seconds = 0.0
         self._variance = -1.0
+        self._felt_for = self._period = 0.0  # s
         self._speed: Array = np.zeros_like(self._stiffness)
 
     def pause(self) -> None:
@@ -64,8 +70,8 @@ class SpeedLosses:
         return -self.seconds * self._stiffness
 
     def update(
-        self, velocity: Array, decay: Array, interval: float, residual: Array, threshold: Array,
-        slides: BOOLS,
+        self, velocity: Array, decay: Array, interval: float, period: float, residual: Array,
+        threshold: Array, slides: BOOLS,
     ) -> None:  # fmt: skip
         """Takes a sample.
 
@@ -73,23 +79,42 @@ class SpeedLosses:
             velocity: (N,) rad/s.
             decay: (N,) of the observer in that interval.
             interval: s since the last sample.
+            period: s, the usual one.
             residual, threshold: (N,) N m.
             slides: (N,).
         """
+        # One interval may be anything, the first one, too.
+        self._period += PERIOD_SHARE * (period - self._period) if self._period else period
         if self._variance < 0.0:
-            self._variance = (SPREAD * interval) ** 2
+            self._variance = (SPREAD * self._period) ** 2
         self._speed = decay * self._speed + (1.0 - decay) * velocity
         shown = np.where(slides & np.isfinite(threshold), self._stiffness * self._speed, 0.0)
-        if not shown.any():
+        if _effective_number(shown) < LEAST_JOINTS or self._is_push(
+            interval, period, residual, threshold
+        ):
             return
         self._variance += DRIFT * DRIFT * interval
         # Neighbouring samples are of one error: the observer's filter.
-        alike = max(2.0 / (self._gain * interval), 1.0)
+        alike = max(2.0 / (self._gain * self._period), 1.0)
         deviation = threshold / DEVIATIONS
         weights = shown / (alike * deviation * deviation)
         left = np.clip(residual, -CLIPPED * threshold, CLIPPED * threshold)
         left = np.where(shown == 0.0, 0.0, left)
         self._variance = 1.0 / (1.0 / self._variance + float(shown @ weights))
-        most = LARGEST * interval
+        most = LARGEST * self._period
         found = self.seconds + self._variance * float(np.where(shown == 0.0, 0.0, weights) @ left)
         self.seconds = min(max(found, -most), most)
+
+    def _is_push(self, interval: float, period: float, residual: Array, threshold: Array) -> bool:
+        """Returns whether what is felt is taken for a push."""
+        is_felt = bool((np.abs(residual) > threshold).any())
+        self._felt_for = self._felt_for + interval if is_felt else 0.0
+        is_known = self._variance < (KNOWN * SPREAD * self._period) ** 2
+        return is_felt and is_known and self._felt_for < LONGEST_PUSH
+
+
+def _effective_number(shown: Array) -> float:
+    """Returns of how many joints the squares are, if they were alike; 0 of none."""
+    squares = shown * shown
+    total = float(squares.sum())
+    return total * total / float(squares @ squares) if total > 0.0 else 0.0

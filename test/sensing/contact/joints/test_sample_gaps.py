@@ -77,3 +77,18 @@ def test_what_is_unexplained_before_the_observer_has_settled_is_not_held():
     assert residual_after(0, 0.24) == pytest.approx(held * np.exp(-0.2 / 0.25), rel=0.01)
     settling = residual_after(SECOND, 0.04)
     assert residual_after(SECOND, 0.24) == pytest.approx(settling * np.exp(-0.2 * GAIN), rel=0.01)
+
+
+def test_a_stream_that_comes_back_at_another_rate_goes_on():
+    dynamics = dynamics_for(ROBOT, MOTORS)
+    external = ExternalTorque(dynamics, MOTORS, ObserverOptions(GAIN, 0.15))
+    q = np.zeros(5)
+    stamp, weight = SECOND, dynamics.gravity(q)
+    known = []
+    for interval in [10] * 40 + [200] + [20] * 20:
+        stamp += interval * MS
+        known.append(external.update(stamp, q, np.zeros(5), weight))
+    # It begins again after the pause, and the new rate has no gaps.
+    assert known == [False] + [True] * 39 + [False] + [True] * 20
+    assert external.period == pytest.approx(0.02)
+    assert (external.scatter == 0.0).all()

@@ -25,24 +25,29 @@ MOTORS = MotorModel(
 )  # fmt: skip
 
 
-def followed(seconds, shift, push=None, noise=0.02, seed=4):
+def pushed(times):
+    return np.where((times > 5.0) & (times < 6.0), 1.0, 0.0)
+
+
+def followed(seconds, shift, push=None, noise=0.02, seed=4, jitter=None, size=(0.8, 0.8, 0.8)):
     """Times that are found, s, of three joints that swing: of a shift (s), and a push (N m).
 
     One after each sample.
     """
     rng = np.random.default_rng(seed)
     times = np.arange(round(seconds / DT)) * DT
-    speeds = 0.8 * np.cos(np.outer(times, [1.0, 1.3, 1.7]))
+    speeds = np.array(size) * np.cos(np.outer(times, [1.0, 1.3, 1.7]))
     external = shift * STIFFNESS.max() * speeds + rng.normal(0.0, noise, speeds.shape)
     if push is not None:
-        external += np.where((times > 5.0) & (times < 6.0), 1.0, 0.0)[:, None] * push
+        external += push(times, speeds) if callable(push) else pushed(times)[:, None] * push
     losses, found = SpeedLosses(STIFFNESS, GAIN), []
-    decay = np.full(3, np.exp(-GAIN * DT))
     residual = np.zeros(3)
-    for speed, torque in zip(speeds, external, strict=True):
+    intervals = np.full(len(times), DT) if jitter is None else jitter(len(times))
+    for speed, torque, interval in zip(speeds, external, intervals, strict=True):
+        decay = np.full(3, np.exp(-GAIN * interval))
         # The observer, of what the losses so far leave.
         residual = decay * residual + (1.0 - decay) * (torque + losses.viscous * speed)
-        losses.update(speed, decay, DT, residual, np.full(3, 0.15), np.ones(3, bool))
+        losses.update(speed, decay, interval, DT, residual, np.full(3, 0.15), np.ones(3, bool))
         found.append(losses.seconds)
     return np.array(found)
 
@@ -73,6 +78,39 @@ def test_a_push_hardly_changes_it():
     assert np.abs(found).max() < 0.003
 
 
+def test_a_push_against_the_motion_of_all_joints_is_not_learnt():
+    def drag(times, speeds):
+        return -0.6 * np.sign(speeds) * ((times > 10.0) & (times < 12.5))[:, None]
+
+    found = followed(14.0, 0.01, drag) - followed(14.0, 0.01)
+    assert np.abs(found).max() < 0.002
+
+
+def test_what_is_felt_for_long_is_learnt_as_other_goals_are_no_push():
+    before = followed(10.0, 0.0)
+    assert abs(before[-1]) < 5e-4
+
+    def other_goals(times, speeds):
+        return 0.0165 * 12.0 * speeds * (times > 10.0)[:, None]
+
+    assert followed(80.0, 0.0, other_goals)[-1] == pytest.approx(0.0165, abs=2e-3)
+
+
+def test_one_joint_alone_says_nothing():
+    assert (followed(20.0, 0.015, size=(0.0, 0.8, 0.0)) == 0.0).all()
+
+
+def test_single_short_intervals_change_nothing():
+    def short(count):
+        intervals = np.full(count, DT)
+        intervals[[0, 400]] = 0.001
+        return intervals
+
+    found = followed(20.0, 0.0167, jitter=short)
+    assert found[405] == pytest.approx(0.0167, abs=1e-3)
+    assert found[90] == pytest.approx(0.0167, abs=3e-3)
+
+
 def test_it_is_bounded_and_needs_a_stiffness():
     assert followed(30.0, 0.2)[-1] == pytest.approx(LARGEST * DT)
     assert followed(30.0, -0.2)[-1] == pytest.approx(-LARGEST * DT)
@@ -83,7 +121,13 @@ def test_joints_that_stick_say_nothing():
     losses = SpeedLosses(STIFFNESS, GAIN)
     for _ in range(100):
         losses.update(
-            np.ones(3), np.full(3, 0.7), DT, np.full(3, 0.1), np.full(3, 0.15), np.zeros(3, bool)
+            np.ones(3),
+            np.full(3, 0.7),
+            DT,
+            DT,
+            np.full(3, 0.1),
+            np.full(3, 0.15),
+            np.zeros(3, bool),
         )
     assert losses.seconds == 0.0
 
