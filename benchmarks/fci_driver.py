@@ -296,7 +296,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             ours.append(drive(arm, table, options.turn, log))
             bare.append(drive_bare(arm, options.turn))
         report(bars, ours, bare)
-        for victim in ('gate', 'policy'):
+        for victim in ('gate', 'policy') if options.kills else ():
             times = [time_to_rest(arm, table, victim) for _ in range(options.kills)]
             told = ', '.join(f'{rest:.3f} ({behind:.2f})' for rest, behind in times)
             print(f'the arm rests after SIGKILL of the {victim} (and fell behind by): {told} s')
