@@ -19,7 +19,7 @@ class CoreWatch:
 
     def __init__(self) -> None:
         self._file: int | None = None
-        self._asked, self._lost_since = 0.0, NONE_LOST
+        self._asked, self._lost_since, self._lost = 0.0, NONE_LOST, 0
 
     def watch(self, process: int, thread: int) -> None:
         """Watches this thread from now on.
@@ -40,22 +40,25 @@ class CoreWatch:
         self._asked = self.waited()
 
     def lose(self) -> None:
-        """Notes that it has not answered in time; of several in a row the first one counts."""
-        if self._file is not None and self._lost_since == NONE_LOST:
-            self._lost_since = self._asked
+        """Notes that it has not answered in time."""
+        if self._file is None:
+            return
+        if self._lost_since == NONE_LOST:
+            self._lost_since, self._lost = self._asked, 0
+        self._lost += 1
 
     def forget(self) -> None:
         """Notes that nothing is asked any more."""
         self._lost_since = NONE_LOST
 
-    def answered(self) -> float:
-        """Notes that it has answered; returns s that it waited for a core since it was asked what
-        it did not answer in time, 0 if it has answered all.
+    def answered(self, time: float) -> int:
+        """Notes that it has answered; returns for how many of the answers that it lost in a row
+        before it had no core in more than half of their time, s each.
         """
         if self._lost_since == NONE_LOST:
-            return 0.0
+            return 0
         since, self._lost_since = self._lost_since, NONE_LOST
-        return self.waited() - since
+        return min(self._lost, round((self.waited() - since) / time))
 
     def waited(self) -> float:
         """Returns s for which the thread has been ready to run and had no core; 0 of none."""

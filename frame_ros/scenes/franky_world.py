@@ -58,7 +58,7 @@ class WorldCounts:
         missing: of these, without one.
         missing_in_time: of these again, where the client had had its whole millisecond.
         without_core: of these again, where the client's thread waited for a core for more than half
-            of it; of several in a row the first one.
+            of it.
     """
 
     ticks: int = 0
@@ -224,7 +224,7 @@ class FrankyWorld:
         counts = self.counts
         counts.in_motion += 1
         if self._has_command:
-            counts.without_core += int(self.watch.answered() > 0.5 * TICK)
+            counts.without_core += self.watch.answered(TICK)
             return
         counts.missing += 1
         if had >= ON_TIME:
