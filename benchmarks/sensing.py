@@ -10,6 +10,7 @@
     python benchmarks/sensing.py --only effort_recorded --recording PATH   # a real arm's currents
     python benchmarks/sensing.py --only partial_mark    # what rules for the mark would do
     python benchmarks/sensing.py --only friction_effort,friction_policy   # gears that stick
+    python benchmarks/sensing.py --only goal_phase      # goals at another moment of the period
     python benchmarks/sensing.py --only depth_camera    # offsets of cameras, as they are estimated
     python benchmarks/sensing.py --only depth_postures,depth_camera_faults  # as they are corrected
     python benchmarks/sensing.py --only wrench_hard,streams,repeated_states    # what goes wrong
@@ -44,6 +45,7 @@ from parts import (
     depth_world_rows,
     friction_rows,
     given_motion_rows,
+    goal_phase_rows,
     partial_mark_rows,
     recorded_effort_rows,
     wrench_rows,
@@ -76,7 +78,7 @@ SHORT_KINDS = ','.join(
     (
         'wrench', 'wrench_hard', 'streams', 'repeated_states', 'depth', 'depth_camera',
         'depth_camera_faults',
-        'friction_effort', *depth_world_rows.KINDS, depth_world_rows.ROBOT_KIND,
+        'friction_effort', 'goal_phase', *depth_world_rows.KINDS, depth_world_rows.ROBOT_KIND,
     )
 )  # fmt: skip
 AFTER = 0.1  # s after a push in which a detection still belongs to it: the arm swings back
@@ -247,6 +249,7 @@ def short_trials() -> Iterator[Trial]:
         yield Trial('depth', robot, SCENE_SEEDS, {'frames': 2})
     yield from depth_world_rows.short_trials()
     yield from friction_rows.short_trials()
+    yield from goal_phase_rows.short_trials()
     yield from camera_offset_rows.short_trials()
     yield from wrench_rows.short_trials()
 
@@ -262,6 +265,7 @@ def all_trials(
     """
     yield from depth_world_rows.trials(share)
     yield from friction_rows.trials(hours, share, friction)
+    yield from goal_phase_rows.trials(share, friction)
     yield from camera_offset_rows.trials(share)
     yield from wrench_rows.trials(share, faults)
     for row in ROWS:
@@ -317,6 +321,8 @@ def table(
     if 'policy_effort' in kinds:
         lines += _policy_lines([o for o in outcomes if o.trial.kind == 'policy_effort'], bars)
     lines += friction_rows.lines(outcomes, kinds, bars, friction)
+    if goal_phase_rows.KIND in kinds:
+        lines += goal_phase_rows.lines(outcomes, bars, friction)
     if 'depth' in kinds:
         lines += [
             '',

@@ -114,11 +114,12 @@ def _push_lines(outcomes: Sequence[Outcome], bars: Bars, of: Sequence[str]) -> l
             if not can_be:
                 bars.at_least(f'{title}: pushes', 0, 1)
                 continue
+            felt = sum(is_felt for is_felt, _ in own)
             both = sum(is_felt and can for is_felt, can in own)
             bars.at_least(title, both / can_be, OF_CEILING)
             table.append(
-                f'| {friction} | {name} | {len(own)} | {_share(sum(f for f, _ in own), len(own))} '
-                f'| {_share(can_be, len(own))} | {_share(both, can_be)} | {false} in all |'
+                f'| {friction} | {name} | {len(own)} | {share_text(felt, len(own))} '
+                f'| {share_text(can_be, len(own))} | {share_text(both, can_be)} | {false} in all |'
             )
     return table
 
@@ -140,8 +141,8 @@ def ceiling_lines(robot: str, results: Sequence[dict[str, Any]], bars: Bars) -> 
     return [
         '',
         f'{robot}, friction in the readings alone: {can_be} of {len(pushes)} pushes can be felt '
-        f'(ceiling {_share(can_be, len(pushes))}), and {both} of these were: '
-        f'{_share(both, can_be)}.',
+        f'(ceiling {share_text(can_be, len(pushes))}), and {both} of these were: '
+        f'{share_text(both, can_be)}.',
     ]
 
 
@@ -160,7 +161,7 @@ def _free_lines(outcomes: Sequence[Outcome], bars: Bars, of: Sequence[str]) -> l
                 continue
             false = sum(len(r['begins']) for r in rows)
             bars.at_most(title, false / hours, PER_HOUR)
-            table.append(f'| {friction} | {name} | {hours:.2f} h | {_rate(false, hours)} |')
+            table.append(f'| {friction} | {name} | {hours:.2f} h | {rate_text(false, hours)} |')
     return table
 
 
@@ -182,16 +183,18 @@ def _policy_lines(outcomes: Sequence[Outcome], bars: Bars, of: Sequence[str]) ->
             bars.at_most(title, false / hours, PER_HOUR)
             table.append(
                 f'| {friction} | {timing} | {len(rows)} | {hours:.2f} h | '
-                f'{sum(r["sensed"] for r in rows)} | {_rate(false, hours)} |'
+                f'{sum(r["sensed"] for r in rows)} | {rate_text(false, hours)} |'
             )
     return table
 
 
-def _rate(count: int, hours: float) -> str:
+def rate_text(count: int, hours: float) -> str:
+    """Returns a count, and its rate per hour with the interval of 95 %."""
     low, high = poisson_rate_interval(count, hours)
     return f'{count}: {count / hours:.2f} ({low:.2f} to {high:.2f})'
 
 
-def _share(part: int, whole: int) -> str:
+def share_text(part: int, whole: int) -> str:
+    """Returns a share in percent with its interval of 95 %."""
     low, high = wilson_interval(part, whole)
     return f'{100 * part / whole:.1f} % ({100 * low:.1f} to {100 * high:.1f})'

@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip('mujoco')
 
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.trials import depth, policy_effort
 from frame_ros.evaluation.trials.arm_run import BEGIN, ArmRun, Begins
@@ -77,6 +78,26 @@ def test_a_push_acts_from_its_true_begin_to_its_true_end():
     assert feels == [('lower_arm_link',) if now else () for now in acts]
     assert differs == [at > begin + 1e-9 for at in stamps]
     assert (pushed.touches, alone.touches) == (0.0, 0.0)
+
+
+def test_goals_that_reach_the_servos_behind_a_sample_move_the_arm_so_much_later():
+    arms = [ArmRun('so101', 2, (), rest=0.1, goal_delay=late) for late in (0.0, 0.01)]
+    prompt, late = (
+        np.array([block.samples.positions[-1] for block in arm.blocks(3.0)]) for arm in arms
+    )
+    joint = int(np.argmax(np.ptp(prompt, axis=0)))
+    before, now, late = prompt[:-1, joint], prompt[1:, joint], late[1:, joint]
+    moves = np.abs(now - before) > 0.005
+    assert moves.sum() > 20
+    # Half a period behind: half way from the sample before.
+    shares = (late - before)[moves] / (now - before)[moves]
+    assert np.median(shares) == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize(('robot', 'late'), [('so101', 0.02), ('so101', -0.002), ('fr3', 0.002)])
+def test_goals_come_within_a_period_where_samples_are_taken_with_the_commands(robot, late):
+    with pytest.raises(ValueRangeError, match='s behind a sample; 0 s for'):
+        ArmRun(robot, 2, (), goal_delay=late)
 
 
 def test_begins_are_rising_edges_and_what_is_not_known_is_counted():

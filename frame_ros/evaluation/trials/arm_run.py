@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.engine import load_mujoco
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.trials.pushes import Push
 from frame_ros.scenes.generation.free_motion import FreeMotion, MotionStyle
@@ -54,18 +55,34 @@ class ArmRun:
         style: MotionStyle | None = None,
         rest: float = 0.0,
         friction: str = '',
+        goal_delay: float = 0.0,
     ) -> None:
-        """rest: s at the beginning in which the arm stands at home. friction: of the gears, see
-        `PickPlaceSimulation`.
+        """Draws the motion, and places the arm at its begin.
+
+        Args:
+            rest: s at the beginning in which the arm stands at home.
+            friction: of the gears, see `PickPlaceSimulation`.
+            goal_delay: s behind a sample at which the servos get the next goal, less than a period
+                of the commands; of robots whose samples come with the commands.
+
+        Raises:
+            ValueRangeError: goal_delay does not fit.
         """
         self.simulation = simulation = PickPlaceSimulation(seed, robot=robot, friction=friction)
         rate, every = simulation.robot.command_rate, simulation.robot.sample_steps
         self.period = every * simulation.timestep
         self._steps = round(1.0 / (rate * simulation.timestep))
         self.samples_per_block = self._steps // every
+        self._late = round(goal_delay / simulation.timestep)
+        if not 0 <= self._late < self._steps or (self._late and every == 1):
+            raise ValueRangeError(
+                f'goals {goal_delay:g} s behind a sample; 0 s for {robot} or, where samples come '
+                f'with the commands, less than {1.0 / rate:g} s are expected'
+            )
         moves = FreeMotion(simulation, seed, rate, style or MotionStyle()).commands()
         home = np.array(simulation.robot.home)
         self._commands = chain(repeat(home, round(rest * rate)), moves)
+        self._held = home
         self._waiting = list(pushes)
         self._running: tuple[Push, float] | None = None
         self.truth: list[tuple[float, float, float, str]] = []
@@ -87,7 +104,10 @@ class ArmRun:
             if every == 1:
                 samples = sampler.step(command)
             else:
-                simulation.step(command, self._steps)
+                if self._late:
+                    simulation.step(self._held, self._late)
+                simulation.step(command, self._steps - self._late)
+                self._held = command
                 samples = _newest(simulation)
             count = len(samples.positions)
             ticks = begin + np.arange(1, self._steps + 1)[every - 1 :: every][:count]

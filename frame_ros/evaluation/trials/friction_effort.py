@@ -39,7 +39,9 @@ OWN, GENERIC = 'own', 'generic'  # whose motor file
 def run(trial: Trial) -> dict[str, Any]:
     """settings: seconds; has_pushes; friction, one of FRICTION_SETS; stands, whether the arm mostly
     does; motors, 'own', identified first by the motion of `frame-ros identify joints`, or
-    'generic', the shipped ones with wide thresholds.
+    'generic', the shipped ones with wide thresholds; perhaps goal_delay, s behind each joint state
+    at which the servos get the next goal, at once in the identification; and follows, whether the
+    detector follows that time.
 
     Result: truth, begins, seconds, unavailable, in_contact, touches as of `joint_effort.run`;
     judged, of each push whether it can be felt and whether the arm stood, see `FrictionCeiling`.
@@ -54,13 +56,15 @@ def run(trial: Trial) -> dict[str, Any]:
         motors = simulated_motors(trial.robot).as_generic()
     robot = load_robot(trial.robot)
     detector = JointContact(dynamics_for(robot, motors), motors=motors)
+    detector.losses.is_used &= bool(settings.get('follows', True))
     pushes = []
     if settings['has_pushes']:
         rng = np.random.default_rng((trial.seed, 0x1B))
         style = PushStyle(STRENGTH, DURATION, REST, simulation.robot.watched_links)
         pushes = draw_pushes(rng, robot, style, QUIET, seconds - 2.0 * QUIET)
     motion = STANDING if settings['stands'] else MotionStyle()
-    arm = ArmRun(trial.robot, trial.seed, pushes, motion, friction=friction)
+    late = float(settings.get('goal_delay', 0.0))
+    arm = ArmRun(trial.robot, trial.seed, pushes, motion, friction=friction, goal_delay=late)
     readings = None if simulation.gears is None else options_of(simulation.gears.gear)
     begins, ceiling = Begins(1.0 / simulation.robot.command_rate), FrictionCeiling(readings)
     for block in arm.blocks(seconds):

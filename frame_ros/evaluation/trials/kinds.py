@@ -13,6 +13,7 @@ FUNCTIONS = {
     'repeated_states': 'frame_ros.evaluation.trials.repeated_states:run',
     'policy_effort': 'frame_ros.evaluation.trials.policy_effort:run',
     'friction_effort': 'frame_ros.evaluation.trials.friction_effort:run',
+    'goal_phase': 'frame_ros.evaluation.trials.friction_effort:run',
     'friction_policy': 'frame_ros.evaluation.trials.friction_effort:run_policy',
     'robot': 'frame_ros.evaluation.trials.robot_flags:run',
     'depth': 'frame_ros.evaluation.trials.depth:run',
