@@ -261,13 +261,13 @@ class JointContact:
             dq: (N,) rad/s; None: differences of q.
             effort: (N,) in the unit of the motor model.
             command: (N,) rad, the commanded positions; None: unknown, then no stall is detected,
-                and a standing arm feels less.
+                a standing arm feels less, and a reversal may be felt.
             is_holding: whether the gripper holds an object.
         """
         if problem := self._problem(stamp, q, effort):
             return self._unknown(stamp, problem)
         self._stamp = stamp
-        is_measured = self._external.update(stamp, q, dq, effort)
+        is_measured = self._external.update(stamp, q, dq, effort, command)
         observer = self._external.observer
         if not is_measured:
             self._over.reset()

@@ -71,7 +71,9 @@ class ExternalTorque:
         self.scatter: Array = np.zeros(self.activity.shape[1])
         self._stamp: int | None = None
 
-    def update(self, stamp: int, q: Array, dq: Array | None, effort: Array) -> bool:
+    def update(
+        self, stamp: int, q: Array, dq: Array | None, effort: Array, goal: Array | None = None
+    ) -> bool:
         """Takes one sample, at a stamp later than the last; returns whether the residual is of it.
 
         Args:
@@ -79,6 +81,7 @@ class ExternalTorque:
             q: (N,) rad.
             dq: (N,) rad/s; None or not finite: differences of q.
             effort: (N,) in the unit of the motor model.
+            goal: (N,) rad, of the servos; None: unknown.
         """
         observer = self.observer
         if self._stamp is not None:
@@ -86,7 +89,7 @@ class ExternalTorque:
         velocity = observer.velocity_at(stamp, q, dq)
         torque = effort
         if velocity is not None:
-            torque = self._reaching(stamp, q, velocity, effort)
+            torque = self._reaching(stamp, q, velocity, effort, goal)
         self._stamp = stamp
         is_measured = observer.advance(stamp, q, velocity, torque)
         if velocity is None or not is_measured:
@@ -105,7 +108,9 @@ class ExternalTorque:
         """Usual interval between samples, s."""
         return self._gaps.usual / SECOND
 
-    def _reaching(self, stamp: int, q: Array, velocity: Array, effort: Array) -> Array:
+    def _reaching(
+        self, stamp: int, q: Array, velocity: Array, effort: Array, goal: Array | None
+    ) -> Array:
         """(N,) N m that reach the links."""
         motors = self._motors
         motor = motors.motor_torque(effort, velocity)
@@ -116,6 +121,6 @@ class ExternalTorque:
             is_known = observer.since is not None and stamp - observer.since >= self._settle
             external = observer.residual if is_known else self._unknown
             motor = motor - friction.update(
-                q, velocity, motor, load, external, gap, self._gaps.is_gap
+                q, velocity, motor, load, external, gap, self._gaps.is_gap, goal
             )
         return motor - (motors.viscous + self.added_viscous) * velocity

@@ -17,6 +17,7 @@ STILL = 0.002  # rad: more than a step of an encoder of 4096 per turn; a joint w
 STICK_TIME = 0.07  # s within STILL after which a joint sticks
 BAND = 1.25  # times the friction at rest that was identified: what a joint may hold
 LEAST_LIMIT = 1e-9  # N m
+SLIDE_TIME = 0.1  # s of sliding after which a joint that goes to its goal is not pushed there
 HELD_TIME = 0.25  # s in which the external torque on a joint that sticks fades to 0.37
 
 
@@ -71,7 +72,8 @@ class StickingFriction:
     over the presliding when that changes. One that pauses, as an encoder sees it, may creep on or
     be about to stick: it has what balances motor and weight, up to its limit, as far as that
     opposes its last motion, or all of it if its motor drove that motion: a motor that turns round
-    finds a gear at rest. (What moves a joint against its motor is no gear's.) One that sticks has
+    finds a gear at rest. (What moves a joint against its motor is no gear's.) So it does if it
+    braked a joint that had slid for SLIDE_TIME and moved towards its goal. One that sticks has
     what balances motor and the load of its links, which other joints accelerate (`LinkLoad`),
     whatever that is up to its limit: nothing that it holds shows in motor or position, neither a
     command that has not broken it away yet nor a push. So what is unexplained stays as it was, and
@@ -86,7 +88,7 @@ class StickingFriction:
 
     __slots__ = (
         'friction', 'limit', 'direction', '_motors', '_gain', '_watch', '_per_way',
-        '_held', '_balance', '_is_driven', '_is_unsure',
+        '_held', '_balance', '_ahead', '_slid', '_is_driven', '_is_unsure',
     )  # fmt: skip
 
     def __init__(self, motors: MotorModel, gain: float) -> None:
@@ -106,6 +108,8 @@ class StickingFriction:
         self.limit: Array = np.zeros(count)
         self._held: Array = np.zeros(count)
         self._balance: Array = np.zeros(count)
+        self._ahead: Array = np.full(count, math.nan)
+        self._slid: Array = np.zeros(count)
         self._is_driven: BOOLS = np.zeros(count, np.bool_)
         self._is_unsure: BOOLS = np.zeros(count, np.bool_)
 
@@ -122,7 +126,7 @@ class StickingFriction:
 
     def update(
         self, q: Array, velocity: Array, motor: Array, links: Array, external: Array,
-        seconds: float, is_gap: bool = False,
+        seconds: float, is_gap: bool = False, goal: Array | None = None,
     ) -> Array:  # fmt: skip
         """Takes a sample; returns `friction`.
 
@@ -133,6 +137,7 @@ class StickingFriction:
             external: (N,) N m, the external torque until now; NaN: it is not known.
             seconds: since the last sample; NaN: it is the first.
             is_gap: whether samples are missing between.
+            goal: (N,) rad, of the servos; None: unknown.
         """
         watch = self._watch
         was_stuck = watch.is_stuck
@@ -147,7 +152,9 @@ class StickingFriction:
         friction = self.direction * sliding
         pauses = watch.moved == 0.0
         before, self._balance = self._balance, motor - links
+        self._slid = np.where(watch.is_stuck, 0.0, self._slid + (seconds if seconds > 0.0 else 0.0))
         self._note_motion(before, was_stuck, is_gap)
+        self._ahead = np.full_like(q, math.nan) if goal is None else goal - q
         if pauses.any():
             held = np.nan_to_num(external) * self._held_share(seconds)
             held[self._is_unsure] = 0.0
@@ -163,11 +170,13 @@ class StickingFriction:
     def _note_motion(self, before: Array, was_stuck: BOOLS, is_gap: bool) -> None:
         """Keeps of each joint what its newest motion shows.
 
-        before: (N,) N m, what the gears had to hold at the sample before.
+        before: (N,) N m, what the gears had to hold at the sample before. Where the goal lay then
+        is still known, too.
         """
         moved = self._watch.moved
         is_moving = moved != 0.0
         is_driven = moved * self._balance > 0.0
+        is_driven |= (moved * self._ahead > 0.0) & (self._slid > SLIDE_TIME)
         if is_gap:
             is_driven |= moved * before > 0.0
         np.copyto(self._is_driven, is_driven, where=is_moving)

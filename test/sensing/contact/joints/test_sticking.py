@@ -114,6 +114,27 @@ def test_a_gear_that_its_own_motor_moved_holds_it_when_it_turns_round():
     assert moved_to_rest(-0.15, -0.2)[1] == 0.0
 
 
+def braked_to_rest(goal, samples):
+    """A joint slides on by 5 mrad a sample while its motor brakes it, and pauses."""
+    friction = StickingFriction(MOTORS, 15.0)
+    friction.update(one(0), one(0), one(0), one(0), one(0), np.nan)
+    for row in range(1, samples + 1):
+        q = one(0.005 * row)
+        friction.update(q, one(0.25), one(-0.05), one(0), one(0), DT, goal=goal)
+    friction.update(q, one(0), one(-0.2), one(0), one(0), DT, goal=one(-1.0))
+    assert not friction.is_stuck[0]
+    return friction.friction[0]
+
+
+def test_a_gear_holds_a_joint_that_its_motor_braked_on_the_way_to_its_goal():
+    assert braked_to_rest(one(0.1), 8) == pytest.approx(-0.2)
+    # Pushed beyond its goal, or where no goal is known.
+    assert braked_to_rest(one(0.01), 8) == 0.0
+    assert braked_to_rest(None, 8) == 0.0
+    # Pushed from rest towards its goal.
+    assert braked_to_rest(one(0.1), 4) == 0.0
+
+
 def test_across_missing_samples_the_motor_may_have_turned_round_on_the_way():
     assert moved_to_rest(-0.15, -0.2, motor_before=0.15)[1] == 0.0
     assert moved_to_rest(-0.15, -0.2, motor_before=0.15, is_gap=True)[1] == pytest.approx(-0.2)
