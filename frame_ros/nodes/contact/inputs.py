@@ -18,6 +18,7 @@ from frame_ros.nodes.runtime.publisher_identity import UNKNOWN, Publishers
 from frame_ros.sensing.contact.trusted_inputs import TrustedInputs
 
 MOST_AT_ONCE = 1000
+COMES = 0.8  # of the age at which a source is silent: a younger message is of a stream that comes
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
 
 
@@ -212,10 +213,23 @@ class Pause:
         self._woken = time.monotonic()
 
 
-def silence_of(streams: list[SensorStream], age: float) -> str:
-    """Returns why nothing comes on topics of one source, for `age` s, in words."""
-    why = '; '.join(filter(None, (stream.subscription.silence() for stream in streams)))
+def silence_of(
+    streams: list[SensorStream], age: float, now: float, most: float, unused: str
+) -> str:
+    """Returns why one source says nothing, in words.
+
+    Args:
+        streams: of the source.
+        age: s for which it has said nothing.
+        now: s of time.monotonic().
+        most: s, the age at which it is silent.
+        unused: why what comes is no use.
+    """
     topics = ' or '.join(stream.subscription.topic_name for stream in streams)
+    # The newest message of a stream that pauses may be one that was not judged any more.
+    if min(stream.age(now) for stream in streams) <= COMES * most:
+        return f'{topics} comes, but without contact: {unused}'
+    why = '; '.join(filter(None, (stream.subscription.silence() for stream in streams)))
     if not why and streams[0].received and not streams[0].used:
         why = streams[0].problem
     since = f'nothing on {topics}' + (f' for {age:.2f} s' if age < float('inf') else ' yet')

@@ -335,12 +335,9 @@ class ContactNode(Node):
 
     def _silence(self, source: str, age: float, now: float) -> str:
         """Returns why a source is silent, in words. age: s for which it has been."""
-        streams = self._streams_of(source)
-        if min(stream.age(now) for stream in streams) > self._settings.max_sensor_age:
-            return inputs.silence_of(streams, age)
-        topics = ' or '.join(stream.subscription.topic_name for stream in streams)
-        why = self._joints.problem or f'it has none of the joints of {self.robot.name}'
-        return f'{topics} comes, but without contact: {why}'
+        unused = self._joints.problem or f'it has none of the joints of {self.robot.name}'
+        most = self._settings.max_sensor_age
+        return inputs.silence_of(self._streams_of(source), age, now, most, unused)
 
     def _silence_of_wrench(self) -> str:
         return self._silent.get('wrench', '')
@@ -392,6 +389,9 @@ class ContactNode(Node):
             self._warnings.warn(f'{stream.name} stamp', stream.new_problem())
         for text in self._trusted.shared:
             self._warnings.warn('publishers', text)
+        for sensor in self._sensors:
+            for text in sensor.warnings:
+                self._warnings.warn_once_started(sensor.name, text)
         if self._wrench is not None and self._wrench.has_new_tare():
             assert self._wrench.detector is not None
             is_done, text = self._wrench.outcome_of(self._wrench.detector)

@@ -287,13 +287,16 @@ class ContactJudge:
                     f'{verdict.reason}', inf, verdict.other,
                 )  # fmt: skip
             return verdict
-        return Verdict(False, self._why_not(link))
+        return Verdict(False, self._why_not(link, context))
 
-    def _why_not(self, link: str) -> str:
+    def _why_not(self, link: str, context: ContactContext) -> str:
         if not link:
             return 'the link is not known, and neither gripper nor region explains a contact'
         if link in self.expectations.finger_links:
-            return f'{link} touches, but the gripper neither closes nor holds anything'
+            at = context.gripper_position
+            is_open = context.is_grasped is False and not isnan(at)
+            where = f': at {at:.2f} it counts as empty or open (grasp.closed)' if is_open else ''
+            return f'{link} touches, but the gripper neither closes nor holds anything{where}'
         return f'{link} is not expected to touch anything here'
 
     def _by_gripper(self, detection: Detection, context: ContactContext) -> Verdict | None:

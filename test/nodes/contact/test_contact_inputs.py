@@ -21,7 +21,7 @@ from frame_ros.core.errors import RobotError, SetupError
 from frame_ros.core.options import from_values
 from frame_ros.msg import ContactState
 from frame_ros.nodes.contact.franka import IndicatorReader, StateFlagReader
-from frame_ros.nodes.contact.inputs import Pause, Sample, Waiting
+from frame_ros.nodes.contact.inputs import Pause, Sample, Waiting, silence_of
 from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.runtime.fitting_subscription import DAMAGED
 from frame_ros.robots import load_robot
@@ -330,3 +330,21 @@ def test_names_with_a_prefix_are_shown_shortened():
     assert arrays.problem == f'none of the joints fr3_joint1, fr3_joint2 in {shown}'
     assert not arrays.take(FullJointState(2, names[-1:], zeros[:1], zeros[:1], zeros[:1]))
     assert len(arrays.problem) < 120
+
+
+class _Stream:
+    def __init__(self, age):
+        self._age = age
+        self.received, self.used, self.problem = 5, 5, ''
+        self.subscription = SimpleNamespace(topic_name='/joint_states', silence=lambda: '')
+
+    def age(self, now):
+        return self._age
+
+
+def test_a_stream_that_pauses_is_silent_though_its_newest_message_was_not_judged():
+    # At 1 kHz and 250 Hz of judged samples the newest message is some ms younger.
+    silent = silence_of([_Stream(0.496)], 0.501, 0.0, 0.5, 'none of the joints')
+    assert silent == 'nothing on /joint_states for 0.50 s'
+    comes = silence_of([_Stream(0.02)], 0.501, 0.0, 0.5, 'none of the joints')
+    assert comes == '/joint_states comes, but without contact: none of the joints'

@@ -56,6 +56,8 @@ def test_nothing_is_expected_beyond_the_largest_force():
 def test_fingers_while_the_gripper_closes_holds_or_has_just_let_go():
     still = verdict(touch('left'), at())
     assert not still.is_expected and 'neither closes nor holds' in still.reason
+    empty = verdict(touch('left'), at(gripper=0.38, is_grasped=False))
+    assert not empty.is_expected and 'at 0.38' in empty.reason and 'grasp.closed' in empty.reason
     closing = (at(0), at(100, 0.07))
     assert 'closes' in verdict(touch('left'), *closing).reason
     assert verdict(touch('left'), *closing, at(600, 0.07)).is_expected

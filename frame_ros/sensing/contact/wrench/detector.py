@@ -25,6 +25,7 @@ from frame_ros.sensing.contact.wrench.payload import Payload, PayloadEstimator
 from frame_ros.sensing.contact.wrench.tare import TareResult, WrenchTare
 from frame_ros.sensing.contact.wrench.tool_model import Tool, ToolLoad, norm
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion
+from frame_ros.sensing.contact.wrench.upward_pull import UpwardPull
 
 Array = NDArray[np.float64]
 _WRENCH = int(ContactSource.WRENCH)
@@ -84,6 +85,7 @@ class WrenchContact:
         self._tare = WrenchTare(settings)
         self.free = FreeSpace(settings)
         self.hung = HungWeight(settings, tool.gravity)
+        self._upward = UpwardPull(settings, tool)
         self._drift = BiasDrift(settings)
         self._payload = PayloadEstimator(settings, norm(*tool.gravity))
         # What is given again for a late sample.
@@ -113,7 +115,8 @@ class WrenchContact:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Reasons for which contact is less sure, in words."""
-        return tuple(filter(None, (self._drift.warning, self.hung.warning, self.free.warning)))
+        parts = self._drift, self.hung, self._upward, self.free
+        return tuple(filter(None, (part.warning for part in parts)))
 
     @property
     def payload(self) -> Payload:
@@ -184,6 +187,7 @@ class WrenchContact:
         self._drift.reset()
         self._payload.reset()
         self.hung.reset()
+        self._upward.reset()
         self.load = ToolLoad(self._carried())
         self.last = None
 
@@ -289,6 +293,7 @@ class WrenchContact:
         if self._payload.update(block, self.bias) is not payload:
             self._carry()
         self.free.update(block)
+        self._upward.update(block)
         self.bias = self._drift.update(block, self.bias, self.free.intensity)
         if self.hung.update(block, self.bias):
             self._carry()
@@ -303,11 +308,13 @@ class WrenchContact:
             self.bias = result.bias
             self._drift.anchor(result.bias)
             self.hung.tare(result.bias)
+            self._upward.reset()
         elif self.bias is None and not self._tare.is_running:
             self._tare.start(is_patient=True)
 
     def _carry(self) -> None:
         """Makes what is held or hangs part of the tool, without a jump in the filter."""
+        self._upward.reset()
         before = self.load
         self.load = ToolLoad(self._carried())
         gravity = self.gravity
