@@ -23,7 +23,7 @@ from frame_ros.hardware.franky.arrivals import CYCLE, Arrivals
 from frame_ros.hardware.franky.connecting import Connecting
 from frame_ros.hardware.franky.library import MotionAborted, franky_errors, import_franky
 from frame_ros.hardware.franky.options import IGNORE, POSE, POSITION, VELOCITY, FciOptions
-from frame_ros.hardware.franky.reading import FrankaReading, mode_names
+from frame_ros.hardware.franky.reading import REFLEX, FrankaReading, mode_names
 
 Array = NDArray[np.float64]
 POLL = 0.00015  # s between two looks for the next state while the arm moves
@@ -52,7 +52,7 @@ class FrankyArm:
         self._velocities, self._accelerations = velocities, accelerations
         self.largest_rates = options.dynamics * velocities
         self._connecting = Connecting(
-            self._connection, f'the arm at {host}', options.connect_timeout
+            self._connection, f'the arm at {host}', options.connect_timeout, options.realtime
         )
         self._modes = mode_names(self._franky)
         self._rest = self._franky.JointVelocityWaypoint(np.zeros(len(velocities)))
@@ -161,15 +161,18 @@ class FrankyArm:
                 return state, count
 
     def errors(self) -> str:
-        """The errors that the arm reports now, or that ended its last motion; '': none.
+        """The errors that the arm reports now, or of a reflex those that ended its motion; '':
+        none. Those of an earlier motion say nothing of an arm that is stopped or guided.
 
         Raises:
             DeviceError: it does not answer.
         """
         with franky_errors('the errors cannot be read'):
             state = self._robot.state
-            found = str(state.current_errors).strip('[]') or str(state.last_motion_errors)
-        return found.strip('[]').replace('"', '')
+            found = str(state.current_errors).strip('[]')
+            if not found and self._modes.get(state.robot_mode) == REFLEX:
+                found = str(state.last_motion_errors).strip('[]')
+        return found.replace('"', '')
 
     def check_motion(self) -> None:
         """Looks after the last motion once it has ended.
