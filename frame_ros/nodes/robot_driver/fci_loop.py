@@ -72,7 +72,7 @@ class FciLoop:
         self._servo = GoalServo(settings.fci.settling, arm.largest_rates)
         self._next_servo, self._is_servoing = 0, False
         self._rates: Array = np.zeros(len(robot.joint_names))  # commanded
-        self._sent_rates = self._rates  # as far as they are allowed
+        self._sent_rates: Array = self._rates  # as far as they are allowed
         self._cycle = settings.fci.cycle
         self._states_per_turn = max(1, SERVO_PERIOD // self._cycle)
         self._last_command = 0.0
