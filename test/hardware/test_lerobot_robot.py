@@ -279,9 +279,9 @@ def test_a_damaged_answer_is_called_so():
     from frame_ros.hardware.device_error import DeviceError
     from frame_ros.hardware.lerobot.devices import device_errors
 
-    with pytest.raises(DeviceError, match='a damaged answer: .*two motors have one id'):
-        with device_errors('the robot cannot be read'):
-            [][0]
+    text = 'a damaged answer: .*two motors have one id'
+    with pytest.raises(DeviceError, match=text), device_errors('the robot cannot be read'):
+        raise IndexError
 
 
 def test_a_broken_calibration_file(bench, tmp_path):
