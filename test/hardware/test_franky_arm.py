@@ -3,11 +3,13 @@
 """The Franka arm and its hand over TCP and UDP on loopback, against franky-sim."""
 
 import contextlib
+import json
 import os
 import socket
 import struct
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,7 +25,7 @@ from frame_ros.core.thread_priority import inherited_priority
 from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.franky.arm import CONTROL_PRIORITY, FrankyArm
 from frame_ros.hardware.franky.hand import FrankyHand
-from frame_ros.hardware.franky.library import MotionAborted
+from frame_ros.hardware.franky.library import MotionAborted, import_franky
 from frame_ros.hardware.franky.options import FciOptions
 from frame_ros.robots import load_robot
 
@@ -148,6 +150,27 @@ def test_a_reflex_ends_the_motion_with_its_reason(arm, server):
         read_until(arm, lambda found: False)
     arm.recover()
     arm.follow_positions(arm.read().positions)
+
+
+@pytest.mark.parametrize(
+    ('mode', 'now', 'named'),
+    [
+        ('Reflex', [], 'joint_reflex'),
+        ('UserStopped', [], ''),
+        ('Guiding', [], ''),
+        ('UserStopped', ['power_limit_violation'], 'power_limit_violation'),
+    ],
+)
+def test_errors_of_the_last_motion_are_named_of_a_reflex_alone(mode, now, named):
+    arm, modes = arm_at('127.68.0.9'), import_franky().RobotMode
+    arm._robot = SimpleNamespace(
+        state=SimpleNamespace(
+            current_errors=json.dumps(now),
+            last_motion_errors='["joint_reflex"]',
+            robot_mode=getattr(modes, mode),
+        )
+    )
+    assert arm.errors() == named
 
 
 def test_nobody_at_the_address(server):

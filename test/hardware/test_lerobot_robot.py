@@ -258,6 +258,32 @@ def test_connecting_again_after_the_power_was_off(bench):
     robot.close()
 
 
+def test_connecting_again_names_the_motors_that_do_not_answer(bench):
+    from frame_ros.hardware.device_error import DeviceError
+
+    _, bus, make = bench
+    robot = make()
+    robot.connect()
+    bus.faults.silent = {3, 6}
+    with pytest.raises(DeviceError, match=r'no answer from elbow_flex \(id 3\), gripper \(id 6\)'):
+        robot.reconnect()
+    bus.faults.silent = set(range(1, 7))
+    with pytest.raises(DeviceError, match='no motor answers: is the power of the arm on'):
+        robot.reconnect()
+    bus.faults.silent = set()
+    assert robot.reconnect()
+    robot.close()
+
+
+def test_a_damaged_answer_is_called_so():
+    from frame_ros.hardware.device_error import DeviceError
+    from frame_ros.hardware.lerobot.devices import device_errors
+
+    text = 'a damaged answer: .*two motors have one id'
+    with pytest.raises(DeviceError, match=text), device_errors('the robot cannot be read'):
+        raise IndexError
+
+
 def test_a_broken_calibration_file(bench, tmp_path):
     _, _, make = bench
     (tmp_path / 'broken.json').write_text('{"shoulder_pan": ')

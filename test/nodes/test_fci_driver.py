@@ -3,6 +3,7 @@
 """The robot driver with a Franka arm over real rclpy, against franky-sim over TCP and UDP."""
 
 import os
+import re
 import time
 from threading import Event
 
@@ -25,11 +26,13 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from frame_ros.core.time import stamp_ns
 from frame_ros.hardware.driver_state import Activity
 from frame_ros.msg import ContactState
 from frame_ros.nodes.robot_driver.fci_publishers import Pace
 from frame_ros.nodes.robot_driver.node import RobotDriverNode
 from frame_ros.nodes.runtime import message_bytes
+from frame_ros.robots import load_robot
 
 NAMES = [*(f'fr3_joint{i}' for i in range(1, 8)), 'fr3_finger_joint1']
 BROADCASTER = 'franka_robot_state_broadcaster'
@@ -215,6 +218,50 @@ def test_velocities_are_followed(bench):
         lambda: abs(found.positions[5] - start) > 0.05,
         lambda: found.command(velocities=velocities),
     )
+
+
+@pytest.mark.parametrize('kind', ['goals', 'velocities'])
+def test_joints_keep_to_the_velocities_that_the_arm_allows_near_their_ends(bench, kind):
+    found = bench(command_timeout=2.0)
+    joint = 3
+    urdf = found.driver._fci._arm._robot.model_urdf
+    figures = re.search(
+        r'<joint name="[^"]*joint4".*?upper="([^"]+)".*?deceleration_limit="([^"]+)"'
+        r' velocity_offset="([^"]+)"',
+        urdf,
+        re.DOTALL,
+    )
+    upper, deceleration, offset = map(float, figures.groups())
+    goal = found.positions[:7]
+    goal[joint] = load_robot('fr3').joint_limits[NAMES[joint]][1]
+    rates = 0.5 * np.eye(7)[joint]
+
+    def act():
+        if kind == 'goals':
+            found.command(goal)
+        else:
+            found.command(velocities=rates)
+
+    found.until(
+        lambda: found.positions[joint] < upper - 0.6, lambda: found.command(velocities=-rates)
+    )
+    found.until(lambda: found.positions[joint] > upper - 0.2, act)
+    found.states.clear()
+    found.until(
+        lambda: (
+            len(found.states) > 50
+            and found.states[-1].position[joint] - found.states[-50].position[joint] < 1e-4
+        ),
+        act,
+    )
+    times = np.array([stamp_ns(state.header.stamp) / 1e9 for state in found.states])
+    positions = np.array([state.position[joint] for state in found.states])
+    # Over 50 ms: the simulated arm's own velocity chatters.
+    velocities = (positions[5:] - positions[:-5]) / (times[5:] - times[:-5])
+    left = upper - positions[:-5]
+    allowed = np.sqrt(2.0 * deceleration * np.maximum(0.0, left)) - offset
+    assert (velocities <= np.maximum(0.0, allowed) + 0.02).all()
+    assert found.state.counts.aborts == 0
 
 
 def test_poses_are_followed_and_joints_are_not(bench):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -111,6 +112,23 @@ def clear_faults(bus: Any) -> None:
     if faults := _faults(bus):
         text = ', '.join(f'{name}: {fault}' for name, fault in faults.items())
         raise DeviceError(f'motor fault: {text}; switch the power of the arm off and on')
+
+
+def unanswered(bus: Any) -> str:
+    """Returns the motors that do not answer, in words; '': all do, or the port is gone."""
+    from scservo_sdk import COMM_SUCCESS
+
+    silent = []
+    with contextlib.suppress(Exception):  # what is wrong is known; this adds to it
+        drain(bus)
+        for name, motor in bus.motors.items():
+            if bus.packet_handler.ping(bus.port_handler, motor.id)[1] != COMM_SUCCESS:
+                silent.append(f'{name} (id {motor.id})')
+        if len(silent) == len(bus.motors):
+            return 'no motor answers: is the power of the arm on?'
+        if silent:
+            return f'no answer from {", ".join(silent)}: are its cables in?'
+    return ''
 
 
 def _faults(bus: Any) -> dict[str, str]:

@@ -19,17 +19,23 @@ from numpy.typing import NDArray
 from frame_ros.core.thread_priority import inherited_priority
 from frame_ros.core.time import SECOND
 from frame_ros.hardware.device_error import DeviceError
+from frame_ros.hardware.franky.approach import Approach
 from frame_ros.hardware.franky.arrivals import CYCLE, Arrivals
 from frame_ros.hardware.franky.connecting import Connecting
 from frame_ros.hardware.franky.library import MotionAborted, franky_errors, import_franky
 from frame_ros.hardware.franky.options import IGNORE, POSE, POSITION, VELOCITY, FciOptions
-from frame_ros.hardware.franky.reading import FrankaReading, mode_names
+from frame_ros.hardware.franky.reading import REFLEX, FrankaReading, mode_names
 
 Array = NDArray[np.float64]
 POLL = 0.00015  # s between two looks for the next state while the arm moves
 # Of libfranka's thread, which it leaves without one on a system that is not realtime: above all of
 # ours, as it works for a tenth of each millisecond and an arm waits for nobody.
 CONTROL_PRIORITY = 47
+# Of the arm's limits, at which it stops itself: what is sent are rounded differences.
+LARGEST_SHARE = 0.98
+# rad/s^3, of an FR3 (kMaxJointJerk of libfranka's rate_limiting.h), in some joints less than a
+# Panda's, which franky takes.
+JERK = 5000.0
 STOP_TIMEOUT = 2.0  # s for a motion to come to rest
 
 
@@ -50,13 +56,15 @@ class FrankyArm:
         self._franky = import_franky()
         self._host, self._options = host, options
         self._velocities, self._accelerations = velocities, accelerations
-        self.largest_rates = options.dynamics * velocities
+        self._share = min(options.dynamics, LARGEST_SHARE)
+        self.largest_rates = self._share * velocities
         self._connecting = Connecting(
-            self._connection, f'the arm at {host}', options.connect_timeout
+            self._connection, f'the arm at {host}', options.connect_timeout, options.realtime
         )
         self._modes = mode_names(self._franky)
         self._rest = self._franky.JointVelocityWaypoint(np.zeros(len(velocities)))
         self._cycle = options.cycle
+        self._approach = Approach('', accelerations)
         self._robot: Any = None
         self._control = ''  # of the motion that runs
         self._forget_counts()
@@ -100,7 +108,7 @@ class FrankyArm:
         realtime = franky.RealtimeConfig
         chosen = realtime.Ignore if options.realtime == IGNORE else realtime.Enforce
         return franky.Robot(
-            self._host, relative_dynamics_factor=options.dynamics, realtime_config=chosen
+            self._host, relative_dynamics_factor=self._share, realtime_config=chosen
         )
 
     def _set_limits(self, robot: Any) -> None:
@@ -110,8 +118,12 @@ class FrankyArm:
         velocity, acceleration = robot.joint_velocity_limit, robot.joint_acceleration_limit
         velocities = np.minimum(velocity.max, self._velocities)
         velocity.set(velocities)
-        acceleration.set(np.minimum(acceleration.max, self._accelerations))
-        self.largest_rates = self._options.dynamics * velocities
+        accelerations = np.minimum(acceleration.max, self._accelerations)
+        acceleration.set(accelerations)
+        jerk = robot.joint_jerk_limit
+        jerk.set(np.minimum(jerk.max, JERK))
+        self.largest_rates = self._share * velocities
+        self._approach = Approach(robot.model_urdf, self._share * accelerations)
 
     def read(self) -> FrankaReading:
         """Waits for the next state that is due, `cycle` ms after the last.
@@ -161,15 +173,18 @@ class FrankyArm:
                 return state, count
 
     def errors(self) -> str:
-        """The errors that the arm reports now, or that ended its last motion; '': none.
+        """The errors that the arm reports now, or of a reflex those that ended its motion; '':
+        none. Those of an earlier motion say nothing of an arm that is stopped or guided.
 
         Raises:
             DeviceError: it does not answer.
         """
         with franky_errors('the errors cannot be read'):
             state = self._robot.state
-            found = str(state.current_errors).strip('[]') or str(state.last_motion_errors)
-        return found.strip('[]').replace('"', '')
+            found = str(state.current_errors).strip('[]')
+            if not found and self._modes.get(state.robot_mode) == REFLEX:
+                found = str(state.last_motion_errors).strip('[]')
+        return found.replace('"', '')
 
     def check_motion(self) -> None:
         """Looks after the last motion once it has ended.
@@ -215,6 +230,12 @@ class FrankyArm:
         target = franky.Affine(position, quaternion)
         point = franky.CartesianWaypoint(target)
         self._move(POSE, franky.CartesianWaypointMotion([point], return_when_finished=False))
+
+    def bounded(self, rates: Array, reading: FrankaReading) -> Array:
+        """Returns joint velocities (7,) rad/s, less where a joint nears the end of its range."""
+        least, largest = self._approach.bounds(reading.positions, reading.velocities)
+        bounded: Array = np.minimum(np.maximum(rates, least), largest)
+        return bounded
 
     def begin_stop(self) -> None:
         """Begins to come to rest within the limits of `dynamics`; then no motion runs.

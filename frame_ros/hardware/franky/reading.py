@@ -15,7 +15,7 @@ from frame_ros.hardware.franka_estimates import FrankaEstimates
 
 Array = NDArray[np.float64]
 # Of franka::RobotMode; in these two it takes commands.
-IDLE, MOVE = 'idle', 'move'
+IDLE, MOVE, REFLEX = 'idle', 'move', 'reflex'
 READY = (IDLE, MOVE)
 
 

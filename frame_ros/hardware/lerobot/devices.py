@@ -37,6 +37,7 @@ BASES = {
 }
 FACTORIES = {ROBOTS: 'make_robot_from_config', TELEOPERATORS: 'make_teleoperator_from_config'}
 ARGUMENTS = {ROBOTS: 'robot', TELEOPERATORS: 'teleop'}
+DAMAGED = 'a damaged answer: is there noise on the bus, or do two motors have one id?'
 # Registered names whose module has another name; the others are found by trying.
 MODULES = re.compile(r'^(bi_)?so\d+_(follower|leader)$')
 
@@ -169,7 +170,10 @@ def device_errors(what: str) -> Iterator[None]:
     except Exception as error:
         is_system = isinstance(error, (OSError, termios.error))
         is_gone = is_system and not isinstance(error, (ConnectionError, TimeoutError))
-        raise DeviceError(f'{what}: {_one_line(error)}', is_gone) from error
+        # Of an answer that is shorter than what was asked for.
+        is_damaged = isinstance(error, IndexError)
+        text = DAMAGED if is_damaged else _one_line(error)
+        raise DeviceError(f'{what}: {text}', is_gone) from error
 
 
 def parse_options(texts: Mapping[str, str]) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from frame_ros.hardware.feetech.motors import (
     set_goals_here,
     settle_port,
     switch_torque,
+    unanswered,
 )
 from frame_ros.hardware.feetech.telemetry import FeetechTelemetry, MotorReadings
 from frame_ros.hardware.lerobot.devices import (
@@ -249,12 +250,16 @@ class LeRobotRobot(LeRobotDevice):
         if self._bus is None:
             self.connect()
             return False
+        what = f'{self._options.kind} cannot be connected again'
         try:
-            with device_errors(f'{self._options.kind} cannot be connected again'):
+            with device_errors(what):
                 open_bus(self._bus)
                 enabled = self._bus.sync_read('Torque_Enable', num_retry=2)
-        except DeviceError:
+        except DeviceError as error:
+            silent = '' if error.is_gone else unanswered(self._bus)
             self.close()
+            if silent:
+                raise DeviceError(f'{what}: {silent}') from error
             raise
         has_kept = all(value == 1 for value in enabled.values())
         if not has_kept and not is_released:

@@ -71,6 +71,8 @@ class FciLoop:
         self._poll, self._publish, self._log = poll, publish, log
         self._servo = GoalServo(settings.fci.settling, arm.largest_rates)
         self._next_servo, self._is_servoing = 0, False
+        self._rates: Array = np.zeros(len(robot.joint_names))  # commanded
+        self._sent_rates: Array = self._rates  # as far as they are allowed
         self._cycle = settings.fci.cycle
         self._states_per_turn = max(1, SERVO_PERIOD // self._cycle)
         self._last_command = 0.0
@@ -208,9 +210,11 @@ class FciLoop:
         elif command.is_rates:
             self._servo.reset()
             largest = self._arm.largest_rates
-            rates = np.clip(command.values, -largest, largest)
-            left = command.arrival + self._settings.command_timeout - time.monotonic()
-            self._arm.follow_velocities(rates, left)
+            self._rates, self._next_servo = (
+                np.clip(command.values, -largest, largest),
+                reading.count,
+            )
+            self._follow_rates(command.arrival, reading)
         else:
             goals = self._limited(command.values, reading.positions)
             if control == VELOCITY:
@@ -222,6 +226,11 @@ class FciLoop:
         self._last_command, self._is_servoing = command.arrival, not command.is_rates
         self._activity = Activity.FOLLOWING
 
+    def _follow_rates(self, arrival: float, reading: FrankaReading) -> None:
+        self._sent_rates = self._arm.bounded(self._rates, reading)
+        left = arrival + self._settings.command_timeout - time.monotonic()
+        self._arm.follow_velocities(self._sent_rates, left)
+
     def _limited(self, wanted: Array, positions: Array) -> Array:
         is_gripper = np.zeros(len(wanted), bool)
         goals = limited_step(wanted, positions, is_gripper, self._settings.max_relative_target)
@@ -229,13 +238,17 @@ class FciLoop:
         return goals
 
     def _steer(self, reading: FrankaReading) -> None:
-        """Velocities towards the goal; they end soon where nobody renews them."""
-        is_steered = self._is_servoing and self._settings.fci.control == VELOCITY
-        if not is_steered or reading.count < self._next_servo:
+        """Velocities towards the goal, which end soon where nobody renews them; commanded ones, as
+        far as they are still allowed.
+        """
+        if self._settings.fci.control != VELOCITY or reading.count < self._next_servo:
             return
         self._next_servo = reading.count + SERVO_PERIOD
-        rates = self._servo.rates(time.monotonic(), reading.positions)
-        self._arm.follow_velocities(rates, SERVO_HOLD)
+        if self._is_servoing:
+            rates = self._servo.rates(time.monotonic(), reading.positions)
+            self._arm.follow_velocities(self._arm.bounded(rates, reading), SERVO_HOLD)
+        elif not np.array_equal(self._arm.bounded(self._rates, reading), self._sent_rates):
+            self._follow_rates(self._last_command, reading)
 
     def _watch(self) -> None:
         """Brings the arm to rest where no command came in time."""

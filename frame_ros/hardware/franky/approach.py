@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Velocities towards the ends of the joints' ranges: an FR3 allows the less, the nearer a joint is
+to its end, and stops itself with a joint_velocity_violation beyond that. The figures are those of
+the URDF that the arm hands out.
+"""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.hardware.device_error import DeviceError
+
+Array = NDArray[np.float64]
+# Of what the arm allows and of the acceleration that a motion may have: the rest is for commands
+# that come late.
+BRAKING = 0.7
+MARGIN = 0.002  # rad before the end; the commanded position is ahead of the measured one
+# s that a joint goes on with its velocity until the next one counts: a period of the servo, and the
+# time in which the acceleration changes.
+AHEAD = 0.02
+JOINT = re.compile(r'(?:.*_)?joint([1-7])')
+
+
+class Approach:
+    """Bounds of the joints' velocities, by where they are.
+
+    At `x` before the end of a joint's range the arm allows sqrt(2 d x) - o, with the deceleration d
+    and the offset o of its URDF (libfranka's Robot::getUpperJointVelocityLimits); here d is less,
+    so that the motion can brake with it.
+    """
+
+    def __init__(self, urdf: str, accelerations: Array) -> None:
+        """urdf: of the arm. accelerations: (7,) rad/s^2, that a motion may have.
+
+        Raises:
+            DeviceError: the arm's URDF cannot be read.
+        """
+        self._ends = np.tile([[-np.inf], [np.inf]], len(accelerations))
+        self._offsets = np.zeros(len(accelerations))
+        self._decelerations = np.ones(len(accelerations))
+        try:
+            for joint in ElementTree.fromstring(urdf).iter('joint') if urdf else ():
+                self._take(joint, accelerations)
+        except (ElementTree.ParseError, ValueError) as error:
+            raise DeviceError(f'the URDF that the arm hands out cannot be read: {error}') from error
+
+    def _take(self, joint: ElementTree.Element, most: Array) -> None:
+        named = JOINT.fullmatch(joint.get('name', ''))
+        limit, shrinking = joint.find('limit'), joint.find('position_based_velocity_limits')
+        if named is None or limit is None or shrinking is None:
+            return
+        which = int(named[1]) - 1
+        offset = float(shrinking.get('velocity_offset', 'nan'))
+        deceleration = float(shrinking.get('deceleration_limit', 'nan'))
+        # From there on nothing more is allowed.
+        before = offset**2 / (2.0 * deceleration) + MARGIN
+        lower, upper = (float(limit.get(name, 'nan')) for name in ('lower', 'upper'))
+        self._ends[:, which] = lower + before, upper - before
+        self._offsets[which] = offset
+        self._decelerations[which] = BRAKING * min(deceleration, most[which])
+        if not np.isfinite((*self._ends[:, which], offset, deceleration)).all():
+            raise ValueError(f'{named[0]} has no finite limits')
+
+    def bounds(self, positions: Array, velocities: Array) -> tuple[Array, Array]:
+        """Returns the least and the largest velocities (7,) rad/s at positions (7,) rad with
+        velocities (7,) rad/s; infinite where the arm names no bound.
+        """
+        ahead = positions + AHEAD * velocities
+        left = np.maximum(0.0, (ahead - self._ends[0], self._ends[1] - ahead))
+        offsets = self._offsets
+        least, largest = np.sqrt(2.0 * self._decelerations * left + offsets**2) - offsets
+        return -least, largest
