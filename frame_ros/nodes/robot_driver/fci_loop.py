@@ -210,10 +210,8 @@ class FciLoop:
         elif command.is_rates:
             self._servo.reset()
             largest = self._arm.largest_rates
-            self._rates, self._next_servo = (
-                np.clip(command.values, -largest, largest),
-                reading.count,
-            )
+            self._rates = np.clip(command.values, -largest, largest)
+            self._next_servo = reading.count
             self._follow_rates(command.arrival, reading)
         else:
             goals = self._limited(command.values, reading.positions)
