@@ -13,6 +13,7 @@ from frame_ros.bringup.node_process import Process, absolute
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.core.errors import SetupError
 from frame_ros.sensing.contact.joints.motor_choices import GENERIC
+from frame_ros.sensing.proximity.mount import parse_mount
 
 
 def demo_sensing(options: DemoOptions) -> list[Process]:
@@ -83,12 +84,16 @@ def _mounts(values: Mapping[str, Any]) -> list[str]:
     """Mounts of cameras as the node takes them: 'front=base_link 0 0 1 0 0 0'.
 
     Raises:
-        SetupError: a value is no list.
+        SetupError: a value is no list, or no mount.
     """
+    texts = {}
     for camera, value in values.items():
         if not isinstance(value, Sequence) or isinstance(value, str):
             raise SetupError(
                 f'extrinsics of {camera} must be a YAML list, such as '
                 f'{{{camera}: [base_link, 0, 0, 1, 0, 0, 0]}}, not {value!r}'
             )
-    return [f'{camera}={" ".join(map(str, value))}' for camera, value in values.items()]
+        texts[camera] = text = ' '.join(map(str, value))
+        # The node knows the robot's links.
+        parse_mount(camera, text, text.split()[:1])
+    return [f'{camera}={text}' for camera, text in texts.items()]

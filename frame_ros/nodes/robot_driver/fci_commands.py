@@ -25,6 +25,8 @@ from frame_ros.nodes.robot_driver.options import RobotDriverOptions
 from frame_ros.robots import Robot
 
 Array = NDArray[np.float64]
+# From a beginning, a stop or a recovery until the loop's next look, some ms later.
+UNREAD = 'where the arm is now has not been read yet: send it once more'
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,7 @@ class FciCommands:
     def _obstacle(self) -> str:
         """Returns why no command can be taken now."""
         found = self._find_obstacle()
-        return found or ('' if self._goals is not None else 'the arm has not been read yet')
+        return found or ('' if self._goals is not None else UNREAD)
 
 
 def _made(values: Array, stamp: int, arrival: float, is_rates: bool = False) -> FciCommand:

@@ -184,6 +184,19 @@ def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
             {'proximity_cameras': ('front',), 'extrinsics': {'front': 'base_link 0 0 0 0 0 0'}},
             'extrinsics of front must be a YAML list',
         ),
+        (
+            ArmOptions,
+            {'proximity_cameras': ('front',), 'extrinsics': {'front': ['base_link', 1, 2]}},
+            "extrinsics of front are 'base_link 1 2'; they are a link, x y z",
+        ),
+        (
+            ArmOptions,
+            {
+                'proximity_cameras': ('front',),
+                'extrinsics': {'front': ['b', 0, 0, 900, 0, 0, 0]},
+            },
+            'x y z are in m, not in mm',
+        ),
     ],
 )
 def test_wrong_arguments_of_sensing_are_named(kind, given, message):
