@@ -13,11 +13,12 @@ from frame_ros.sensing.contact.joints.motor_model import MotorModel
 
 Array = NDArray[np.float64]
 TIMES_LIMIT = 3.0  # the effort limit of the URDF, above which no torque of a motor counts
-# N m: efforts of more are reported ones. Those that hold nothing are less, and less than this
-# share of the torque that holds the arm.
-NOTHING, SHARE = 0.05, 0.01
+# N m: efforts of more are reported ones; a step of a servo's register, 6.5 mA, is 0.007 N m. Where
+# gears hold the arm, or it moves slowly, all currents of a real arm are a few of these steps. Those
+# that hold nothing are less, and less than this share of the torque that holds the arm.
+NOTHING, SHARE = 0.004, 0.01
 MARGIN = 2.0  # times the thresholds that the weight must exceed, beyond friction
-PATIENCE = SECOND // 2  # ns of efforts that hold nothing, of a driver that has reported others
+PATIENCE = 9 * SECOND // 10  # ns of efforts that hold nothing, of a driver that has reported others
 INTERVAL = SECOND // 10  # ns between positions that are compared
 MOVED = 0.02  # rad (m) in that time
 

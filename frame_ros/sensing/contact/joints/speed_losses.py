@@ -17,6 +17,7 @@ CLIPPED = 0.5  # of a threshold, beyond which a residual counts as that: it may 
 KNOWN = 0.5  # of the deviation at first, below which what is felt is taken for a push
 LONGEST_PUSH = 3.0  # s on end, behind which it is not any more
 PERIOD_SHARE = 0.02  # of a change of the usual interval in what is taken for it
+LEAST_SHOWN = 1e-9  # N m per s: a joint at rest, whose filtered speed falls for ever
 LEAST_JOINTS = 1.5  # joints that move, as an effective number, which a push of one is not
 
 
@@ -115,6 +116,9 @@ class SpeedLosses:
 
 def _effective_number(shown: Array) -> float:
     """Returns of how many joints the squares are, if they were alike; 0 of none."""
-    squares = shown * shown
+    largest = float(np.abs(shown).max())
+    if not largest > LEAST_SHOWN:
+        return 0.0
+    squares = (shown / largest) ** 2
     total = float(squares.sum())
-    return total * total / float(squares @ squares) if total > 0.0 else 0.0
+    return total * total / float(squares @ squares)

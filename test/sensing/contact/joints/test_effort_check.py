@@ -87,6 +87,13 @@ def test_one_joint_or_motor_that_is_0_is_no_fault():
         assert set(said(EffortCheck(DYNAMICS, MOTORS), [one] * 60)) == {''}
 
 
+def test_currents_of_a_few_steps_are_those_of_gears_that_hold_the_arm():
+    steps = 0.0065 * np.array([0.0, 2.0, -1.0, 0.0, 1.0])
+    check = EffortCheck(DYNAMICS, MOTORS)
+    assert set(said(check, [steps] * 60)) == {''}
+    assert set(said(check, [steps] * 60, lambda i: STRETCHED + 0.02 * i, 60)) == {''}
+
+
 def test_an_arm_that_its_friction_holds_may_report_0():
     check = EffortCheck(DYNAMICS, MOTORS)
     low = np.abs(DYNAMICS.gravity(UPRIGHT)).max()

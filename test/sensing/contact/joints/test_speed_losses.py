@@ -155,3 +155,13 @@ def test_goals_at_another_moment_are_no_contact_and_a_push_is():
     assert not len(contacts(MOTORS))
     pushed = contacts(MOTORS, push=8.0)
     assert len(pushed) > 10 and 8.0 < pushed[0] < 8.3 and pushed[-1] < 9.3
+
+
+def test_an_arm_that_stands_for_long_shows_nothing():
+    # Its filtered speed falls until its squares are no numbers any more.
+    losses, decay = SpeedLosses(STIFFNESS, GAIN), np.full(3, np.exp(-GAIN * DT))
+    rest = np.zeros(3)
+    losses.update(np.ones(3), decay, DT, DT, rest, np.full(3, 0.15), np.ones(3, bool))
+    for _ in range(round(90.0 / DT)):
+        losses.update(rest, decay, DT, DT, rest, np.full(3, 0.15), np.ones(3, bool))
+    assert losses.seconds == 0.0
