@@ -41,16 +41,20 @@ class ExternalTorque:
         motors: MotorModel,
         settings: ObserverOptions,
         settle_time: int = 0,
+        holds_driven: bool = True,
     ) -> None:
         """Takes dynamics with the armature of the motors, whose joints are theirs.
 
-        settle_time: ns after a beginning in which what is unexplained is not known to be external.
+        Args:
+            settle_time: ns after a beginning in which what is unexplained is not known to be
+                external.
+            holds_driven: see `StickingFriction`.
         """
         count = len(dynamics.joint_names)
         self._motors = motors
         self._unknown: Array = np.full(count, math.nan)
         self.observer = MomentumObserver(dynamics, settings)
-        self.friction = StickingFriction(motors, float(np.max(settings.gain)))
+        self.friction = StickingFriction(motors, float(np.max(settings.gain)), holds_driven)
         self._has_friction = motors.has_friction
         self._load = LinkLoad(dynamics)
         self._activity = JointActivity(count, motors.stribeck_velocity, ACTIVITY_TIME)

@@ -88,12 +88,15 @@ class StickingFriction:
 
     __slots__ = (
         'friction', 'limit', 'direction', '_motors', '_gain', '_watch', '_per_way',
-        '_held', '_balance', '_ahead', '_slid', '_is_driven', '_is_unsure',
+        '_held', '_balance', '_ahead', '_slid', '_is_driven', '_is_unsure', '_holds_driven',
     )  # fmt: skip
 
-    def __init__(self, motors: MotorModel, gain: float) -> None:
-        """Takes the gain, 1/s, of the observer that follows the external torque."""
-        self._gain = gain
+    def __init__(self, motors: MotorModel, gain: float, holds_driven: bool = True) -> None:
+        """Takes the gain, 1/s, of the observer that follows the external torque.
+
+        holds_driven: whether a joint that pauses is held against what turns its motor round.
+        """
+        self._gain, self._holds_driven = gain, holds_driven
         self._motors = motors
         self._per_way = 1.0 / motors.presliding
         self._watch = StickWatch(len(motors.joint_names))
@@ -179,7 +182,8 @@ class StickingFriction:
         is_driven |= (moved * self._ahead > 0.0) & (self._slid > SLIDE_TIME)
         if is_gap:
             is_driven |= moved * before > 0.0
-        np.copyto(self._is_driven, is_driven, where=is_moving)
+        if self._holds_driven:
+            np.copyto(self._is_driven, is_driven, where=is_moving)
         np.copyto(self._is_unsure, is_gap & ~was_stuck, where=is_moving)
 
     def _held_share(self, seconds: float) -> float:

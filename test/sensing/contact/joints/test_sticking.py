@@ -135,6 +135,16 @@ def test_a_gear_holds_a_joint_that_its_motor_braked_on_the_way_to_its_goal():
     assert braked_to_rest(one(0.1), 4) == 0.0
 
 
+def test_thresholds_are_of_what_a_motor_that_turns_round_leaves_unexplained():
+    found = []
+    for holds in (True, False):
+        friction = StickingFriction(MOTORS, 15.0, holds)
+        friction.update(one(0), one(0), one(0), one(0), one(0), np.nan)
+        friction.update(one(0.01), one(0.5), one(0.15), one(0), one(0), DT)
+        found.append(friction.update(one(0.01), one(0), one(-0.1), one(0), one(0), DT)[0])
+    assert found == [pytest.approx(-0.1), 0.0]
+
+
 def test_across_missing_samples_the_motor_may_have_turned_round_on_the_way():
     assert moved_to_rest(-0.15, -0.2, motor_before=0.15)[1] == 0.0
     assert moved_to_rest(-0.15, -0.2, motor_before=0.15, is_gap=True)[1] == pytest.approx(-0.2)
