@@ -25,6 +25,7 @@ from frame_ros.sensing.contact.wrench.payload import Payload, PayloadEstimator
 from frame_ros.sensing.contact.wrench.tare import TareResult, WrenchTare
 from frame_ros.sensing.contact.wrench.tool_model import Tool, ToolLoad, norm
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion
+from frame_ros.sensing.contact.wrench.weight_place import hidden, widening
 
 Array = NDArray[np.float64]
 _WRENCH = int(ContactSource.WRENCH)
@@ -106,14 +107,21 @@ class WrenchContact:
         more_force, more_torque = self.free.vibration
         least, twist = self.limits
         force += min(least, *(each + more_force for each in self.axes[:3]))
-        torque += min(twist, *(each + more_torque for each in self.axes[3:]))
+        torque += min(twist, *(each + more_torque for each in self.axes[3:])) + self.unknown_torque
         lever = max(norm(*settings.tip), 1e-9)
         return Sensitivity(min(force, torque / lever), SETTLED * self.delay + settings.on_time)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Reasons for which contact is less sure, in words."""
-        return tuple(filter(None, (self._drift.warning, self.hung.warning, self.free.warning)))
+        unsure = hidden(self.unknown_torque, self.settings.torque_on)
+        found = (self._drift.warning, self.hung.warning, self.free.warning, unsure)
+        return tuple(filter(None, found))
+
+    @property
+    def unknown_torque(self) -> float:
+        """N m by which the threshold is wider, as it is not known where weights act."""
+        return widening(self._payload.unknown, self.hung.unknown, self.settings.torque_on)
 
     @property
     def payload(self) -> Payload:
@@ -264,6 +272,8 @@ class WrenchContact:
         block = self.block
         if block is None:
             self.block = BlockBuffer(stamp, is_holding)
+            for weight in (self._payload, self.hung):
+                weight.look(np.array(self.gravity))
             return False
         if stamp - block.start < BLOCK and is_holding == block.is_holding:
             return False
@@ -293,7 +303,7 @@ class WrenchContact:
         if self.hung.update(block, self.bias):
             self._carry()
             self.bias = self.bias + self.hung.bias_change
-            self._drift.follow_from(self.bias)
+            self._drift.follow_from(self.bias, self.hung.has_moved)
 
     def _finish(self, result: TareResult | None) -> None:
         if result is None:
@@ -346,6 +356,7 @@ class WrenchContact:
         force_more = max(filtered[6], self.peak[0] * fade, 0.0)
         torque_more = max(filtered[7], self.peak[1] * fade, 0.0)
         self.peak = (force_more, torque_more)
+        torque_more += self.unknown_torque
         fx, fy, fz, tx, ty, tz = filtered[:6]
         force_on, torque_on = self.limits
         share = max(
@@ -359,8 +370,8 @@ class WrenchContact:
                 more = force_more if i < 3 else torque_more
                 share = max(share, abs(value) / (self.axes[i] + more))
         if self.free.slow_limits is not None:
-            shares = self.free.slow_shares(slow[None], np.array([self.peak]))
-            share = max(share, float(shares[0]))
+            wider = np.array([(self.peak[0], self.peak[1] + self.unknown_torque)])
+            share = max(share, float(self.free.slow_shares(slow[None], wider)[0]))
         self.share = share
         return self.threshold.update(stamp, share)
 
