@@ -249,9 +249,9 @@ class SensingOptions(FrameOptions, TipOptions):
         """The links that close on things."""
         return self.expected.finger_links or find_profile(self.robot).finger_links
 
-    def wrench_at(self, tip: Vector) -> WrenchSensorOptions:
-        """The options of the force-torque sensor. tip: (3,) m, in the sensor's axes."""
-        return evolved(self.wrench, tip=tip)
+    def wrench_at(self, tip: Vector, weight_point: Vector | None = None) -> WrenchSensorOptions:
+        """The options of the force-torque sensor. tip, weight_point: (3,) m, in its axes."""
+        return evolved(self.wrench, tip=tip, weight_point=weight_point)
 
     def joint_contact(self) -> JointContactOptions:
         """The options of the joints, with those of stalls."""

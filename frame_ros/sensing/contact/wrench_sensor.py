@@ -90,7 +90,8 @@ class WrenchSensor:
         """Takes other values of the options that are live, from the next sample on."""
         self._settings = settings
         for placed in self._made.values():
-            placed.detector.change(settings.wrench_at(placed.detector.settings.tip))
+            before = placed.detector.settings
+            placed.detector.change(settings.wrench_at(before.tip, before.weight_point))
 
     def reset(self) -> None:
         """The clock was set back or forward; what was learnt of the sensor stays."""
@@ -242,8 +243,8 @@ class WrenchSensor:
 
     def _make(self, mount: SensorMount) -> _Placed:
         given = self._settings
-        x, y, z = tip_in_sensor(self._robot, mount).tolist()
-        settings = given.wrench_at((x, y, z))
+        tip, point = tip_in_sensor(self._robot, mount), weight_point_in_sensor(self._robot, mount)
+        settings = given.wrench_at(tuple(tip.tolist()), tuple(point.tolist()))
         place = tuple(float(value) for value in mount.translation)
         motion = MotionOptions(
             rotation=mount.rotation,
@@ -263,15 +264,30 @@ def tip_in_sensor(robot: Robot, mount: SensorMount) -> Array:
     Raises:
         SetupError: a joint lies between the two, so that it is no constant.
     """
-    above_tip, above_sensor = ancestors(robot, robot.tip_link), ancestors(robot, mount.link)
     if moving := joints_between(robot, robot.tip_link, mount.link):
         raise SetupError(
             f'the sensor on {mount.link} does not carry the tip {robot.tip_link}: '
             f'{", ".join(moving)} lies between; set tip to a link that is fixed to the '
             'sensor'
         )
-    tip, _ = pose_at_zero(robot, above_tip)
-    sensor, turned = pose_at_zero(robot, above_sensor)
-    in_link = turned.T @ (tip - sensor)
+    return _in_sensor(robot, mount, robot.tip_link)
+
+
+def weight_point_in_sensor(robot: Robot, mount: SensorMount) -> Array:
+    """(3,) m, about where what is held or hangs on the hand weighs, in the axes of the sensor: at
+    the tool centre point, where the robot's profile knows one that the sensor carries, whatever
+    its tip is; otherwise at the tip.
+    """
+    profile = robot.profile
+    link = profile.tips.get('tcp', profile.tracking.tip if profile.tracking else '')
+    is_carried = link in robot.links and not joints_between(robot, link, mount.link)
+    return _in_sensor(robot, mount, link if is_carried else robot.tip_link)
+
+
+def _in_sensor(robot: Robot, mount: SensorMount, link: str) -> Array:
+    """(3,) m of a link's origin that is fixed to the sensor."""
+    place, _ = pose_at_zero(robot, ancestors(robot, link))
+    sensor, turned = pose_at_zero(robot, ancestors(robot, mount.link))
+    in_link = turned.T @ (place - sensor)
     found: Array = mount.rotation.T @ (in_link - mount.translation)
     return found

@@ -29,7 +29,7 @@ from frame_ros.robots.joint_state_merge import FullJointState
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.robot_sensor import RobotSensor
 from frame_ros.sensing.contact.sensor_mount import SensorFrames, SensorMount, given_mount
-from frame_ros.sensing.contact.wrench_sensor import tip_in_sensor
+from frame_ros.sensing.contact.wrench_sensor import tip_in_sensor, weight_point_in_sensor
 
 STREAMS = ('commands', 'joints', 'wrench')
 
@@ -232,6 +232,30 @@ def test_the_tip_in_the_sensor_is_that_of_the_kinematics():
     np.testing.assert_allclose(tip_in_sensor(robot, mount), expected, atol=1e-12)
     with pytest.raises(SetupError, match='fr3_joint7'):
         tip_in_sensor(robot, SensorMount('fr3_link6', np.eye(3), np.zeros(3)))
+
+
+@pytest.mark.parametrize('name', ['fr3', 'panda'])
+@pytest.mark.parametrize('tip', ['', 'hand', 'tcp'])
+def test_weights_are_expected_at_the_tool_centre_point_whatever_the_tip_is(name, tip):
+    robot, mount = (
+        load_robot(name, tip or None),
+        SensorMount(f'{name}_hand', np.eye(3), np.zeros(3)),
+    )
+    found = weight_point_in_sensor(robot, mount)
+    np.testing.assert_allclose(found, [0.0, 0.0, 0.1034], atol=1e-9)
+
+
+def test_weights_are_expected_at_the_tip_of_a_robot_without_a_tool_centre_point():
+    robot = load_robot(
+        '<robot name="x"><link name="base"/><link name="arm"/><link name="pin"/>'
+        '<joint name="j" type="revolute"><parent link="base"/><child link="arm"/>'
+        '<axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint>'
+        '<joint name="f" type="fixed"><parent link="arm"/><child link="pin"/>'
+        '<origin xyz="0 0.2 0"/></joint></robot>',
+        'pin',
+    )
+    mount = SensorMount('arm', np.eye(3), np.array([0.0, 0.0, 0.1]))
+    np.testing.assert_allclose(weight_point_in_sensor(robot, mount), [0.0, 0.2, -0.1], atol=1e-12)
 
 
 @pytest.mark.parametrize('point', ['tip', 'base'])

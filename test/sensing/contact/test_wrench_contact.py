@@ -403,7 +403,7 @@ def test_a_batch_is_as_one_by_one(seed):
     stamps, wrenches, motions, many, holding = recording(seed)
     values = WrenchOptions(
         payload_window=0.05, drift_time=1.0, peak_time=0.1 * (seed != 2),
-        force_axes_on=(2.0, 1.5, 0.0), tip=(0.0, 0.01, 0.1),
+        force_axes_on=(2.0, 1.5, 0.0), tip=(0.0, 0.01, 0.1), weight_point=(0.1, 0.0, 0.3),
     )  # fmt: skip
     one, batch = WrenchContact(values, TOOL), WrenchContact(values, TOOL)
     single, shares = [], []

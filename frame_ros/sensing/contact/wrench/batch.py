@@ -256,6 +256,7 @@ class _Batch:
         limits = np.array((contact.limits_at(False), contact.limits_at(True)))[at_rest.astype(int)]
         more = self._peaks(steps, filtered[:, 6:])
         contact.peak = (float(more[-1, 0]), float(more[-1, 1]))
+        more = more + np.array([0.0, contact.unknown_torque])
         squares = filtered[:, :6] * filtered[:, :6]
         sizes = np.sqrt(np.add.reduce(squares.reshape(-1, 2, 3), axis=2))
         share = np.maximum.reduce(sizes / (limits + more), axis=1)

@@ -26,6 +26,7 @@ from frame_ros.sensing.contact.wrench.tare import TareResult, WrenchTare
 from frame_ros.sensing.contact.wrench.tool_model import Tool, ToolLoad, norm
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion
 from frame_ros.sensing.contact.wrench.upward_pull import UpwardPull
+from frame_ros.sensing.contact.wrench.weight_place import hidden, widening
 
 Array = NDArray[np.float64]
 _WRENCH = int(ContactSource.WRENCH)
@@ -108,15 +109,21 @@ class WrenchContact:
         more_force, more_torque = self.free.vibration
         least, twist = self.limits
         force += min(least, *(each + more_force for each in self.axes[:3]))
-        torque += min(twist, *(each + more_torque for each in self.axes[3:]))
+        torque += min(twist, *(each + more_torque for each in self.axes[3:])) + self.unknown_torque
         lever = max(norm(*settings.tip), 1e-9)
         return Sensitivity(min(force, torque / lever), SETTLED * self.delay + settings.on_time)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Reasons for which contact is less sure, in words."""
+        unsure = hidden(self.unknown_torque, self.settings.torque_on)
         parts = self._drift, self.hung, self._upward, self.free
-        return tuple(filter(None, (part.warning for part in parts)))
+        return tuple(filter(None, (*(part.warning for part in parts), unsure)))
+
+    @property
+    def unknown_torque(self) -> float:
+        """N m by which the threshold is wider, as it is not known where weights act."""
+        return widening(self._payload.unknown, self.hung.unknown, self.settings.torque_on)
 
     @property
     def payload(self) -> Payload:
@@ -168,7 +175,8 @@ class WrenchContact:
             return self._interrupt(stamp, 'the wrench, or the motion of the sensor, is not finite')
         self.last = stamp
         if step > self.gap:
-            return self._after_gap(stamp, step)
+            why = f'no wrench for {step / SECOND:.3f} s; the filter starts again'
+            return self._interrupt(stamp, why)
         if self.roll(stamp, is_holding):
             row = self._values(wrench.tolist(), rotation, gravity, motion)
         filtered = self.filter.update(step, np.array(row)).tolist()
@@ -268,6 +276,8 @@ class WrenchContact:
         block = self.block
         if block is None:
             self.block = BlockBuffer(stamp, is_holding)
+            for weight in (self._payload, self.hung):
+                weight.look(np.array(self.gravity))
             return False
         if stamp - block.start < BLOCK and is_holding == block.is_holding:
             return False
@@ -293,12 +303,12 @@ class WrenchContact:
         if self._payload.update(block, self.bias) is not payload:
             self._carry()
         self.free.update(block)
-        self._upward.update(block)
+        self._upward.update(block, self.hung.payload.mass)
         self.bias = self._drift.update(block, self.bias, self.free.intensity)
         if self.hung.update(block, self.bias):
             self._carry()
             self.bias = self.bias + self.hung.bias_change
-            self._drift.follow_from(self.bias)
+            self._drift.follow_from(self.bias, self.hung.has_moved)
 
     def _finish(self, result: TareResult | None) -> None:
         if result is None:
@@ -308,13 +318,11 @@ class WrenchContact:
             self.bias = result.bias
             self._drift.anchor(result.bias)
             self.hung.tare(result.bias)
-            self._upward.reset()
         elif self.bias is None and not self._tare.is_running:
             self._tare.start(is_patient=True)
 
     def _carry(self) -> None:
         """Makes what is held or hangs part of the tool, without a jump in the filter."""
-        self._upward.reset()
         before = self.load
         self.load = ToolLoad(self._carried())
         gravity = self.gravity
@@ -353,6 +361,7 @@ class WrenchContact:
         force_more = max(filtered[6], self.peak[0] * fade, 0.0)
         torque_more = max(filtered[7], self.peak[1] * fade, 0.0)
         self.peak = (force_more, torque_more)
+        torque_more += self.unknown_torque
         fx, fy, fz, tx, ty, tz = filtered[:6]
         force_on, torque_on = self.limits
         share = max(
@@ -366,8 +375,8 @@ class WrenchContact:
                 more = force_more if i < 3 else torque_more
                 share = max(share, abs(value) / (self.axes[i] + more))
         if self.free.slow_limits is not None:
-            shares = self.free.slow_shares(slow[None], np.array([self.peak]))
-            share = max(share, float(shares[0]))
+            wider = np.array([(self.peak[0], self.peak[1] + self.unknown_torque)])
+            share = max(share, float(self.free.slow_shares(slow[None], wider)[0]))
         self.share = share
         return self.threshold.update(stamp, share)
 
@@ -430,11 +439,6 @@ class WrenchContact:
         self._payload.interrupt(stamp)
         self.newest = self._unavailable(stamp, why)
         return self.newest
-
-    def _after_gap(self, stamp: int, step: int) -> Detection:
-        return self._interrupt(
-            stamp, f'no wrench for {step / SECOND:.3f} s; the filter starts again'
-        )
 
     def restart(self) -> None:
         """Forgets the samples, not the bias."""

@@ -14,14 +14,14 @@ from frame_ros.sensing.contact.wrench.block import WrenchBlock
 from frame_ros.sensing.contact.wrench.drift import AMBIGUOUS
 from frame_ros.sensing.contact.wrench.heavy_pull import ASIDE, LASTED, TURNED, HeavyPull
 from frame_ros.sensing.contact.wrench.options import Vector, WrenchOptions
-from frame_ros.sensing.contact.wrench.payload import Payload
+from frame_ros.sensing.contact.wrench.payload import MOVED, PUSHED, Payload
 from frame_ros.sensing.contact.wrench.tool_model import length
+from frame_ros.sensing.contact.wrench.weight_place import WeightPlace, place_of
 from frame_ros.sensing.contact.wrench.world_forces import WorldForces
 
 Array = NDArray[np.float64]
 SURE = 6.0  # deviations of a weight that is not 0
 CHANGED = 0.2  # share by which another estimate replaces what is taken off
-LEVER = 0.1  # m from the tip at which it may hang
 RECENT, PUSHED_KEPT = 0.1, 10.0  # share per block of a running mean; s
 
 
@@ -33,7 +33,8 @@ class HungWeight:
     begins or ends the weight may have become another. It counts once it is SURE deviations from 0,
     for 2 s and over a turn of 0.35 rad, and points down: what stays as heavy meanwhile is no push,
     and what is heavier than a cable pulls on average, and pulls less aside, is none. Then it is
-    taken off, at the tip, and `warning` asks for it. Less of it: it is gone, in part.
+    taken off, and `warning` asks for it. Less of it: it is gone, in part. The torque shows where it
+    hangs, from before it counts on; afterwards, without contact, more exactly (`WeightPlace`).
     `WorldForces` has no inertia, by which a heavier weight leaves it: `HeavyPull` finds these.
 
     Only the weight changes its owner. What is heavier than `hung_payload_most` may be hooked to
@@ -44,6 +45,8 @@ class HungWeight:
     Attributes:
         payload: what is taken off.
         bias_change: (6,) N and N m by which the bias changes with it.
+        has_moved: whether only the place of the weight, and the torque, changed at last.
+        unknown: N m, deviation of its torque, as its place is not known exactly.
     """
 
     def __init__(self, settings: WrenchOptions, gravity: Vector) -> None:
@@ -54,10 +57,15 @@ class HungWeight:
         self._least = settings.hung_payload * size  # N
         self._most = settings.hung_payload_most * size
         self._ambiguous = AMBIGUOUS * settings.force_on
+        self._pushed = PUSHED * settings.force_on
         self._gravity = size
         self._forces = WorldForces(self._direction)
         self._heavy = HeavyPull(self._most)
-        self._tip = settings.tip
+        # Of what may hang there now, and of what is taken off.
+        self._place = WeightPlace(settings.point_of_weights)
+        self._known: WeightPlace | None = None
+        self.has_moved = False
+        self.unknown = 0.0
         self.payload = Payload()
         self._is_confirmed = False
         self._taken = 0.0  # N that are taken off
@@ -74,9 +82,17 @@ class HungWeight:
         self._down: Array | None = None
         self._was_contact = False
 
+    def look(self, gravity: Array) -> None:
+        """Samples were missed; gravity (3,) is as this now, in the sensor's axes."""
+        if self._known is not None:
+            self.unknown = self._known.unknown(gravity / self._gravity)
+
     def tare(self, bias: Array) -> None:
         """A tare gave this bias (6,), in which a weight is hidden as it hangs now."""
         self._forces.tare(bias[:3])
+        self._place.begin(bias[3:])
+        if self._known is not None:
+            self._known.tare(bias[3:])
         self._gone = ''
         self._reference: Array | None = None  # down as the bias was found
         self._recent: Array | None = None  # the running mean of down
@@ -109,12 +125,13 @@ class HungWeight:
         """Takes a block and the bias (6,); returns whether `payload` has changed."""
         time = (block.end - block.start) / SECOND
         way = block.speed * time
+        down = block.rotation.T @ self._direction
         if not self._least or block.is_holding:
             # What is held hides the cables, which are elsewhere when it is let go.
             self._forces.wander(way, time)
+            self._wander(way, time, down)
             self.reset()
             return False
-        down = block.rotation.T @ self._direction
         turned = 0.0 if self._down is None else length(down - self._down)
         self._down = down
         if self._reference is None or self._recent is None:
@@ -126,6 +143,8 @@ class HungWeight:
         # Readings are without what is taken off already.
         reading = block.mean
         force = reading[:3] + self._taken * down
+        torque = reading[3:] + np.cross(self._moment, down)
+        self._wander(way, time, down)
         up = float((bias[:3] - reading[:3]) @ down)
         self._pushed_up = max(self._pushed_up * exp(-time / PUSHED_KEPT), up)
         if block.is_contact:
@@ -135,12 +154,42 @@ class HungWeight:
         if not self._forces.update(force, block.rotation, way, time, not block.is_contact):
             self._changed(block.end)
             return False
+        self._place.update(torque, down)
         self._turned += turned
-        return self._judge(block, reading, bias)
+        return self._judge(block, reading, bias) or self._refine(block, torque, bias)
+
+    @property
+    def _moment(self) -> Array:
+        """(3,) N m, of what is taken off."""
+        return self._taken * np.array(self.payload.position)
+
+    def _wander(self, way: float, time: float, down: Array) -> None:
+        self._place.wander(way, time)
+        if self._known is not None:
+            self._known.wander(way, time)
+            self.unknown = self._known.unknown(down)
+
+    def _refine(self, block: WrenchBlock, torque: Array, bias: Array) -> bool:
+        """Finds the place of what is taken off more exactly; returns whether it has moved."""
+        known = self._known
+        if known is None:
+            return False
+        assert self._down is not None
+        is_free = length(block.mean[:3] - bias[:3]) < self._pushed
+        if is_free and not block.is_contact:
+            known.update(torque, self._down)
+            self.unknown = known.unknown(self._down)
+        if length(known.moment - self._moment) <= MOVED:
+            return False
+        self.payload = Payload(self.payload.mass, place_of(known.moment, self._taken))
+        self.bias_change = np.concatenate((np.zeros(3), known.offset - bias[3:]))
+        self.has_moved = True
+        return True
 
     def _changed(self, stamp: int) -> None:
         """The weight may be another one now."""
         self._forces.doubt()
+        self._place.doubt()
         self._since, self._turned = stamp, 0.0
         self._doubt = ''
 
@@ -161,7 +210,7 @@ class HungWeight:
             return False
         if not block.is_contact:
             share = self._quiet(found - self._taken, share, reading - bias)
-        self._take(found, share, reading, bias)
+        self._take(found, share, bias)
         return True
 
     def _quiet(self, change: float, share: Array, felt: Array) -> Array:
@@ -217,16 +266,14 @@ class HungWeight:
             'something it is hooked to; it stays a contact'
         )
 
-    def _take(self, found: float, share: Array, reading: Array, bias: Array) -> None:
-        """Takes another weight off, N, at the tip, and no more of the bias than is its share."""
+    def _take(self, found: float, share: Array, bias: Array) -> None:
+        """Takes another weight off, N, and no more of the bias than is its share."""
         assert self._down is not None
-        change = (found - self._taken) * self._down
-        left = reading[3:] - np.cross(self._tip, change) - bias[3:] + np.cross(self._tip, share)
-        # It hangs away from the tip: its torque is across its direction.
-        left = left - float(left @ self._down) * self._down
-        most = LEVER * abs(found - self._taken)
-        left = left * min(most / max(length(left), 1e-12), 1.0)
-        self.bias_change = np.concatenate((-share, left - np.cross(self._tip, share)))
+        place = self._place.copy()
+        place.hang(found)
+        self.bias_change = np.concatenate((-share, place.offset - bias[3:]))
+        self.has_moved = False
+        self.unknown = place.unknown(self._down) if found else 0.0
         self._gone = ''
         if found < self._taken:
             self._gone = (
@@ -237,4 +284,7 @@ class HungWeight:
             self._is_confirmed = False
         self._taken = found
         self._reference = self._down
-        self.payload = Payload(found / self._gravity, self._tip) if found else Payload()
+        self._known = place if found else None
+        self.payload = Payload()
+        if found:
+            self.payload = Payload(found / self._gravity, place_of(place.moment, found))

@@ -21,6 +21,8 @@ class WrenchOptions:
 
     Attributes:
         tip: (3,) m, the tip in the sensor's axes, to which the external wrench is moved.
+        weight_point: (3,) m, likewise, about where the weight of what is held or hangs on the hand
+            acts before it was measured; None: at the tip.
     """
 
     is_force_on_tool: bool = option(
@@ -188,10 +190,16 @@ class WrenchOptions:
         at_least=0.0,
     )
     tip: Vector = ORIGIN
+    weight_point: Vector | None = None
 
     @rule('tip', '3 finite coordinates')
     def _is_place(self) -> bool:
         return len(self.tip) == 3 and all(map(isfinite, self.tip))
+
+    @property
+    def point_of_weights(self) -> Vector:
+        """`weight_point`, or the tip."""
+        return self.tip if self.weight_point is None else self.weight_point
 
     @property
     def axes_on(self) -> tuple[float, ...]:

@@ -43,7 +43,7 @@ class UpwardPull:
         self._gravity = max(length(np.array(tool.gravity)), 1e-12)
         self._least = settings.hung_payload * self._gravity
         self._weight = tool.mass * self._gravity
-        self.pull = 0.0
+        self.pull = self._hung = 0.0
         self.reset()
 
     def reset(self) -> None:
@@ -71,9 +71,10 @@ class UpwardPull:
             'its mount, or something pulls the hand up, as a cable from above does'
         )
 
-    def update(self, block: WrenchBlock) -> None:
-        """Takes a block, of a hand that holds nothing."""
-        if not self._least or block.is_holding:
+    def update(self, block: WrenchBlock, hung: float) -> None:
+        """Takes a block. hung: kg on the hand that were taken off, in which nothing is held."""
+        if not self._least or block.is_holding or hung != self._hung:
+            self._hung = hung
             self.reset()
             return
         time = (block.end - block.start) / SECOND
