@@ -33,7 +33,7 @@ OUTLIER = 5.0  # standard deviations beyond which a sample is left out: a bump, 
 DRIVE = ('stribeck', 'armature', *WEIGHT, *LOAD)
 BEHIND = ('coulomb', 'viscous')
 # Share of what is unexplained without friction, in the blocks that check the fit, below which a
-# torque sensor shows friction: an error that goes with the posture has passed for 0.96.
+# torque sensor shows friction: errors that go with the posture alone have passed for 0.99.
 SHOWN = 0.9
 LITTLE_LOAD = 'too little load on this joint; left out'
 NO_BRAKING = 'the motor hardly ever brakes, so that nothing shows it; left out'

@@ -202,7 +202,7 @@ class MotorModel:
 
     @property
     def has_friction(self) -> bool:
-        """Whether gears rub; False if the efforts are measured behind them."""
+        """Returns whether gears rub; False if the efforts are measured behind them."""
         if self.has_torque_sensors:
             return False
         dry = (
