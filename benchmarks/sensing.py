@@ -37,6 +37,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from parts import (
@@ -68,6 +69,7 @@ from frame_ros.evaluation.trials.campaign import Campaign, Outcome, Trial
 from frame_ros.evaluation.trials.kinds import FUNCTIONS, sensing_versions
 from frame_ros.robots.likely_units import RAD, UNITS
 from frame_ros.scenes.simulation.gear_friction import FRICTION_SETS
+from frame_ros.scenes.simulation.noise.joint_friction import DAHL, GAZ
 
 PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'sensing-evaluation.md'
 BEGIN, END = '<!-- results -->\n', '<!-- end of results -->'
@@ -97,16 +99,35 @@ class Row:
     recall: float | None = None  # bars, or None
     per_hour: float | None = None  # bars, or None
     share: float = 1.0  # of --hours, where no bar stands on them
+    friction: str = ''  # in the readings of torque sensors
+
+    def settings(self, seconds: float, has_pushes: bool) -> dict[str, Any]:
+        """Returns those of a trial."""
+        friction = {'friction': self.friction} if self.friction else {}
+        return {'seconds': seconds, 'has_pushes': has_pushes, **friction}
+
+    def of(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """Returns those of this row."""
+        return [
+            o
+            for o in outcomes
+            if (o.trial.kind, o.trial.robot) == (self.kind, self.robot)
+            and o.trial.settings.get('friction', '') == self.friction
+        ]
 
 
 WRENCH = 'wrist force-torque, 2 to 12 N for 20 to 300 ms on the hand'
 ROBOT = "Franka's estimate and flags, 5 to 25 N for 0.2 to 0.6 s on the hand"
 TORQUE = 'joint torque, 5 to 12 N for 0.2 to 1 s on any link behind the first'
+PUBLISHED = f"{TORQUE}; a Panda's published friction in the readings"
+DRY = f'{TORQUE}; dry friction of twice that size in the readings'
 CURRENT = 'motor current, 5 to 12 N for 0.2 to 1 s on any link behind the first'
 ROWS = (
     Row('wrench', 'fr3', WRENCH, 20, 0.99, 1.0),
     Row('robot', 'fr3', ROBOT, 4, share=0.06),
     Row('joint_effort', 'fr3', TORQUE, 4, share=0.06),
+    Row('joint_effort', 'fr3', PUBLISHED, 4, share=0.06, friction=GAZ),
+    Row('joint_effort', 'fr3', DRY, 4, share=0.06, friction=DAHL),
     Row('joint_effort', 'so101', CURRENT, 40, 0.9, 2.0),
 )
 SCENES = {'so101': 100, 'fr3': 100}
@@ -243,8 +264,8 @@ def recorded_arm(
 def short_trials() -> Iterator[Trial]:
     """One trial of each kind and robot, of a few seconds."""
     for row in ROWS:
-        yield Trial(row.kind, row.robot, 0, _settings(10.0, True))
-        yield Trial(row.kind, row.robot, FREE_SEEDS, _settings(10.0, False))
+        yield Trial(row.kind, row.robot, 0, row.settings(10.0, True))
+        yield Trial(row.kind, row.robot, FREE_SEEDS, row.settings(10.0, False))
     for robot in SCENES:
         yield Trial('depth', robot, SCENE_SEEDS, {'frames': 2})
     yield from depth_world_rows.short_trials()
@@ -271,9 +292,9 @@ def all_trials(
     for row in ROWS:
         free = math.ceil(share * row.share * hours * 3600.0 / FREE_SECONDS)
         for seed in range(math.ceil(share * row.pushed)):
-            yield Trial(row.kind, row.robot, seed, _settings(PUSHED_SECONDS, True))
+            yield Trial(row.kind, row.robot, seed, row.settings(PUSHED_SECONDS, True))
         for seed in range(FREE_SEEDS, FREE_SEEDS + free):
-            yield Trial(row.kind, row.robot, seed, _settings(FREE_SECONDS, False))
+            yield Trial(row.kind, row.robot, seed, row.settings(FREE_SECONDS, False))
     for timing in POLICY_TIMINGS:
         for quality in QUALITIES:
             settings = {'quality': quality, 'timing': timing, 'seconds': POLICY_SECONDS}
@@ -282,10 +303,6 @@ def all_trials(
     for robot, scenes in SCENES.items():
         for seed in range(SCENE_SEEDS, SCENE_SEEDS + math.ceil(share * scenes)):
             yield Trial('depth', robot, seed, {'frames': FRAMES})
-
-
-def _settings(seconds: float, has_pushes: bool) -> dict[str, float | bool]:
-    return {'seconds': seconds, 'has_pushes': has_pushes}
 
 
 def table(
@@ -310,11 +327,10 @@ def table(
             '| --- | --- | --- | --- | --- | --- | --- | --- | --- |',
         ]
     for row in contact:
-        own = [o for o in outcomes if (o.trial.kind, o.trial.robot) == (row.kind, row.robot)]
-        lines.append(_contact_line(row, [o for o in own if not o.problem], bars))
+        lines.append(_contact_line(row, [o for o in row.of(outcomes) if not o.problem], bars))
     for row in contact:
-        own = [o for o in outcomes if (o.trial.kind, o.trial.robot) == (row.kind, row.robot)]
-        lines += friction_rows.ceiling_lines(row.robot, [o.result for o in own], bars)
+        results = [o.result for o in row.of(outcomes)]
+        lines += friction_rows.ceiling_lines(row.robot, results, bars)
     for kind in wrench_rows.KINDS:
         if kind in kinds:
             lines += wrench_rows.lines(kind, outcomes, bars)

@@ -91,6 +91,26 @@ def test_joints_of_a_bag_are_identified_and_written(tmp_path, capsys):
     assert motors.source == 'frame-ros identify joints, bag motion'
 
 
+def test_a_fit_that_explains_little_is_said(tmp_path, capsys):
+    from dataclasses import replace
+
+    from frame_ros.bags.joint_recordings import read_joints
+    from frame_ros.cli.identify.command import print_joints
+    from frame_ros.sensing.contact.joints.identification import identify_joints
+
+    bag = write_bag(tmp_path / 'motion', motion_messages())
+    found = identify_joints(RobotDynamics(ROBOT), read_joints([bag], ROBOT.joint_names, ''))
+    print_joints(found)
+    assert 'hardly explained' not in capsys.readouterr().out
+    deaf = replace(found.joints[1], rms_before=0.89, rms_after=0.934)
+    half = replace(found.joints[2], rms_before=0.8, rms_after=0.6)
+    print_joints(replace(found, joints=(found.joints[0], deaf, half, *found.joints[3:])))
+    said = [line for line in capsys.readouterr().out.splitlines() if 'hardly explained' in line]
+    assert len(said) == 2
+    assert 'hardly explained: shoulder_lift: the fit explains 0 % of 0.89 N m' in said[0]
+    assert '25 % of 0.8 N m' in said[1] and '--payload' in said[1]
+
+
 def test_bags_of_one_time_are_taken_one_after_the_other(tmp_path):
     from frame_ros.bags.joint_recordings import read_joints
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from frame_ros.robots import Robot
     from frame_ros.robots.dynamics import Payload
     from frame_ros.sensing.contact.joints.identification import JointIdentification
+    from frame_ros.sensing.contact.joints.joint_fit import JointFit
     from frame_ros.sensing.contact.wrench.sensor_rotation import SensorRotation
     from frame_ros.sensing.contact.wrench.still_poses import StillPose
     from frame_ros.sensing.contact.wrench.tool_file import ToolMount
@@ -183,6 +184,8 @@ def _payload(text: str) -> Payload | None:
 
 def print_joints(found: JointIdentification) -> None:
     """Prints a table with a row per joint, and the values that are uncertain."""
+    from frame_ros.sensing.contact.joints.joint_fit import explains_little
+
     motors = found.motors
     print(
         f'{motors.robot}: {found.duration:.0f} s at {motors.sample_rate:.0f} Hz, velocities '
@@ -216,6 +219,18 @@ def print_joints(found: JointIdentification) -> None:
     for joint in found.joints:
         for name, why in joint.not_identifiable.items():
             print(f'not identifiable: {joint.name} {name.replace("_", " ")}: {why}')
+    for joint, threshold in zip(found.joints, at_rest, strict=True):
+        if explains_little(joint, motors.has_torque_sensors):
+            print(f'hardly explained: {joint.name}: {_little(joint, float(threshold))}')
+
+
+def _little(joint: JointFit, threshold: float) -> str:
+    share = max(1.0 - joint.rms_after / joint.rms_before, 0.0)
+    return (
+        f'the fit explains {100 * share:.0f} % of {joint.rms_before:.3g} N m; friction or masses '
+        f'differ from the model, and below {threshold:.2g} N m no contact is felt. Check the tool '
+        '(--payload) and that nothing touched the arm, and identify again'
+    )
 
 
 def _with_error(value: float, error: float) -> str:

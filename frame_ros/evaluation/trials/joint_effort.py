@@ -17,6 +17,7 @@ from frame_ros.evaluation.trials.policy_run import CONTROL_RATE, Timing, timed_s
 from frame_ros.evaluation.trials.pushes import PushStyle, draw_pushes
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.scenes.simulation.noise.joint_friction import JointFriction
 from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, JointTorqueNoise
 from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise, options_of
 from frame_ros.scenes.simulation.robot_simulation import JointReadings
@@ -61,7 +62,8 @@ class _ArmGears:
 class JointSensors:
     """The noisy encoders and effort sensors of one arm: motors and gears are its own."""
 
-    def __init__(self, simulation: PickPlaceSimulation, seed: int) -> None:
+    def __init__(self, simulation: PickPlaceSimulation, seed: int, friction: str = '') -> None:
+        """friction: in the readings of torque sensors, of JOINT_FRICTIONS; '': none."""
         robot = simulation.robot
         self._is_sensed, self._arm = robot.has_torque_sensors, len(robot.arm_joints)
         rate, count = robot.command_rate, len(robot.joint_names)
@@ -70,6 +72,7 @@ class JointSensors:
         gear = None if simulation.gears is None else simulation.gears.gear
         self._current = CurrentNoise(options_of(gear), count, seed)
         self._torque = JointTorqueNoise(rate, joints=self._arm, seed=seed)
+        self._friction = JointFriction(friction) if friction else None
 
     @property
     def gears(self) -> Gears | None:
@@ -84,22 +87,26 @@ class JointSensors:
         if not self._is_sensed:
             efforts = self._current(true.efforts, true.positions, true.velocities)
         else:
-            efforts = self._torque(true.efforts[: self._arm], true.positions[: self._arm])
+            torques, q = true.efforts[: self._arm], true.positions[: self._arm]
+            if self._friction is not None:
+                torques = torques + self._friction(q, true.velocities[: self._arm])
+            efforts = self._torque(torques, q)
         arm = self._arm
         return JointSample(positions[:arm], velocities[:arm], efforts[:arm])
 
 
 def run(trial: Trial) -> dict[str, Any]:
-    """settings: seconds; has_pushes.
+    """settings: seconds; has_pushes; friction: in the readings of torque sensors, see
+    `JointFriction`, '' or missing: none.
 
     The motors are identified first, by the motion of `frame-ros identify joints`. Joint states are
     taken at the rate of the commands, 50 Hz (SO-101) or 200 Hz (FR3). Result as of `wrench.run`;
     in_contact: s of detected contact; delay: s, time constant of the observer; rms: N m that the
-    model leaves of free motion; judged: of each push whether a motor can feel it and whether the
-    arm stood, see `FrictionCeiling`, None with torque sensors.
+    model leaves of free motion; thresholds: N m at rest; judged: of each push whether a motor can
+    feel it and whether the arm stood, see `FrictionCeiling`, None with torque sensors.
     """
     simulation = PickPlaceSimulation(trial.seed, robot=trial.robot)
-    sensors = JointSensors(simulation, trial.seed)
+    sensors = JointSensors(simulation, trial.seed, str(trial.settings.get('friction', '')))
     robot = load_robot(trial.robot)
     motors = identified_motors(simulation, sensors)
     detector = JointContact(dynamics_for(robot, motors), motors=motors)
@@ -126,6 +133,7 @@ def run(trial: Trial) -> dict[str, Any]:
         'delay': 1.0 / motors.gain,
         'period': 1.0 / simulation.robot.command_rate,
         'rms': motors.residual_rms,
+        'thresholds': motors.threshold_base + motors.threshold_reversal,
     }
 
 
@@ -174,10 +182,9 @@ def identified_motors(
     recording = recording_of(
         simulation.robot.arm_joints, stamps, q, dq, efforts, commands[:, :count]
     )
-    # Franka's torques are in N m; the factor of a servo's current must be identified.
-    scale = 1.0 if simulation.robot.has_torque_sensors else None
     # Simulated gears have no play.
-    settings = IdentificationOptions(effort_scale=scale, play=0.0)
+    is_sensed = simulation.robot.has_torque_sensors
+    settings = IdentificationOptions(has_torque_sensors=is_sensed, play=0.0)
     return identify_joints(dynamics, recording, settings).motors
 
 

@@ -203,18 +203,12 @@ class JointContact:
         is_left_out = np.isinf(self.threshold).tolist()
         return tuple(name for name, left in zip(self.joint_names, is_left_out) if left)
 
-    def _stuck(self) -> NDArray[np.bool_]:
-        if not self.motors.has_friction:
-            return np.zeros(self._shape, np.bool_)
-        return self._external.friction.is_stuck
-
     @property
     def needed(self) -> Array:
         """(N,) N m of external torque that each joint must have to be felt now: beyond its
         threshold and, of one that sticks, beyond what it can hold.
         """
-        held = np.where(self._stuck(), self._external.friction.limit, 0.0)
-        return np.maximum(self.threshold, held)
+        return self._external.needed(self.threshold)
 
     def least_forces(self) -> dict[str, float]:
         """Returns body -> N on it that are felt now; empty while nothing is known."""
@@ -230,7 +224,7 @@ class JointContact:
         lever = self.dynamics.link_jacobian(self.dynamics.robot.tip_link, self._position)[:3]
         alone = np.linalg.norm(lever / self.needed, axis=0).max()
         # Joints that stick hold what they hold, each alone.
-        free = lever / np.where(self._stuck(), math.inf, self.threshold)
+        free = lever / np.where(self._external.is_stuck, math.inf, self.threshold)
         together = np.linalg.norm(free, 2) / self.settings.combined_threshold
         felt = float(max(alone, together))
         seconds = SETTLED / self._gain + self.settings.on_time
@@ -325,6 +319,7 @@ class JointContact:
         if self.losses.is_used:
             np.hypot(threshold, DOUBTED * self.losses.doubt, out=threshold)
         np.maximum(threshold, self.settings.least_threshold, out=threshold)
+        threshold += external.doubt
         if is_holding and self.settings.held_mass > 0.0:
             threshold += self._held_weight(q)
         is_inside = np.abs(q - self._middle) < self._half

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.activity import JointActivity
+from frame_ros.sensing.contact.joints.joint_friction import JointFriction
 from frame_ros.sensing.contact.joints.link_load import LinkLoad
 from frame_ros.sensing.contact.joints.momentum_observer import MomentumObserver, ObserverOptions
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
@@ -29,7 +30,7 @@ class ExternalTorque:
 
     Attributes:
         observer: of the residual, (N,) N m.
-        friction: of each joint.
+        friction: of the gears of each joint.
         activity: (3, N), see `JointActivity`.
         scatter: (N,) N m, see `ResidualScatter`.
         added_viscous: (N,) N m s/rad, from the next sample on, beyond what was identified.
@@ -56,6 +57,10 @@ class ExternalTorque:
         self.observer = MomentumObserver(dynamics, settings)
         self.friction = StickingFriction(motors, float(np.max(settings.gain)), holds_driven)
         self._has_friction = motors.has_friction
+        self._behind: JointFriction | None = None
+        if motors.has_torque_sensors and motors.coulomb.any():
+            self._behind = JointFriction(motors, float(np.max(settings.gain)))
+        self._none = np.zeros(count)
         self._load = LinkLoad(dynamics)
         self._activity = JointActivity(count, motors.stribeck_velocity, ACTIVITY_TIME)
         self._scatter = ResidualScatter(count)
@@ -66,6 +71,8 @@ class ExternalTorque:
         """Forgets everything."""
         self.observer.reset()
         self.friction.reset()
+        if self._behind is not None:
+            self._behind.reset()
         self._load.reset()
         self._activity.reset()
         self._scatter.reset()
@@ -100,12 +107,36 @@ class ExternalTorque:
             self._gaps.reset()  # the samples may come at another rate now
             self._activity.reset()
             self._scatter.reset()
+            if self._behind is not None:
+                self._behind.reset()
             if velocity is not None:
                 self._activity.update(velocity, math.nan)
             return False
         self.activity = self._activity.update(velocity, observer.interval)
         self.scatter = self._scatter.update(observer.unfiltered, observer.decay, self._gaps.is_gap)
         return True
+
+    @property
+    def is_stuck(self) -> NDArray[np.bool_]:
+        """(N,) whether friction may hold a joint now."""
+        if self._behind is not None:
+            return self._behind.held > 0.0
+        return self.friction.is_stuck if self._has_friction else self._none > 0.0
+
+    @property
+    def doubt(self) -> Array:
+        """(N,) N m that what is unexplained may be off by, see `JointFriction`."""
+        return self._none if self._behind is None else self._behind.doubt
+
+    def needed(self, threshold: Array) -> Array:
+        """Returns (N,) N m of external torque with which a residual above a threshold shows: of a
+        joint that friction holds, more than that.
+        """
+        if self._behind is not None:
+            return threshold + self._behind.held
+        held = np.where(self.is_stuck, self.friction.limit, 0.0)
+        found: Array = np.maximum(threshold, held)
+        return found
 
     @property
     def period(self) -> float:
@@ -118,8 +149,8 @@ class ExternalTorque:
         """(N,) N m that reach the links."""
         motors = self._motors
         motor = motors.motor_torque(effort, velocity)
+        gap = math.nan if self._stamp is None else 1e-9 * (stamp - self._stamp)
         if self._has_friction:
-            gap = math.nan if self._stamp is None else 1e-9 * (stamp - self._stamp)
             observer, friction = self.observer, self.friction
             load = self._load.update(q, velocity, observer.velocity, gap, friction.is_stuck)
             is_known = observer.since is not None and stamp - observer.since >= self._settle
@@ -127,4 +158,6 @@ class ExternalTorque:
             motor = motor - friction.update(
                 q, velocity, motor, load, external, gap, self._gaps.is_gap, goal
             )
+        elif self._behind is not None:
+            motor = motor - self._behind.update(q, gap)
         return motor - (motors.viscous + self.added_viscous) * velocity

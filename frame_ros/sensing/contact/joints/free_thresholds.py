@@ -20,6 +20,7 @@ from frame_ros.sensing.contact.joints.recording import JointRecording
 
 Array = NDArray[np.float64]
 SETTLING = 5.0  # time constants of the observer
+DOUBTED = 0.1  # of a joint's friction, from which a residual is not used: it is not known
 THRESHOLD_QUANTILE = 0.9995
 # Effects on friction and inertia that a recording of minutes does not show: temperature, wear,
 # other loads and rates. Shares of coulomb, viscous and armature that thresholds allow for, at
@@ -46,6 +47,8 @@ def free_residuals(
     for row, stamp in enumerate(recording.stamps.tolist()):
         dq = None if recording.velocities is None else recording.velocities[row]
         is_known = external.update(stamp, recording.positions[row], dq, recording.efforts[row])
+        if (external.doubt > DOUBTED * motors.coulomb).any():
+            continue
         if is_known and stamp - (external.observer.since or 0) >= settling:
             left.append(external.observer.residual)
             activities.append(external.activity.copy())

@@ -52,6 +52,7 @@ from frame_ros.sensing.contact.joints.recording import (
 Array = NDArray[np.float64]
 # rad and rad/s, of which the best are taken.
 PRESLIDINGS, STRIBECK_VELOCITIES = (0.001, 0.003, 0.006, 0.01, 0.02), (0.05, 0.15)
+FINER_PRESLIDINGS = (0.0003, 0.0006)  # rad, too, of torque sensors, which have no gear behind them
 USUAL_SHAPE = FrictionShape(0.006, 0.15)  # with which the kinds of efforts are compared
 BACK_EMFS = (0.1, 0.2, 0.3, 0.4)  # sqrt(A) s/rad, of which the best is taken
 BETTER = 0.9  # share of what currents of the motors leave, below which those of the supply are it
@@ -203,7 +204,8 @@ def _best_shape(
     of a supply's current, which goes with friction more than with weight, in N m.
     """
     found = []
-    for presliding in PRESLIDINGS:
+    finer = FINER_PRESLIDINGS if settings.has_torque_sensors else ()
+    for presliding in (*finer, *PRESLIDINGS):
         for velocity in STRIBECK_VELOCITIES:
             shape = FrictionShape(presliding, velocity)
             terms = motion.terms(shape)
@@ -243,6 +245,7 @@ def _motors(
         presliding=shape.presliding,
         stribeck_velocity=shape.stribeck_velocity,
         gain=settings.observer_gain,
+        has_torque_sensors=settings.has_torque_sensors,
         has_velocities=recording.velocities is not None,
         sample_rate=recording.rate,
         date=datetime.date.today().isoformat(),

@@ -28,13 +28,21 @@ LEAST_LOAD = 0.5  # share of the motor's torque that load must be, to show what 
 NEVER_BRAKES = 0.6
 OPTIONAL = ('stribeck', 'offset', *WEIGHT, *LOAD)  # small ones, whose value may well be 0
 OUTLIER = 5.0  # standard deviations beyond which a sample is left out: a bump, a limit
-# The drive's term, and why it is left out where torque is measured behind it.
-DRIVE = ('coulomb', 'stribeck', 'viscous', 'armature', *WEIGHT, *LOAD)
+# Terms of the drive, left out where torque is measured behind it; the joint's own friction, between
+# sensor and links, is the only one that may be left.
+DRIVE = ('stribeck', 'armature', *WEIGHT, *LOAD)
+BEHIND = ('coulomb', 'viscous')
+# Share of what is unexplained without friction, in the blocks that check the fit, below which a
+# torque sensor shows friction: errors that go with the posture alone have passed for 0.99.
+SHOWN = 0.9
 LITTLE_LOAD = 'too little load on this joint; left out'
 NO_BRAKING = 'the motor hardly ever brakes, so that nothing shows it; left out'
 OTHERS_LOAD = 'this joint does not show it: the value of the others is used'
 BY_WEIGHT = 'the weight of the links explains what gears lose better'
 NOT_ASKED = ''  # nothing that a report says
+# A fit that leaves more than this share of what masses alone leave, and more than so many N m rms
+# (of torque sensors: their own errors are up to about 0.15), explains little.
+LITTLE, MUCH_LEFT, MUCH_LEFT_SENSED = 0.7, 0.1, 0.25
 ROUNDS = 3
 SURE_SCALE = 0.05  # relative standard error up to which a motor constant counts as identified
 NEARLY_SURE_SCALE = 0.15  # the same where no joint shows it so well
@@ -89,6 +97,9 @@ class JointFitting:
         """
         self._by_weight, self._is_supply = by_weight, is_supply
         self._losses = WEIGHT if by_weight else LOAD
+        # Behind a torque sensor nothing is lost between commands that could look so.
+        more = ('viscous',) if settings.has_torque_sensors else ()
+        self._never_negative = (*NEVER_NEGATIVE, *more)
         self._names, self._terms, self._settings = joint_names, terms, settings
         decay = math.exp(-settings.observer_gain / rate)
         # Neighbouring samples of the filter are alike: so many count as one.
@@ -147,7 +158,10 @@ class JointFitting:
     def fits(self) -> list[JointFit]:
         """Returns the fit of each joint; raises SetupError if none shows the effort's unit."""
         scale = self._settings.known_scale
-        first = [self._fit(j, scale) for j in range(len(self._names))]
+        joints = range(len(self._names))
+        if self._settings.has_torque_sensors:
+            return [self._behind_sensor(j, scale) for j in joints]
+        first = [self._fit(j, scale) for j in joints]
         if scale is not None:
             return [
                 f if shows_load(f) else self._with_shared_load(j, f, first)
@@ -167,6 +181,16 @@ class JointFitting:
         return [
             f if shows_load(f) else self._with_shared_load(j, f, fits) for j, f in enumerate(fits)
         ]
+
+    def _behind_sensor(self, joint: int, scale: float | None) -> JointFit:
+        """Returns the fit of a joint behind its torque sensor: with dry and viscous friction if it
+        is significant and leaves clearly less, else without.
+        """
+        without = self._fit(joint, scale, behind=())
+        fit = self._fit(joint, scale)
+        is_sure = any(fit.standard_errors[n] <= SURE * fit.values[n] for n in BEHIND)
+        is_shown = is_sure and fit.rms_after < SHOWN * without.rms_after
+        return fit if is_shown else without
 
     def _nearly_shows_scale(self, joint: int, fit: JointFit) -> bool:
         scale, error = fit.values['effort_scale'], fit.standard_errors['effort_scale']
@@ -206,19 +230,20 @@ class JointFitting:
         return np.column_stack(columns), scale * effort - rigid
 
     def _fit(
-        self, joint: int, scale: float | None, loads: Mapping[str, float] | None = None
-    ) -> JointFit:
+        self, joint: int, scale: float | None, loads: Mapping[str, float] | None = None,
+        behind: Sequence[str] = BEHIND,
+    ) -> JointFit:  # fmt: skip
         matrix, target = self._equations(joint, scale)
         names = list(COLUMNS if scale is None else COLUMNS[1:])
         for name, value in (loads or {}).items():
             target = target - value * matrix[:, names.index(name)]
-        why = self._left_out(joint, scale, loads is not None)
+        why = self._left_out(joint, scale, loads is not None, behind)
         while True:
             kept = [names.index(n) for n in names if n not in why]
             solution, errors, rows = self._solve(joint, matrix[:, kept], target)
             found = dict(zip([names[k] for k in kept], solution, strict=True))
             sign = 1.0 if scale is not None else math.copysign(1.0, found.get('rigid', 1.0))
-            negative = [n for n in NEVER_NEGATIVE if sign * found.get(n, 0.0) < 0.0]
+            negative = [n for n in self._never_negative if sign * found.get(n, 0.0) < 0.0]
             # One at a time: a wrongly fitted one may take from another.
             if large := [n for n in LOAD if sign * found.get(n, 0.0) > MOST_LOAD]:
                 why[large[-1]] = f'it came out above {MOST_LOAD}, which no gear has; left out'
@@ -240,10 +265,12 @@ class JointFitting:
             why.setdefault('effort_scale', 'too little weight on this joint')
         return self._checked(joint, values, deviations, condition, why)
 
-    def _left_out(self, joint: int, scale: float | None, is_shared: bool) -> dict[str, str]:
+    def _left_out(
+        self, joint: int, scale: float | None, is_shared: bool, behind: Sequence[str]
+    ) -> dict[str, str]:
         """Returns why the columns that are not to be fitted are not."""
         if self._settings.has_torque_sensors:
-            return dict.fromkeys(DRIVE, NOT_ASKED)
+            return dict.fromkeys({*DRIVE, *BEHIND} - {*behind}, NOT_ASKED)
         others = (
             dict.fromkeys(LOAD, BY_WEIGHT) if self._by_weight else dict.fromkeys(WEIGHT, NOT_ASKED)
         )
@@ -320,6 +347,12 @@ class JointFitting:
             float(np.sqrt((plain**2).mean())), float(np.sqrt((left**2).mean())),
             float(np.abs(left).max()), why,
         )  # fmt: skip
+
+
+def explains_little(fit: JointFit, has_torque_sensors: bool) -> bool:
+    """Returns whether a fit leaves much of what masses alone leave, more than sensors explain."""
+    much = MUCH_LEFT_SENSED if has_torque_sensors else MUCH_LEFT
+    return fit.rms_after > max(LITTLE * fit.rms_before, much)
 
 
 def shows_load(fit: JointFit) -> bool:

@@ -87,7 +87,8 @@ class MotorModel:
     REST_SPEED. Gears lose by the motor's torque or by the weight: an identification finds which.
 
     The armature is rigid-body dynamics: give it to `RobotDynamics`. Each array is (N,), in the
-    order of `joint_names`; the units are those of COLUMNS.
+    order of `joint_names`; the units are those of COLUMNS. Behind torque sensors s is that of
+    `JointFriction`.
 
     Attributes:
         robot: whose motors. presliding: rad over which friction turns round. stribeck_velocity:
@@ -98,8 +99,9 @@ class MotorModel:
         real arm. play: rad by which a joint that stands may move without load. effort_unit: of
         joint_states.effort. is_supply_current: whether that is the current of the supply, not of
         the winding, so that `winding_effort` of it stands for effort above, and effort_scale is per
-        root of its unit. back_emf: b of that, sqrt(A) s/rad. arm: name that the user gave it; '':
-        none.
+        root of its unit. back_emf: b of that, sqrt(A) s/rad. has_torque_sensors: whether efforts
+        are measured behind the gears, so that friction is that between sensor and links alone. arm:
+        name that the user gave it; '': none.
         is_generic: whether it stands for another arm than its own, with wide thresholds; no file
         says so.
 
@@ -143,6 +145,7 @@ class MotorModel:
     effort_unit: str = 'N m'
     is_supply_current: bool = False
     back_emf: float = 0.0
+    has_torque_sensors: bool = False
     arm: str = ''
     is_generic: bool = False
 
@@ -199,7 +202,9 @@ class MotorModel:
 
     @property
     def has_friction(self) -> bool:
-        """False if the efforts are measured behind the gears."""
+        """Returns whether gears rub; False if the efforts are measured behind them."""
+        if self.has_torque_sensors:
+            return False
         dry = (
             self.coulomb, self.stribeck, self.load_friction, self.load_stribeck,
             self.weight_friction,
@@ -332,7 +337,7 @@ def _from_content(content: Any) -> MotorModel:
     }
     known = {'presliding', 'stribeck_velocity', 'gain', 'mass_scales', 'has_velocities',
              'sample_rate', 'date', 'source', 'is_simulated', 'effort_unit', 'is_supply_current',
-             'back_emf', 'play', 'arm'}  # fmt: skip
+             'back_emf', 'play', 'has_torque_sensors', 'arm'}  # fmt: skip
     if unknown := sorted(set(general) - known, key=str):
         raise SetupError(f'{unknown[0]!r} is not known; known: {", ".join(sorted(known))}')
     columns = {name: [] for name in COLUMNS}  # type: dict[str, list[float]]
@@ -356,7 +361,7 @@ def _from_content(content: Any) -> MotorModel:
     general['mass_scales'] = {link: _number(value, link) for link, value in scales.items()}
     general['date'] = str(general.get('date', ''))
     general['arm'] = str(general.get('arm') or '')
-    for name in ('is_simulated', 'is_supply_current'):
+    for name in ('is_simulated', 'is_supply_current', 'has_torque_sensors'):
         if not isinstance(general.get(name, False), bool):
             raise SetupError(f'{name} is {general[name]!r}; true or false is expected')
     arrays: dict[str, Any] = {name: np.array(column) for name, column in columns.items()}
@@ -387,6 +392,7 @@ def save_motors(motors: MotorModel, path: str | os.PathLike[str]) -> None:
         'effort_unit': motors.effort_unit,
         'is_supply_current': motors.is_supply_current,
         'back_emf': motors.back_emf,
+        'has_torque_sensors': motors.has_torque_sensors,
         'sample_rate': None if math.isnan(motors.sample_rate) else round(motors.sample_rate, 3),
         'has_velocities': motors.has_velocities,
         'presliding': motors.presliding,
