@@ -19,6 +19,7 @@ from frame_ros.sensing.contact.joints.motor_model import MotorModel
 from frame_ros.sensing.contact.joints.sample_gaps import SampleGaps
 from frame_ros.sensing.contact.joints.scatter import ResidualScatter
 from frame_ros.sensing.contact.joints.sticking import StickingFriction
+from frame_ros.sensing.contact.joints.torque_drift import TorqueDrift
 
 Array = NDArray[np.float64]
 ACTIVITY_TIME = 0.15  # s in which what a joint did stops to count
@@ -60,6 +61,7 @@ class ExternalTorque:
         self._behind: JointFriction | None = None
         if motors.has_torque_sensors and motors.coulomb.any():
             self._behind = JointFriction(motors, float(np.max(settings.gain)))
+        self._drift = TorqueDrift(motors) if motors.has_torque_sensors and holds_driven else None
         self._none = np.zeros(count)
         self._load = LinkLoad(dynamics)
         self._activity = JointActivity(count, motors.stribeck_velocity, ACTIVITY_TIME)
@@ -112,6 +114,8 @@ class ExternalTorque:
             if velocity is not None:
                 self._activity.update(velocity, math.nan)
             return False
+        if self._drift is not None:
+            self._drift.update(observer.residual, velocity, observer.interval)
         self.activity = self._activity.update(velocity, observer.interval)
         self.scatter = self._scatter.update(observer.unfiltered, observer.decay, self._gaps.is_gap)
         return True
@@ -160,4 +164,6 @@ class ExternalTorque:
             )
         elif self._behind is not None:
             motor = motor - self._behind.update(q, gap)
+        if self._drift is not None:
+            motor = motor - self._drift.offset
         return motor - (motors.viscous + self.added_viscous) * velocity

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Drift of torque sensors, which is followed in motion."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.sensing.contact.joints.motor_model import MotorModel
+
+Array = NDArray[np.float64]
+FOLLOWED_IN = 200.0  # s of motion: far longer than a push, far shorter than sensors warm up in
+MOVES = 0.05  # rad/s of any joint
+SHARE = 0.5  # of the threshold at rest, beyond which a residual counts as that: it may be a push
+
+
+class TorqueDrift:
+    """What the torque sensors of N joints read without a torque, since the identification.
+
+    What the model does not know of masses changes with the posture, so only a moving arm shows the
+    drift: the mean of what is left over minutes.
+
+    Attributes:
+        offset: (N,) N m.
+    """
+
+    __slots__ = ('offset', '_most')
+
+    def __init__(self, motors: MotorModel) -> None:
+        """Takes motors that were identified with their torque sensors."""
+        self._most = SHARE * motors.threshold_base
+        self.offset: Array = np.zeros(len(motors.joint_names))
+
+    def update(self, residual: Array, velocity: Array, seconds: float) -> None:
+        """Takes the external torque (N,) N m without the offset so far, `seconds` after the last
+        one. What a sensor reads too much looks like a push the other way.
+        """
+        if np.abs(velocity).max() < MOVES:
+            return
+        share = min(seconds / FOLLOWED_IN, 1.0)
+        self.offset = self.offset - share * np.clip(residual, -self._most, self._most)
