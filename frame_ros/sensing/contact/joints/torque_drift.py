@@ -16,7 +16,7 @@ SHARE = 0.5  # of the threshold at rest, beyond which a residual counts as that:
 
 
 class TorqueDrift:
-    """What the torque sensors of N joints read without a torque, since the identification.
+    """Offsets of the torque sensors of N joints since the identification, as they drift.
 
     What the model does not know of masses changes with the posture, so only a moving arm shows the
     drift: the mean of what is left over minutes.
