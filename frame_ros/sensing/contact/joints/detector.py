@@ -291,7 +291,7 @@ class JointContact:
         external, observer = self._external, self._external.observer
         slides = ~external.friction.is_stuck
         self.losses.update(
-            observer.velocity, observer.decay, observer.interval, external.period, self.residual,
+            external.goal_speed, observer.decay, observer.interval, external.period, self.residual,
             self.threshold, slides,
         )  # fmt: skip
         external.added_viscous = self.losses.viscous

@@ -23,6 +23,7 @@ from frame_ros.sensing.contact.joints.torque_drift import TorqueDrift
 
 Array = NDArray[np.float64]
 ACTIVITY_TIME = 0.15  # s in which what a joint did stops to count
+AHEAD = 2.0  # rad/s by which a goal may go faster than its joint; a jump of it counts as that
 
 
 class ExternalTorque:
@@ -34,7 +35,8 @@ class ExternalTorque:
         friction: of the gears of each joint.
         activity: (3, N), see `JointActivity`.
         scatter: (N,) N m, see `ResidualScatter`.
-        added_viscous: (N,) N m s/rad, from the next sample on, beyond what was identified.
+        goal_speed: (N,) rad/s, of the goals; of the joints where these are not known.
+        added_viscous: (N,) N m s/rad of these, from the next sample on, beyond what was identified.
     """
 
     def __init__(
@@ -80,6 +82,8 @@ class ExternalTorque:
         self._scatter.reset()
         self._gaps.reset()
         self.added_viscous: Array = np.zeros(len(self._unknown))
+        self.goal_speed: Array = np.zeros(len(self._unknown))
+        self._goal: Array = self._unknown
         self.activity = self._activity.values
         self.scatter: Array = np.zeros(self.activity.shape[1])
         self._stamp: int | None = None
@@ -166,4 +170,10 @@ class ExternalTorque:
             motor = motor - self._behind.update(q, gap)
         if self._drift is not None:
             motor = motor - self._drift.offset
-        return motor - (motors.viscous + self.added_viscous) * velocity
+        self._follow_goal(goal, velocity, gap)
+        return motor - motors.viscous * velocity - self.added_viscous * self.goal_speed
+
+    def _follow_goal(self, goal: Array | None, velocity: Array, seconds: float) -> None:
+        before, self._goal = self._goal, self._unknown if goal is None else goal
+        ahead = (self._goal - before) / seconds - velocity if seconds > 0.0 else self._unknown
+        self.goal_speed = velocity + np.nan_to_num(np.clip(ahead, -AHEAD, AHEAD))

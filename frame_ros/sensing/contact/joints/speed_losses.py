@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 BOOLS = NDArray[np.bool_]
 SPREAD = 0.25  # periods of the samples: deviation of the time that is not known at first
-LARGEST = 0.75  # periods, at most
+LARGEST = 1.5  # periods, at most: stiffness may be identified too low
 DRIFT = 1e-4  # s: deviation by which the time may change in a second of motion
 DEVIATIONS = 3.0  # of a residual in a threshold
 CLIPPED = 0.5  # of a threshold, beyond which a residual counts as that: it may be a push
@@ -25,13 +25,14 @@ class SpeedLosses:
     """A time, one for all joints, by which a servo's torque is measured early or late.
 
     A servo's torque is its stiffness times the distance from the goal. Goals come in steps, so
-    while a joint moves at v, the torque rises and falls by stiffness times v times the period of
-    the goals, and what a sample shows of it depends on when in a period it is taken. That time is
-    the same for all joints and stays as it is, but need not be what it was in the identification:
-    another program sends the goals. What it changes looks like friction per speed, `stiffness`
-    times the time, and is found by what free motion leaves unexplained of all joints together: a
-    Kalman filter of one state that hardly changes. A push is not in proportion to the speed of all;
-    while one is felt, for LONGEST_PUSH at most, nothing is learnt.
+    while they go at v, the torque rises and falls by stiffness times v times their period, and what
+    a sample shows of it depends on when in a period it is taken. (The goals' speed, not the
+    joint's: a motor's back EMF makes it go ahead while the joint accelerates.) That time is the
+    same for all joints and stays as it is, but need not be what it was in the identification:
+    another program sends the goals. What it changes looks like friction per speed of the goals,
+    `stiffness` times the time, and is found by what free motion leaves unexplained of all joints
+    together: a Kalman filter of one state that hardly changes. A push is not in proportion to the
+    speed of all; while one is felt, for LONGEST_PUSH at most, nothing is learnt.
 
     Attributes:
         seconds: the time by which samples are later behind the goals than in the identification:
@@ -67,7 +68,7 @@ class SpeedLosses:
 
     @property
     def viscous(self) -> Array:
-        """(N,) N m s/rad, to be added to what was identified."""
+        """(N,) N m s/rad of the goals' speed, to be added to what was identified."""
         return -self.seconds * self._stiffness
 
     def update(
@@ -77,7 +78,7 @@ class SpeedLosses:
         """Takes a sample.
 
         Args:
-            velocity: (N,) rad/s.
+            velocity: (N,) rad/s, of the goals where they are known.
             decay: (N,) of the observer in that interval.
             interval: s since the last sample.
             period: s, the usual one.

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from motor_motion import efforts_of, swing
 
+from frame_ros.core.time import SECOND
 from frame_ros.robots import load_robot
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
 from frame_ros.sensing.contact.joints.momentum_observer import first_order
@@ -165,3 +166,22 @@ def test_an_arm_that_stands_for_long_shows_nothing():
     for _ in range(round(90.0 / DT)):
         losses.update(rest, decay, DT, DT, rest, np.full(3, 0.15), np.ones(3, bool))
     assert losses.seconds == 0.0
+
+
+def test_goals_that_are_known_have_speeds_of_their_own():
+    motors = replace(MOTORS, has_torque_sensors=False)
+    external = JointContact(dynamics_for(ROBOT, motors), motors=motors)._external
+    goals = np.zeros(5)
+    for row, step in enumerate([0.0, 0.01, 0.01, 0.5, np.nan, 0.01]):
+        goals = goals + [step, 0.0, 0.0, 0.0, 0.0]
+        dq = np.full(5, 0.2)
+        external.update(
+            SECOND + row * SECOND // 50, 0.004 * row * np.ones(5), dq, np.zeros(5), goals
+        )
+        found = external.goal_speed
+        # 0.01 rad in 0.02 s; a jump counts as 2 rad/s more than the joint's; else the joint's own.
+        expected = {1: 0.5, 2: 0.5, 3: 2.2}.get(row, 0.2)
+        assert found[0] == pytest.approx(expected)
+        assert found[1] == pytest.approx(0.2 if row == 0 else 0.0)
+    external.update(2 * SECOND, np.zeros(5), np.full(5, 0.3), np.zeros(5))
+    assert external.goal_speed == pytest.approx(np.full(5, 0.3))
