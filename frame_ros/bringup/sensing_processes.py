@@ -13,7 +13,6 @@ from frame_ros.bringup.node_process import Process, absolute
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.core.errors import SetupError
 from frame_ros.sensing.contact.joints.motor_choices import GENERIC
-from frame_ros.sensing.proximity.mount import parse_mount
 
 
 def demo_sensing(options: DemoOptions) -> list[Process]:
@@ -86,6 +85,9 @@ def _mounts(values: Mapping[str, Any]) -> list[str]:
     Raises:
         SetupError: a value is no list, or no mount.
     """
+    # Without extrinsics nothing heavy is needed.
+    from frame_ros.sensing.proximity.mount import parse_mount
+
     texts = {}
     for camera, value in values.items():
         if not isinstance(value, Sequence) or isinstance(value, str):

@@ -391,7 +391,7 @@ class ContactNode(Node):
             self._warnings.warn('publishers', text)
         for sensor in self._sensors:
             for text in sensor.warnings:
-                self._warnings.warn_once_started(sensor.name, text)
+                self._warnings.inform(sensor.name, text)
         if self._wrench is not None and self._wrench.has_new_tare():
             assert self._wrench.detector is not None
             is_done, text = self._wrench.outcome_of(self._wrench.detector)
