@@ -16,7 +16,7 @@ from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import SetupError
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.robots.joint_state_merge import JointMerger
-from frame_ros.sensing.contact.joints.recording import (
+from frame_ros.sensing.contact.joints.fitting.recording import (
     JointRecording,
     newest_commands,
     recording_of,

@@ -96,7 +96,7 @@ def test_a_fit_that_explains_little_is_said(tmp_path, capsys):
 
     from frame_ros.bags.joint_recordings import read_joints
     from frame_ros.cli.identify.command import print_joints
-    from frame_ros.sensing.contact.joints.identification import identify_joints
+    from frame_ros.sensing.contact.joints.fitting.identification import identify_joints
 
     bag = write_bag(tmp_path / 'motion', motion_messages())
     found = identify_joints(RobotDynamics(ROBOT), read_joints([bag], ROBOT.joint_names, ''))

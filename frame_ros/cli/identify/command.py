@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from frame_ros.robots import Robot
     from frame_ros.robots.dynamics import Payload
-    from frame_ros.sensing.contact.joints.identification import JointIdentification
-    from frame_ros.sensing.contact.joints.joint_fit import JointFit
+    from frame_ros.sensing.contact.joints.fitting.identification import JointIdentification
+    from frame_ros.sensing.contact.joints.fitting.joint_fit import JointFit
     from frame_ros.sensing.contact.wrench.sensor_rotation import SensorRotation
     from frame_ros.sensing.contact.wrench.still_poses import StillPose
     from frame_ros.sensing.contact.wrench.tool_file import ToolMount
@@ -142,7 +142,7 @@ def _joints(args: argparse.Namespace) -> int:
 
     from frame_ros.cli.identify.motion import record_joints
     from frame_ros.robots.dynamics import RobotDynamics
-    from frame_ros.sensing.contact.joints.identification import identify_joints
+    from frame_ros.sensing.contact.joints.fitting.identification import identify_joints
     from frame_ros.sensing.contact.joints.motor_model import save_motors
 
     motion = from_arguments(MotionOptions, args)
@@ -184,7 +184,7 @@ def _payload(text: str) -> Payload | None:
 
 def print_joints(found: JointIdentification) -> None:
     """Prints a table with a row per joint, and the values that are uncertain."""
-    from frame_ros.sensing.contact.joints.joint_fit import explains_little
+    from frame_ros.sensing.contact.joints.fitting.joint_fit import explains_little
 
     motors = found.motors
     print(

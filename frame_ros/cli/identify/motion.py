@@ -18,8 +18,12 @@ from frame_ros.robots import Robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.robots.shapes.clearance import ClearanceCheck
 from frame_ros.sensing.contact.identification_options import MotionOptions, ToolOptions
-from frame_ros.sensing.contact.joints.excitation import Excitation, plan_excitation, plan_poses
-from frame_ros.sensing.contact.joints.recording import JointRecording
+from frame_ros.sensing.contact.joints.fitting.excitation import (
+    Excitation,
+    plan_excitation,
+    plan_poses,
+)
+from frame_ros.sensing.contact.joints.fitting.recording import JointRecording
 from frame_ros.sensing.contact.wrench.still_poses import StillPose, StillPoses
 
 if TYPE_CHECKING:

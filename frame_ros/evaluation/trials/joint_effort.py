@@ -24,10 +24,10 @@ from frame_ros.scenes.simulation.robot_simulation import JointReadings
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
-from frame_ros.sensing.contact.joints.excitation import plan_excitation
-from frame_ros.sensing.contact.joints.identification import identify_joints
+from frame_ros.sensing.contact.joints.fitting.excitation import plan_excitation
+from frame_ros.sensing.contact.joints.fitting.identification import identify_joints
+from frame_ros.sensing.contact.joints.fitting.recording import recording_of
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
-from frame_ros.sensing.contact.joints.recording import recording_of
 
 Array = NDArray[np.float64]
 QUIET = 1.0  # s without a push at the beginning and the end

@@ -39,8 +39,11 @@ from frame_ros.sensing.contact.identification_options import (
 )
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.joint_effort_sensor import EffortSensor
-from frame_ros.sensing.contact.joints.identification import JointIdentification, identify_joints
-from frame_ros.sensing.contact.joints.recording import recording_of
+from frame_ros.sensing.contact.joints.fitting.identification import (
+    JointIdentification,
+    identify_joints,
+)
+from frame_ros.sensing.contact.joints.fitting.recording import recording_of
 from frame_ros.sensing.contact.options import SensingOptions
 from frame_ros.sensing.contact.trusted_inputs import TrustedInputs
 

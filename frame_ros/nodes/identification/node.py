@@ -28,7 +28,7 @@ from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.node_inputs import inputs_of
 from frame_ros.nodes.runtime.topics import JOINT_COMMANDS, POLICY_COMMANDS, WRENCH
 from frame_ros.robots.joint_state_merge import FullJointState, JointMerger
-from frame_ros.sensing.contact.joints.recording import (
+from frame_ros.sensing.contact.joints.fitting.recording import (
     JointRecording,
     newest_commands,
     recording_of,

@@ -12,7 +12,7 @@ from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.robots.shapes.clearance import ClearanceCheck
 from frame_ros.sensing.contact.identification_options import ExcitationOptions
-from frame_ros.sensing.contact.joints.excitation import (
+from frame_ros.sensing.contact.joints.fitting.excitation import (
     plan_excitation,
     plan_poses,
 )

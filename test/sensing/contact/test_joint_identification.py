@@ -17,14 +17,14 @@ from frame_ros.core.errors import RobotError, SetupError, ShapeError, ValueRange
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
-from frame_ros.sensing.contact.joints.identification import identify_joints
+from frame_ros.sensing.contact.joints.fitting.identification import identify_joints
+from frame_ros.sensing.contact.joints.fitting.recording import JointRecording, recording_of
 from frame_ros.sensing.contact.joints.motor_model import (
     MotorModel,
     load_motors,
     own_motors,
     save_motors,
 )
-from frame_ros.sensing.contact.joints.recording import JointRecording, recording_of
 
 NAMES = load_robot('so101').joint_names
 TRUE = MotorModel(

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Contact from the joints' efforts, without further sensors, and identification of the motors."""
+"""Contact from the efforts of the joints alone; `fitting` identifies the motors for it."""

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.sensing.contact.joints.fitting.recording import JointRecording
 from frame_ros.sensing.contact.joints.giving_way import GIVEN
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
-from frame_ros.sensing.contact.joints.recording import JointRecording
 
 Array = NDArray[np.float64]
 TIME = 0.3  # s for which a joint is off its goal: more than a servo's latency

@@ -7,9 +7,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frame_ros.sensing.contact.joints.breakaway import FEWEST, friction_at_rest
+from frame_ros.sensing.contact.joints.fitting.breakaway import FEWEST, friction_at_rest
+from frame_ros.sensing.contact.joints.fitting.recording import JointRecording
 from frame_ros.sensing.contact.joints.motor_model import REST_SPEED, MotorModel
-from frame_ros.sensing.contact.joints.recording import JointRecording
 
 GAP = 0.25  # s
 REST, SHARE = np.array([0.05, 0.1]), 0.5

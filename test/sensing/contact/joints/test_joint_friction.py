@@ -14,11 +14,11 @@ from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
 from frame_ros.sensing.contact.joints.detector import JointContact
-from frame_ros.sensing.contact.joints.identification import identify_joints
-from frame_ros.sensing.contact.joints.joint_fit import explains_little
+from frame_ros.sensing.contact.joints.fitting.identification import identify_joints
+from frame_ros.sensing.contact.joints.fitting.joint_fit import explains_little
+from frame_ros.sensing.contact.joints.fitting.recording import JointRecording
 from frame_ros.sensing.contact.joints.joint_friction import JointFriction
 from frame_ros.sensing.contact.joints.motor_model import MotorModel, load_motors, save_motors
-from frame_ros.sensing.contact.joints.recording import JointRecording
 
 ROBOT = load_robot('so101')
 NAMES = ROBOT.joint_names

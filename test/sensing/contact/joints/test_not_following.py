@@ -12,9 +12,13 @@ from motor_motion import HOME
 
 from frame_ros.robots import load_robot
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
+from frame_ros.sensing.contact.joints.fitting.recording import (
+    JointRecording,
+    newest_commands,
+    recording_of,
+)
 from frame_ros.sensing.contact.joints.motor_model import MotorModel, load_motors, save_motors
 from frame_ros.sensing.contact.joints.not_following import NotFollowing, free_distances
-from frame_ros.sensing.contact.joints.recording import JointRecording, newest_commands, recording_of
 
 PERIOD, STIFFNESS = 20_000_000, 8.0
 ONE = MotorModel(

@@ -14,9 +14,9 @@ from frame_ros.core.errors import SetupError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
-from frame_ros.sensing.contact.joints.identification import identify_joints
+from frame_ros.sensing.contact.joints.fitting.identification import identify_joints
+from frame_ros.sensing.contact.joints.fitting.recording import JointRecording
 from frame_ros.sensing.contact.joints.motor_model import MotorModel, load_motors, save_motors
-from frame_ros.sensing.contact.joints.recording import JointRecording
 from frame_ros.sensing.contact.joints.supply_current import winding_effort
 
 NAMES = load_robot('so101').joint_names

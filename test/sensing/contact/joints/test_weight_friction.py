@@ -15,11 +15,11 @@ from motor_motion import efforts_of, swing
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
-from frame_ros.sensing.contact.joints import identification
-from frame_ros.sensing.contact.joints.breakaway import FEWEST, friction_at_rest
-from frame_ros.sensing.contact.joints.identification import identify_joints
+from frame_ros.sensing.contact.joints.fitting import identification
+from frame_ros.sensing.contact.joints.fitting.breakaway import FEWEST, friction_at_rest
+from frame_ros.sensing.contact.joints.fitting.identification import identify_joints
+from frame_ros.sensing.contact.joints.fitting.recording import JointRecording
 from frame_ros.sensing.contact.joints.motor_model import MotorModel, load_motors, save_motors
-from frame_ros.sensing.contact.joints.recording import JointRecording
 from frame_ros.sensing.contact.joints.sticking import BAND, StickingFriction
 
 NAMES = load_robot('so101').joint_names

@@ -14,9 +14,9 @@ from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
 from frame_ros.sensing.contact.joints.external_torque import ExternalTorque
+from frame_ros.sensing.contact.joints.fitting.recording import JointRecording
 from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
-from frame_ros.sensing.contact.joints.recording import JointRecording
 
 Array = NDArray[np.float64]
 SETTLING = 5.0  # time constants of the observer

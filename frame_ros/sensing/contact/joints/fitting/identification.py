@@ -29,25 +29,25 @@ from frame_ros.core.options import evolved
 from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
-from frame_ros.sensing.contact.joints.breakaway import friction_at_rest
-from frame_ros.sensing.contact.joints.free_thresholds import free_thresholds
-from frame_ros.sensing.contact.joints.joint_fit import (
+from frame_ros.sensing.contact.joints.fitting.breakaway import friction_at_rest
+from frame_ros.sensing.contact.joints.fitting.free_thresholds import free_thresholds
+from frame_ros.sensing.contact.joints.fitting.joint_fit import (
     COLUMNS,
     JointFit,
     JointFitting,
     loses_by_motor,
     shows_load,
 )
-from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
-from frame_ros.sensing.contact.joints.motor_model import MotorModel
-from frame_ros.sensing.contact.joints.not_following import free_distances
-from frame_ros.sensing.contact.joints.recording import (
+from frame_ros.sensing.contact.joints.fitting.recording import (
     EffortForm,
     FrictionShape,
     JointRecording,
     ObservedMotion,
     ObservedTerms,
 )
+from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
+from frame_ros.sensing.contact.joints.motor_model import MotorModel
+from frame_ros.sensing.contact.joints.not_following import free_distances
 
 Array = NDArray[np.float64]
 # rad and rad/s, of which the best are taken.

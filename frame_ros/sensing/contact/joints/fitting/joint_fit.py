@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import SetupError
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
-from frame_ros.sensing.contact.joints.recording import ObservedTerms
+from frame_ros.sensing.contact.joints.fitting.recording import ObservedTerms
 
 Array = NDArray[np.float64]
 LOAD = ('load_friction', 'load_stribeck')

@@ -14,8 +14,8 @@ from scipy.optimize import nnls
 
 from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.sensing.contact.joints.fitting.recording import JointRecording
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
-from frame_ros.sensing.contact.joints.recording import JointRecording
 from frame_ros.sensing.contact.joints.sticking import BAND, StickWatch
 
 Array = NDArray[np.float64]
