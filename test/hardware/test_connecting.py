@@ -100,3 +100,17 @@ def test_a_thread_that_does_not_end_keeps_no_real_time_priority(peer, request):
     if is_raised != [True]:
         pytest.skip('this user may not have a real-time priority')
     assert os.sched_getparam(peer.threads[0]).sched_priority == 0
+
+
+def test_a_time_out_of_the_library_itself_ends_its_attempt(request):
+    attempts = []
+
+    def make():
+        attempts.append(1)
+        raise TimeoutError('the library waited long enough')
+
+    connecting = Connecting(make, f'the arm of {request.node.name}', PATIENCE)
+    for _ in range(2):
+        with pytest.raises(TimeoutError, match='long enough'):
+            connecting.wait()
+    assert len(attempts) == 2

@@ -86,3 +86,11 @@ def test_an_arm_that_names_no_such_limits_has_none(text):
 def test_figures_that_are_none_are_refused(text):
     with pytest.raises(DeviceError, match='the URDF that the arm hands out'):
         Approach(text, np.full(7, 3.0))
+
+
+@pytest.mark.parametrize(('place', 'value'), [(3, 0.0), (3, -4.0), (4, -0.1), (3, 'nan')])
+def test_figures_that_bound_nothing_are_refused(place, value):
+    joints = [list(figures) for figures in FR3]
+    joints[2][place] = value
+    with pytest.raises(DeviceError, match='fr3_joint3 has no finite limits'):
+        Approach(urdf(joints), np.full(7, 5.0))

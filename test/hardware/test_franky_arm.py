@@ -210,6 +210,11 @@ def test_motions_keep_to_what_both_the_arm_and_the_library_allow(server):
     arm.connect()
     try:
         assert (FR3.velocity_limits > arm.largest_rates).any()
+        # Also of a connection that another attempt had begun with other dynamics.
+        robot = arm._robot
+        robot.relative_dynamics_factor = 1.0
+        arm._set_limits(robot)
+        assert robot.relative_dynamics_factor.velocity == pytest.approx(arm._share)
         limits = arm._robot.joint_acceleration_limit
         assert (limits.max > 10.0).any() and (limits.get() <= 10.0).all()
         arm.follow_velocities(-arm.largest_rates * np.eye(7)[5], 0.02)

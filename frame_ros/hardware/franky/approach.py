@@ -57,14 +57,17 @@ class Approach:
         which = int(named[1]) - 1
         offset = float(shrinking.get('velocity_offset', 'nan'))
         deceleration = float(shrinking.get('deceleration_limit', 'nan'))
+        lower, upper = (float(limit.get(name, 'nan')) for name in ('lower', 'upper'))
+        is_usable = np.isfinite((lower, upper, offset, deceleration)).all()
+        if not (is_usable and offset >= 0.0 and deceleration > 0.0):
+            raise ValueError(
+                f'{named[0]} has no finite limits, or a deceleration that is not above 0'
+            )
         # From there on nothing more is allowed.
         before = offset**2 / (2.0 * deceleration) + MARGIN
-        lower, upper = (float(limit.get(name, 'nan')) for name in ('lower', 'upper'))
         self._ends[:, which] = lower + before, upper - before
         self._offsets[which] = offset
         self._decelerations[which] = BRAKING * min(deceleration, most[which])
-        if not np.isfinite((*self._ends[:, which], offset, deceleration)).all():
-            raise ValueError(f'{named[0]} has no finite limits')
 
     def bounds(self, positions: Array, velocities: Array) -> tuple[Array, Array]:
         """Returns the least and the largest velocities (7,) rad/s at positions (7,) rad with

@@ -115,6 +115,8 @@ class FrankyArm:
         """Limits the motions to what the robot can and franky allows: its own limits are those of a
         Panda, also for an FR3, which is faster in some joints and accelerates less in others.
         """
+        # A connection that was waited for may be of an attempt with others.
+        robot.relative_dynamics_factor = self._share
         velocity, acceleration = robot.joint_velocity_limit, robot.joint_acceleration_limit
         velocities = np.minimum(velocity.max, self._velocities)
         velocity.set(velocities)

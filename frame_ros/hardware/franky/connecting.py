@@ -32,8 +32,8 @@ _LOCK = threading.Lock()
 
 
 class Connecting:
-    """Attempts to connect, of the process one at a time: one that has not ended is waited for
-    again.
+    """Attempts to connect: one that has not ended, and that nobody waits for any more, is waited
+    for again, whoever began it.
 
     make: connects, and returns the connection. what: 'the arm at 172.16.0.2', for errors. timeout:
     s to wait at a time. manner: in what else connections differ that `make` may return.
@@ -56,13 +56,17 @@ class Connecting:
         try:
             found = attempt.found.result(self._timeout)
         except FutureTimeoutError:
-            # libfranka gives the thread the highest priority; one that looks for an answer that
-            # never comes, without sleeping, would leave the others no core.
-            lower_priority(attempt.thread)
-            raise DeviceError(
-                f'{self._what} does not answer within {self._timeout:g} s: is another client '
-                'connected to it?'
-            ) from None
+            if not attempt.found.done():
+                # libfranka gives the thread the highest priority; one that looks for an answer that
+                # never comes, without sleeping, would leave the others no core.
+                lower_priority(attempt.thread)
+                raise DeviceError(
+                    f'{self._what} does not answer within {self._timeout:g} s: is another client '
+                    'connected to it?'
+                ) from None
+            # It has come just now, or is an error of the library's own.
+            self._pending = None
+            found = attempt.found.result()
         except Exception:
             self._pending = None
             raise

@@ -77,6 +77,44 @@ def test_what_hangs_away_from_the_tip_is_no_contact_once_it_is_known(weight_poin
     assert np.abs(hand.contact.bias[3:]).max() < 0.03
 
 
+TURN = (0.9, 0.7, 0.3)
+
+
+@pytest.mark.parametrize(
+    'twist', [(0.0, 0.0, 0.4), (0.4, 0.0, 0.0), (0.0, 0.6, 0.0), (0.0, 0.0, 3.0)]
+)
+def test_a_twist_along_with_a_weight_stays_a_contact_until_it_ends(twist):
+    hand, load = Hand(TCP), (0.2, TCP)
+    hand.run(12.0, NOTHING, TURN)
+    assert hand.run(18.0, load, TURN, push=twist)[500:].all()
+    assert any('more than that turns it' in why for why in hand.contact.warnings)
+    assert np.abs(hand.contact.bias[3:]).max() < 0.06
+    assert not hand.run(18.0, load, TURN)[-3000:].any()
+    assert hand.contact.hung.payload.mass == pytest.approx(0.2, abs=0.02)
+    np.testing.assert_allclose(hand.contact.hung.payload.position, TCP, atol=0.03)
+
+
+def test_a_twist_that_grows_slowly_is_followed_no_farther_than_without_a_weight():
+    begins = []
+    for load in (NOTHING, (0.25, TCP)):
+        hand = Hand(TCP)
+        hand.run(12.0, NOTHING, TURN)
+        hand.run(30.0, load, TURN)
+        felt = [hand.run(6.0, load, TURN, push=(0.0, 0.0, 0.15 * k)).mean() for k in range(1, 7)]
+        begins.append(next(k for k, share in enumerate(felt) if share > 0.9))
+        assert hand.contact.bias[5] < 0.3
+    assert begins[0] == begins[1] <= 3
+
+
+def test_a_weight_that_slips_is_taken_off_where_it_hangs_then():
+    hand, aside = Hand(TCP), (0.1, 0.0, 0.1)
+    hand.run(12.0, NOTHING, TURN)
+    hand.run(18.0, (0.25, TCP), TURN)
+    assert hand.run(1.0, (0.25, aside), TURN)[-1]
+    assert not hand.run(18.0, (0.25, aside), TURN)[-3000:].any()
+    np.testing.assert_allclose(hand.contact.hung.payload.position, aside, atol=0.01)
+
+
 def test_a_place_that_one_posture_does_not_show_widens_the_threshold_with_a_warning():
     hand, load = Hand(TCP), (1.0, (0.0, 0.0, 0.17))
     hand.run(2.0, NOTHING, is_holding=True)

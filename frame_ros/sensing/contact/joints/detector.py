@@ -233,7 +233,7 @@ class JointContact:
     def set_payload(self, payload: Payload | None) -> None:
         """Sets a known payload, whose weight is then not part of a contact's force."""
         self.dynamics.set_payload(payload)
-        self._external.observer.reset()
+        self._external.change_load()
 
     def update(
         self,
@@ -278,6 +278,8 @@ class JointContact:
         self.threshold = self._threshold(q, is_holding)
         if self.losses.is_used:
             self._learn_losses()
+        if not is_holding:
+            self._external.follow_drift(self.threshold)
         motor = self.motors.motor_torque(effort, observer.velocity) + self.motors.offset
         stalled = self._stall.update(stamp, motor, q, observer.velocity, command)
         if self._following.is_used:

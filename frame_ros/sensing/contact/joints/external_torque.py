@@ -35,6 +35,7 @@ class ExternalTorque:
         friction: of the gears of each joint.
         activity: (3, N), see `JointActivity`.
         scatter: (N,) N m, see `ResidualScatter`.
+        drift: of torque sensors; None: there are none.
         goal_speed: (N,) rad/s, of the goals; of the joints where these are not known.
         added_viscous: (N,) N m s/rad of these, from the next sample on, beyond what was identified.
     """
@@ -63,7 +64,7 @@ class ExternalTorque:
         self._behind: JointFriction | None = None
         if motors.has_torque_sensors and motors.coulomb.any():
             self._behind = JointFriction(motors, float(np.max(settings.gain)))
-        self._drift = TorqueDrift(motors) if motors.has_torque_sensors and holds_driven else None
+        self.drift = TorqueDrift(motors) if motors.has_torque_sensors and holds_driven else None
         self._none = np.zeros(count)
         self._load = LinkLoad(dynamics)
         self._activity = JointActivity(count, motors.stribeck_velocity, ACTIVITY_TIME)
@@ -73,7 +74,7 @@ class ExternalTorque:
 
     def reset(self) -> None:
         """Forgets everything."""
-        self.observer.reset()
+        self.change_load()
         self.friction.reset()
         if self._behind is not None:
             self._behind.reset()
@@ -87,6 +88,20 @@ class ExternalTorque:
         self.activity = self._activity.values
         self.scatter: Array = np.zeros(self.activity.shape[1])
         self._stamp: int | None = None
+
+    def change_load(self) -> None:
+        """The links weigh something else now: what was known of the torques is of before."""
+        self.observer.reset()
+        if self.drift is not None:
+            self.drift.reset()
+
+    def follow_drift(self, threshold: Array) -> None:
+        """Follows the drift of torque sensors by the newest sample, in which nothing is held; not
+        where it is felt: above the threshold (N,) N m.
+        """
+        observer = self.observer
+        if self.drift is not None and not (np.abs(observer.residual) > threshold).any():
+            self.drift.update(observer.residual, observer.velocity, observer.interval)
 
     def update(
         self, stamp: int, q: Array, dq: Array | None, effort: Array, goal: Array | None = None
@@ -109,6 +124,8 @@ class ExternalTorque:
             torque = self._reaching(stamp, q, velocity, effort, goal)
         self._stamp = stamp
         is_measured = observer.advance(stamp, q, velocity, torque)
+        if velocity is None:
+            self._goal = self._unknown
         if velocity is None or not is_measured:
             self._gaps.reset()  # the samples may come at another rate now
             self._activity.reset()
@@ -118,8 +135,6 @@ class ExternalTorque:
             if velocity is not None:
                 self._activity.update(velocity, math.nan)
             return False
-        if self._drift is not None:
-            self._drift.update(observer.residual, velocity, observer.interval)
         self.activity = self._activity.update(velocity, observer.interval)
         self.scatter = self._scatter.update(observer.unfiltered, observer.decay, self._gaps.is_gap)
         return True
@@ -168,8 +183,8 @@ class ExternalTorque:
             )
         elif self._behind is not None:
             motor = motor - self._behind.update(q, gap)
-        if self._drift is not None:
-            motor = motor - self._drift.offset
+        if self.drift is not None:
+            motor = motor - self.drift.offset
         self._follow_goal(goal, velocity, gap)
         return motor - motors.viscous * velocity - self.added_viscous * self.goal_speed
 

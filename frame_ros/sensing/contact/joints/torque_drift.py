@@ -13,24 +13,30 @@ Array = NDArray[np.float64]
 FOLLOWED_IN = 200.0  # s of motion: far longer than a push, far shorter than sensors warm up in
 MOVES = 0.05  # rad/s of any joint
 SHARE = 0.5  # of the threshold at rest, beyond which a residual counts as that: it may be a push
+MOST = 0.8  # of the threshold at rest: an offset alone never makes a contact
 
 
 class TorqueDrift:
     """Offsets of the torque sensors of N joints since the identification, as they drift.
 
     What the model does not know of masses changes with the posture, so only a moving arm shows the
-    drift: the mean of what is left over minutes.
+    drift: the mean of what is left over minutes, while nothing is felt or held. It is never as
+    large as what is felt.
 
     Attributes:
         offset: (N,) N m.
     """
 
-    __slots__ = ('offset', '_most')
+    __slots__ = ('offset', '_step', '_most')
 
     def __init__(self, motors: MotorModel) -> None:
         """Takes motors that were identified with their torque sensors."""
-        self._most = SHARE * motors.threshold_base
-        self.offset: Array = np.zeros(len(motors.joint_names))
+        self._step, self._most = SHARE * motors.threshold_base, MOST * motors.threshold_base
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        self.offset: Array = np.zeros(len(self._most))
 
     def update(self, residual: Array, velocity: Array, seconds: float) -> None:
         """Takes the external torque (N,) N m without the offset so far, `seconds` after the last
@@ -39,4 +45,5 @@ class TorqueDrift:
         if np.abs(velocity).max() < MOVES:
             return
         share = min(seconds / FOLLOWED_IN, 1.0)
-        self.offset = self.offset - share * np.clip(residual, -self._most, self._most)
+        offset = self.offset - share * np.clip(residual, -self._step, self._step)
+        self.offset = np.clip(offset, -self._most, self._most)

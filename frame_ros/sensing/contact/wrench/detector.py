@@ -308,7 +308,7 @@ class WrenchContact:
         if self.hung.update(block, self.bias):
             self._carry()
             self.bias = self.bias + self.hung.bias_change
-            self._drift.follow_from(self.bias, self.hung.has_moved)
+            self._drift.follow_from(self.bias, self.hung.shift)
 
     def _finish(self, result: TareResult | None) -> None:
         if result is None:

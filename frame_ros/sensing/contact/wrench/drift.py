@@ -86,14 +86,16 @@ class BiasDrift:
         self._credit = np.zeros(2)
         self.follow_from(bias)
 
-    def follow_from(self, bias: Array, has_moved: bool = False) -> None:
-        """The bias became this one (6,), as a weight was found or is gone, or, has_moved: only its
-        torque, as the place of one was found; what motion explains it does still.
+    def follow_from(self, bias: Array, shift: Array | None = None) -> None:
+        """The bias became this one (6,), as a weight was found or is gone; what motion explains it
+        does still. shift: (6,) by which it did so, as only the place of one was found: what was
+        followed so far was followed.
         """
-        if has_moved and self._anchor is not None:
-            bias = np.concatenate((self._anchor[:3], bias[3:]))
-        self._anchor = bias
         self._reference = None
+        if shift is not None and self._anchor is not None:
+            self._anchor = self._anchor + shift
+            return
+        self._anchor = bias
         self.warning = ''
 
     def update(self, block: WrenchBlock, bias: Array, intensity: Pair = (0.0, 0.0)) -> Array:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import exp
 
 import numpy as np
@@ -16,12 +17,13 @@ from frame_ros.sensing.contact.wrench.heavy_pull import ASIDE, LASTED, TURNED, H
 from frame_ros.sensing.contact.wrench.options import Vector, WrenchOptions
 from frame_ros.sensing.contact.wrench.payload import MOVED, PUSHED, Payload
 from frame_ros.sensing.contact.wrench.tool_model import length
-from frame_ros.sensing.contact.wrench.weight_place import WeightPlace, place_of
+from frame_ros.sensing.contact.wrench.weight_place import UNSURE, WeightPlace, place_of
 from frame_ros.sensing.contact.wrench.world_forces import WorldForces
 
 Array = NDArray[np.float64]
 SURE = 6.0  # deviations of a weight that is not 0
 CHANGED = 0.2  # share by which another estimate replaces what is taken off
+FARTHEST = 0.5  # m from where weights are expected: what acts farther out is a twist
 RECENT, PUSHED_KEPT = 0.1, 10.0  # share per block of a running mean; s
 
 
@@ -45,7 +47,8 @@ class HungWeight:
     Attributes:
         payload: what is taken off.
         bias_change: (6,) N and N m by which the bias changes with it.
-        has_moved: whether only the place of the weight, and the torque, changed at last.
+        shift: the same where only the place of the weight, and so the torque, has changed; else
+            None.
         unknown: N m, deviation of its torque, as its place is not known exactly.
     """
 
@@ -57,14 +60,17 @@ class HungWeight:
         self._least = settings.hung_payload * size  # N
         self._most = settings.hung_payload_most * size
         self._ambiguous = AMBIGUOUS * settings.force_on
+        self._twist = AMBIGUOUS * settings.torque_on
+        self._felt = settings.torque_on
+        self._point = np.array(settings.point_of_weights)
         self._pushed = PUSHED * settings.force_on
         self._gravity = size
         self._forces = WorldForces(self._direction)
         self._heavy = HeavyPull(self._most)
         # Of what may hang there now, and of what is taken off.
-        self._place = WeightPlace(settings.point_of_weights)
+        self._place = WeightPlace(self._point)
         self._known: WeightPlace | None = None
-        self.has_moved = False
+        self.shift: Array | None = None
         self.unknown = 0.0
         self.payload = Payload()
         self._is_confirmed = False
@@ -181,9 +187,9 @@ class HungWeight:
             self.unknown = known.unknown(self._down)
         if length(known.moment - self._moment) <= MOVED:
             return False
+        part, _ = self._explained(bias[3:] - known.offset, self._turning(known.moment))
         self.payload = Payload(self.payload.mass, place_of(known.moment, self._taken))
-        self.bias_change = np.concatenate((np.zeros(3), known.offset - bias[3:]))
-        self.has_moved = True
+        self.shift = self.bias_change = np.concatenate((np.zeros(3), -part))
         return True
 
     def _changed(self, stamp: int) -> None:
@@ -202,16 +208,53 @@ class HungWeight:
         found = weight if weight >= self._least else 0.0
         if abs(found - self._taken) <= CHANGED * max(self._taken, found):
             self._doubt = ''
-            return False
-        share, left = self._explained(bias, found - self._taken)
+            return block.is_contact and self._slipped(bias)
+        share, left = self._explained(
+            bias[:3] - self._forces.rest, lambda down: (found - self._taken) * down
+        )
         is_aside = found > self._taken and self._forces.aside > ASIDE * found
-        self._doubt = self._doubted(found, left, is_aside)
+        self._doubt = self._doubted(found, left, is_aside) or self._twisted(found, bias)
         if self._doubt or is_aside:
             return False
         if not block.is_contact:
             share = self._quiet(found - self._taken, share, reading - bias)
         self._take(found, share, bias)
         return True
+
+    def _slipped(self, bias: Array) -> bool:
+        """Takes the same weight off at another place, if it is what is felt; returns whether."""
+        if not self._taken:
+            return False
+        moved = self._hanging(self._taken).moment - self._moment
+        assert self._down is not None
+        if length(np.cross(moved, self._down)) < self._felt or self._twisted(self._taken, bias):
+            return False
+        self._take(self._taken, np.zeros(3), bias)
+        return True
+
+    def _hanging(self, found: float) -> WeightPlace:
+        """Returns where a weight (N) hangs that is as heavy."""
+        place = self._place.copy()
+        place.hang(found)
+        return place
+
+    def _twisted(self, found: float, bias: Array) -> str:
+        """Says that more than a weight (N) turns the hand; '' if nothing does."""
+        place = self._hanging(found)
+        _, left = self._explained(bias[3:] - place.offset, self._turning(place.moment))
+        away = length(np.array(place_of(place.moment, found)) - self._point) if found else 0.0
+        if left <= self._twist + UNSURE * place.unknown_offset and away <= FARTHEST:
+            return ''
+        grams = 1e3 * found / self._gravity
+        return (
+            f'what may be a weight of {grams:.0f} g hangs on the hand, but more than that turns '
+            'it: what was taken off stays as it was'
+        )
+
+    def _turning(self, moment: Array) -> Callable[[Array], Array]:
+        """Returns what another moment (3,) N m changes of the torque, by gravity's direction."""
+        change = moment - self._moment
+        return lambda down: np.cross(change, down)
 
     def _quiet(self, change: float, share: Array, felt: Array) -> Array:
         """Returns the part (3,) of the bias that changes with the weight, so that no more is felt
@@ -222,18 +265,21 @@ class HungWeight:
         after = length(felt[:3] - all_of_it + share)
         return share if after <= length(felt[:3]) else all_of_it
 
-    def _explained(self, bias: Array, change: float) -> tuple[Array, float]:
-        """Returns the part (3,) of the bias that a change of the weight, N, explains: as it hung
-        when the bias was found and since, as far as the bias has followed it; and N of the rest.
+    def _explained(self, target: Array, change: Callable[[Array], Array]) -> tuple[Array, float]:
+        """Returns the part (3,) of the bias that a change of the weight explains: as it hung when
+        the bias was found and since, as far as the bias has followed it; and how much is left.
+
+        Args:
+            target: (3,) of the bias, N or N m, beyond what is the sensor's.
+            change: by gravity's direction (3,).
         """
-        target = bias[:3] - self._forces.rest
         downs = (self._reference, self._recent, self._down)
         best, least = np.zeros(3), length(target)
         for one in downs:
             for other in downs:
                 assert one is not None and other is not None
                 for part in np.linspace(0.0, 1.0, 11):
-                    way = change * (part * one + (1.0 - part) * other)
+                    way = change(part * one + (1.0 - part) * other)
                     size = max(float(way @ way), 1e-12)
                     near = way * min(max(float(target @ way) / size, 0.0), 1.0)
                     left = length(target - near)
@@ -269,10 +315,12 @@ class HungWeight:
     def _take(self, found: float, share: Array, bias: Array) -> None:
         """Takes another weight off, N, and no more of the bias than is its share."""
         assert self._down is not None
-        place = self._place.copy()
-        place.hang(found)
-        self.bias_change = np.concatenate((-share, place.offset - bias[3:]))
-        self.has_moved = False
+        place = self._hanging(found)
+        target = bias[3:] - place.offset
+        part, left = self._explained(target, self._turning(place.moment))
+        part = part + (target - part) * min(self._twist / max(left, 1e-12), 1.0)
+        self.bias_change = -np.concatenate((share, part))
+        self.shift = None
         self.unknown = place.unknown(self._down) if found else 0.0
         self._gone = ''
         if found < self._taken:

@@ -102,8 +102,15 @@ class WeightPlace:
         found: Array = self._state[OFFSET]
         return found
 
+    @property
+    def unknown_offset(self) -> float:
+        """N m, deviation of the offset."""
+        return sqrt(max(float(np.trace(self._covariance[OFFSET, OFFSET])), 0.0))
+
     def unknown(self, down: Array) -> float:
-        """N m, deviation of the weight's torque while gravity points along `down` (3,)."""
+        """N m, deviation of the torque of weight and offset together while gravity points along
+        `down` (3,), beyond that of the offset alone.
+        """
         model = _model(down)
         total = np.trace(model @ self._covariance @ model.T)
         offset = np.trace(self._covariance[OFFSET, OFFSET])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from frame_ros.core.errors import ShapeError
 from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.identification_options import IdentificationOptions
@@ -32,9 +33,9 @@ def free_residuals(
     motors: MotorModel, dynamics: RobotDynamics, recording: JointRecording, max_gap: float
 ) -> tuple[Array, Array]:
     """Returns the residuals (K, N) N m, and the activity (K, 3, N), that the detector has of a
-    recording, where its observer has settled. But for one thing: a gear is not taken to hold what
-    its motor brings as it turns round. What that leaves unexplained says how far the model is off
-    where a recording of minutes does not show it.
+    recording, where its observer has settled; NaN where friction is not known. But no drift is
+    followed, and a gear is not taken to hold what its motor brings as it turns round: what that
+    leaves unexplained says how far the model is off where a recording of minutes does not show it.
 
     Args:
         dynamics: without armature.
@@ -47,10 +48,9 @@ def free_residuals(
     for row, stamp in enumerate(recording.stamps.tolist()):
         dq = None if recording.velocities is None else recording.velocities[row]
         is_known = external.update(stamp, recording.positions[row], dq, recording.efforts[row])
-        if (external.doubt > DOUBTED * motors.coulomb).any():
-            continue
         if is_known and stamp - (external.observer.since or 0) >= settling:
-            left.append(external.observer.residual)
+            is_doubted = external.doubt > DOUBTED * motors.coulomb
+            left.append(np.where(is_doubted, np.nan, external.observer.residual))
             activities.append(external.activity.copy())
     return np.array(left), np.array(activities)
 
@@ -66,14 +66,23 @@ def free_thresholds(
 
     Args:
         dynamics: without armature.
+
+    Raises:
+        ShapeError: a joint hardly moves.
     """
     found, activity = free_residuals(motors, dynamics, recording, settings.max_gap)
     left = np.abs(found)
     columns = np.zeros((4, len(motors.joint_names)))
     for joint in range(columns.shape[1]):
-        lately = activity[:, :, joint]
+        is_sure = np.isfinite(left[:, joint])
+        if not is_sure.any():
+            raise ShapeError(
+                f'{motors.joint_names[joint]} never moved as far as its friction takes to turn '
+                f'round, {motors.presliding:g} rad: a recording that moves all joints is expected'
+            )
+        lately = activity[is_sure, :, joint]
         matrix = np.column_stack((np.ones(len(lately)), lately))
-        target = left[:, joint]
+        target = left[is_sure, joint]
         # A floor keeps a threshold for a joint that hardly moved.
         shape = nnls(matrix, target)[0]
         shape[0] = max(shape[0], 0.5 * float(np.sqrt((target**2).mean())))
