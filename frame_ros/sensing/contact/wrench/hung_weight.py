@@ -225,9 +225,10 @@ class HungWeight:
         """Takes the same weight off at another place, if it is what is felt; returns whether."""
         if not self._taken:
             return False
-        moved = self._hanging(self._taken).moment - self._moment
         assert self._down is not None
-        if length(np.cross(moved, self._down)) < self._felt or self._twisted(self._taken, bias):
+        turned = self._turning(self._hanging(self._taken).moment)(self._down)
+        is_felt = length(turned) >= self._felt
+        if not is_felt or self._twisted(self._taken, bias):
             return False
         self._take(self._taken, np.zeros(3), bias)
         return True
@@ -247,14 +248,18 @@ class HungWeight:
             return ''
         grams = 1e3 * found / self._gravity
         return (
-            f'what may be a weight of {grams:.0f} g hangs on the hand, but more than that turns '
-            'it: what was taken off stays as it was'
+            f'the hand is turned by more than a weight of {grams:.0f} g that may hang on it: what '
+            'was taken off stays as it was'
         )
 
     def _turning(self, moment: Array) -> Callable[[Array], Array]:
         """Returns what another moment (3,) N m changes of the torque, by gravity's direction."""
         change = moment - self._moment
-        return lambda down: np.cross(change, down)
+
+        def turned(down: Array) -> Array:
+            return np.asarray(np.cross(change, down), np.float64)
+
+        return turned
 
     def _quiet(self, change: float, share: Array, felt: Array) -> Array:
         """Returns the part (3,) of the bias that changes with the weight, so that no more is felt
@@ -274,7 +279,8 @@ class HungWeight:
             change: by gravity's direction (3,).
         """
         downs = (self._reference, self._recent, self._down)
-        best, least = np.zeros(3), length(target)
+        best: Array = np.zeros(3)
+        least = length(target)
         for one in downs:
             for other in downs:
                 assert one is not None and other is not None
