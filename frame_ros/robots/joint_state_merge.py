@@ -252,7 +252,8 @@ class JointMerger:
             owners = [o for o in owners if o not in ended]
             largest = max(len(o.rows) for o in owners)
             owners = [o for o in owners if len(o.rows) == largest]
-        often = min(owner.period for owner in owners)
+        # Of one gap alone, as at the start, nobody is the most frequent: it may be jitter.
+        often = min((o.period for o in owners if len(o.gaps) > 1), default=0)
         return [o for o in owners if not (often and o.period >= SELDOM * often)]
 
     def _state_at(

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from bag_making import T0, message, stamp, write_bag
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from frame_ros.core.time import SECOND
@@ -57,6 +57,7 @@ def test_an_arm_in_two_halves_gives_a_state_per_pair(count, shift, is_swapped):
 
 
 @given(st.lists(st.integers(0, STEP // 2), min_size=20, max_size=60), st.integers(1, STEP))
+@example([STEP // 2] + [0] * 19, STEP // 3)  # the first gap of one half alone is half as long
 def test_an_even_motion_of_two_halves_stays_even(jitter, shift):
     """Whatever lies between the stamps of the two: no part is ahead of the other."""
     merger, sent = JointMerger(NAMES), []
