@@ -22,6 +22,7 @@ from frame_ros.sensing.contact.joints.least_force import USUAL
 from frame_ros.sensing.contact.joints.motor_choices import GENERIC, SIMULATED
 from frame_ros.sensing.contact.joints.motor_model import (
     MotorModel,
+    generic_motors,
     own_motors,
     simulated_motors,
 )
@@ -178,7 +179,7 @@ def _motors(settings: SensingOptions) -> MotorModel:
     if settings.joints.motors_file == SIMULATED:
         return simulated_motors(settings.robot)
     if settings.joints.motors_file == GENERIC:
-        return simulated_motors(settings.robot).as_generic()
+        return generic_motors(settings.robot)
     if settings.joints.motors_file:
         return own_motors(settings.joints.motors_file)
     raise SetupError(
