@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of real Pandas with the torques of their joints' sensors.
 
-- MINDLab (ZHAW): an arm with its hand, at rest or not, that a person touches with a glove which
+- MINDLab (ZHAW): an arm with its hand, at rest or not, that somebody touches with a glove which
   records when. CSV files with a column `label`, of MindLabZHAW/tactileGestureDetection (MIT; in its
   history, dataset/labeledData) and rezayati/contactInterpretation (MIT; dataset/franka_main) on
   GitHub.

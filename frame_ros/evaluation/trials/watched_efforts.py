@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the contact node makes of joint states with efforts that were recorded."""
+"""Contacts that the contact node finds in joint states with efforts that were recorded."""
 
 from __future__ import annotations
 
