@@ -153,7 +153,7 @@ def _subset(
     cells = subset_cells(policy, chosen, data, options, name)
     if cells:
         columns = [each.columns['completion'] for each in cells.values()]
-        return 'completion', mean_estimate(columns, options.alpha, number)
+        return 'completion', mean_estimate(list(cells.values()), columns, options.alpha, number)
     shares, ends = [], []
     for group in groups:
         own = [bool(s) for place, s in zip(group.judged, group.successes) if place in chosen]
@@ -223,17 +223,14 @@ def _by_label(
     own = subset_cells(policy, chosen, data, options, source)
     places = [p for g in data.groups[policy].values() for p in g.timed if p in chosen]
     number = sets.number(f'{policy}, labels: {source}', places)
-    if human:
-        columns = [
-            against_human(each, human[name], options)['hrt']
-            for name, each in own.items()
-            if name in human
-        ]
-    else:
-        columns = [each.columns['rmst'] for each in own.values()]
-    if not columns:
+    used = {name: each for name, each in own.items() if not human or name in human}
+    if not used:
         return Estimate(math.nan, reason='no episode with times', episodes=number)
-    return mean_estimate(columns, options.alpha, number)
+    columns = [
+        against_human(each, human[name], options)['hrt'] if human else each.columns['rmst']
+        for name, each in used.items()
+    ]
+    return mean_estimate(list(used.values()), columns, options.alpha, number)
 
 
 def rankings(means: Sequence[CellRow], scores: Sequence[Score], human: str) -> list[Ranking]:

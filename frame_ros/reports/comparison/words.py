@@ -110,9 +110,10 @@ def _pair_details(study: Study) -> list[str]:
     found = []
     if pair.times is not None:
         change = pair.times.rmst_difference
+        ends = f'{readable(change.lower, 3)} to {readable(change.upper, 3)} s'
         found.append(
-            f'RMST of {pair.first} minus that of {pair.second}: {readable(change.value, 3)} s '
-            f'({readable(change.lower, 3)} to {readable(change.upper, 3)} s); {relation(pair)}'
+            f'RMST of {pair.first} minus that of {pair.second}{_of_objects(study, pair)}: '
+            f'{readable(change.value, 3)} s ({change.reason or ends}); {relation(pair)}'
         )
     if pair.successes is not None and (primary := pair.successes.result.primary) is not None:
         ends = f'{percent(primary.lower)} to {percent(primary.upper)}'
@@ -126,6 +127,19 @@ def _pair_details(study: Study) -> list[str]:
     if pair.more:
         found.append(f'Rollouts: {pair.more.words.rstrip(".")}')
     return found
+
+
+def _of_objects(study: Study, pair: PairRow) -> str:
+    """Returns of which objects the test of times is, where it is not of all that both have."""
+    own = [
+        {row.object for row in study.cells if row.policy == policy}
+        for policy in (pair.first, pair.second)
+    ]
+    shared = own[0] & own[1]
+    tested = [each.object for each in pair.times.objects] if pair.times else []
+    if len(tested) == len(shared):
+        return ''
+    return f', of the {len(tested)} of {len(shared)} objects that have two episodes of each'
 
 
 def relation(pair: PairRow) -> str:
