@@ -7,6 +7,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from frame_ros.evaluation.policy_comparison.estimates import Estimate
 from frame_ros.evaluation.policy_comparison.judgements import TIMES, adjusted_p
 from frame_ros.evaluation.policy_comparison.scores import Score
@@ -16,6 +18,8 @@ from frame_ros.reports.model.numbers import UNAVAILABLE, counted, readable
 
 # Pairs of which there is a sentence below the headline.
 MOST_SENTENCES = 6
+# Times until which operations were followed are alike, or the horizon, up to this ratio.
+LIKE = 1.05
 
 
 def percent(value: float, digits: int = 1) -> str:
@@ -212,7 +216,7 @@ def warnings(study: Study) -> list[str]:
             for pair in study.pairs
             if not pair.decided_by
         ]
-    found += _of_the_set(study) + _of_resamples(study)
+    found += _of_the_set(study) + _of_resamples(study) + _of_the_horizon(study)
     if study.left_out:
         found.append(
             f'{counted(len(study.left_out), "recording")} of what was read count in no number; '
@@ -237,6 +241,30 @@ def _of_the_set(study: Study) -> list[str]:
     return [
         f'{listed(names)}: not the best, though no pair is decided; of the best there are '
         f'{len(study.policies) - 1} tests to adjust for, of all pairs {len(study.pairs)}'
+    ]
+
+
+def _of_the_horizon(study: Study) -> list[str]:
+    """Returns until when operations were followed, of policies for which that is less than the
+    horizon: their CDFs stay flat from there on.
+    """
+    ends: dict[str, float] = {}
+    for row in study.cells:
+        if row.cell is None or row.cell.events.all():
+            continue
+        last = float(row.cell.times[np.isfinite(row.cell.times)].max())
+        if LIKE * last < study.options.tau:
+            ends[row.policy] = min(last, ends.get(row.policy, math.inf))
+    if not ends:
+        return []
+    tau, least = study.options.tau, readable(min(ends.values()), 3)
+    each = ', '.join(f'{policy} {readable(last, 3)} s' for policy, last in ends.items())
+    differ = '' if max(ends.values()) <= LIKE * min(ends.values()) else (
+        '; as these times differ, so do the scores of policies that are equal'
+    )  # fmt: skip
+    return [
+        f'operations were followed for less than {tau:g} s: {each} at most; RMST, F and tests take '
+        f'it that none would have been done later{differ}; --tau {least} takes what was seen'
     ]
 
 
