@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError
 from frame_ros.episodes.episode import Episode
-from frame_ros.evaluation.survival.bootstrap import are_equal
 from frame_ros.metrics import REGISTRY, wilson_interval
+from frame_ros.metrics.arrays import are_equal
 from frame_ros.metrics.record import OURS
 
 NAN = math.nan

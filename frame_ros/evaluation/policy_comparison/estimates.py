@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.evaluation.survival.bootstrap import are_equal, percentiles
+from frame_ros.evaluation.survival.bootstrap import percentiles
+from frame_ros.metrics.arrays import are_equal
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.evaluation.survival.cell import Cell
-from frame_ros.evaluation.survival.kaplan_meier import (
-    COMPLETED,
-    ROUNDING,
-    mtbf_a_of,
-    units_per_hour_of,
-)
+from frame_ros.evaluation.survival.kaplan_meier import COMPLETED, mtbf_a_of, units_per_hour_of
 from frame_ros.evaluation.survival.macro_ks import stream
 from frame_ros.evaluation.survival.pool import (
     WORKERS,
@@ -42,6 +37,7 @@ from frame_ros.evaluation.survival.samples import (
     objects_of,
 )
 from frame_ros.evaluation.survival.two_samples import ratio_of
+from frame_ros.metrics.arrays import are_equal
 
 Array = NDArray[np.float64]
 CONFIDENCE = 0.95
@@ -293,13 +289,6 @@ def percentiles(
         lower = np.quantile(known, shares[0], method='lower')
         upper = np.quantile(known, shares[1], method='higher')
     return float(lower), float(upper)
-
-
-def are_equal(values: Array) -> bool:
-    """Returns whether all values, at least one, are the same but for rounding."""
-    least, most = float(values.min()), float(values.max())
-    largest = max(abs(least), abs(most))
-    return least == most or (math.isfinite(largest) and most - least <= ROUNDING * largest)
 
 
 def _ends(confidence: float) -> tuple[float, float]:
