@@ -39,7 +39,6 @@ from frame_ros.evaluation.policy_comparison.scores import (
 from frame_ros.evaluation.policy_comparison.study import CellRow, Curve
 from frame_ros.evaluation.survival.macro_ks import stream
 from frame_ros.evaluation.survival.pool import draw_episodes
-from frame_ros.metrics import wilson_interval
 
 Array = NDArray[np.float64]
 # Score id -> (R,), of one cell, and why others have no value.
@@ -190,16 +189,16 @@ class Rows:
         return np.asarray(np.mean([each[id] for each in own if id in each], axis=0))
 
     def _success(self, groups: Sequence[Group], number: int) -> Estimate:
-        """Returns the success rate, mean over objects, with Wilson's interval."""
+        """Returns the success rate, mean over objects, with its interval."""
         judged = [each for each in groups if each.judged]
         if not judged:
             return Estimate(math.nan, reason=NOT_JUDGED, episodes=number)
         shares = [float(each.successes.mean()) for each in judged]
-        ends = [
-            wilson_interval(int(each.successes.sum()), len(each.judged), 1.0 - self.options.alpha)
-            for each in judged
-        ]
-        lower, upper = macro_interval(shares, ends)
+        lower, upper = macro_interval(
+            [int(each.successes.sum()) for each in judged],
+            [len(each.judged) for each in judged],
+            1.0 - self.options.alpha,
+        )
         return Estimate(sum(shares) / len(shares), lower, upper, '', number)
 
     def _curve(self, cells: Sequence[ResampledCell]) -> Curve:

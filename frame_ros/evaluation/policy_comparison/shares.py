@@ -154,17 +154,16 @@ def _subset(
     if cells:
         columns = [each.columns['completion'] for each in cells.values()]
         return 'completion', mean_estimate(list(cells.values()), columns, options.alpha, number)
-    shares, ends = [], []
-    for group in groups:
-        own = [bool(s) for place, s in zip(group.judged, group.successes) if place in chosen]
-        if own:
-            shares.append(sum(own) / len(own))
-            ends.append(wilson_interval(sum(own), len(own), 1.0 - options.alpha))
-    if not shares:
+    own = [
+        [bool(s) for place, s in zip(group.judged, group.successes) if place in chosen]
+        for group in groups
+    ]
+    known = [each for each in own if each]
+    if not known:
         return None
-    return 'success_rate', Estimate(
-        sum(shares) / len(shares), *macro_interval(shares, ends), episodes=number
-    )
+    ends = macro_interval([sum(each) for each in known], list(map(len, known)), 1.0 - options.alpha)
+    mean = sum(sum(each) / len(each) for each in known) / len(known)
+    return 'success_rate', Estimate(mean, *ends, episodes=number)
 
 
 def subset_cells(
