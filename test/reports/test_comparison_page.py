@@ -46,6 +46,20 @@ def without_scripts(html):
     return re.sub(r'<script.*?</script>', '', html, flags=re.DOTALL)
 
 
+def test_policies_of_different_sessions_are_warned_of():
+    """Also where another condition is the same, or known of one policy only."""
+    outcomes = [
+        episode(f'{policy} {n}', policy, [12.0 + n], conditions={
+            'session': f'{policy}{n % 2}', 'operator_name': 'ann', 'control_rate': '10', **more})
+        for policy, more in (('a', {}), ('b', {'site': 'x'}))
+        for n in range(6)
+    ]  # fmt: skip
+    (text,) = warnings(compare_policies(outcomes, FEW))
+    assert 'share no session:' in text
+    shared = replace(outcomes[0], conditions={'session': 'b1'})
+    assert not warnings(compare_policies([shared, *outcomes[1:]], FEW))
+
+
 def test_a_horizon_beyond_what_was_seen_is_said():
     """Operations that ended without success after 30 s, against a horizon of 240 s."""
     outcomes = [

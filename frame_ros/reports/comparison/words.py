@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from frame_ros.evaluation.policy_comparison.estimates import Estimate
+from frame_ros.evaluation.policy_comparison.facts import CONDITIONS as OF_FACTS
 from frame_ros.evaluation.policy_comparison.judgements import TIMES, adjusted_p
 from frame_ros.evaluation.policy_comparison.scores import Score
 from frame_ros.evaluation.policy_comparison.study import CellRow, PairRow, Relation, Study
@@ -216,6 +217,7 @@ def warnings(study: Study) -> list[str]:
             for pair in study.pairs
             if not pair.decided_by
         ]
+    found += [text for pair in study.pairs if pair.decided_by for text in _apart(study, pair)]
     found += _of_the_set(study) + _of_resamples(study) + _of_the_horizon(study)
     if study.left_out:
         found.append(
@@ -223,6 +225,24 @@ def warnings(study: Study) -> list[str]:
             'they are listed under Rules and exclusions'
         )
     return [*found, *study.notes]
+
+
+def _apart(study: Study, pair: PairRow) -> list[str]:
+    """Returns the conditions of which two policies share no value, though both have some."""
+    values: dict[str, tuple[set[str], set[str]]] = {}
+    for place in study.sets[pair.episodes].places:
+        episode = study.episodes[place]
+        for name, value in episode.conditions.items():
+            if value and name not in OF_FACTS:
+                sides = values.setdefault(name, (set(), set()))
+                sides[episode.policy == pair.second].add(value)
+    apart = (name for name, (a, b) in values.items() if a and b and not a & b)
+    if not (names := [name.replace('_', ' ') for name in apart]):
+        return []
+    return [
+        f'{pair.first} and {pair.second} share no {listed(names)}: what differs between them may '
+        'be due to that, which no test of these episodes can see'
+    ]
 
 
 def _of_the_set(study: Study) -> list[str]:
