@@ -179,6 +179,7 @@ class CommandGate:
             if not self._duty.is_engaged(moment) or self._stream.is_catching_up(moment):
                 return self._refuse(problem, REFUSE, moment)
             self.counts.refused += 1
+            self.watch.on_kept_back(moment)
             return self._respond(problem, moment)
         output, is_passed = self._send_within_limits(command, moment)
         if is_passed:
