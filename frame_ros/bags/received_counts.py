@@ -27,7 +27,8 @@ class ReceivedCounts:
 
     Attributes:
         received: (N,) messages since the node was started.
-        last: (N,) stamps of the newest of them, ns; of none yet the time at which that was said.
+        last: (N,) stamps of the newest of them, ns; of none yet the time at which that was said, or
+            just before the first.
         lost: (N,) messages that did not reach the node, or made room for newer ones, since it was
             started.
         recorded: its messages in the bag.
@@ -73,6 +74,8 @@ def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
             is_known = each.received and each.received != old.get(each.topic)
             last = stamp_ns(each.last_stamp) if is_known else now
             if last and (not found or each.received > found[-1][0]):
+                if found and not found[-1][0]:
+                    found[-1] = _before_first(found[-1], stamp_ns(each.first_stamp))
                 found.append((int(each.received), last, int(each.lost)))
         taken = {each.topic: each.received for each in message.inputs}
     counts = {topic: np.array(found, np.int64) for topic, found in rows.items() if len(found) > 1}
@@ -80,6 +83,14 @@ def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
         topic: ReceivedCounts(found[:, 0], found[:, 1], found[:, 2], len(bag.topics.get(topic, ())))
         for topic, found in counts.items()
     }
+
+
+def _before_first(row: tuple[int, int, int], first: int) -> tuple[int, int, int]:
+    """Returns the count of none yet, as of before the first message: what waited for the node while
+    it started is stamped before the time at which that was said.
+    """
+    received, said, lost = row
+    return received, min(said, first - 1) if first else said, lost
 
 
 def _reports(bag: Bag, namespace: str) -> Iterator[Any]:

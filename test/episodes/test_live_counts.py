@@ -68,6 +68,16 @@ def test_counts_without_a_set_back_are_all_there(make_bag):
     assert '/action' not in counts  # the same count twice says nothing
 
 
+def test_what_waited_while_the_node_started_is_of_before_it_said_so(make_bag):
+    """Else it would count as lacking, where it is stamped before the recording began."""
+    reports = said(10.0, pose=(0, 0, 0)), said(10.5, pose=(1140, 7.7, 10.4))
+    counts = received_counts(make_bag(*reports))['/pose']
+    assert counts.received.tolist() == [0, 1140]
+    assert counts.last.tolist() == [int(7.7 * SECOND) - 1, int(10.4 * SECOND)]
+    later = said(10.0, pose=(0, 0, 0)), said(10.5, pose=(9, 10.2, 10.4)), said(11.0, pose=(9, 0, 0))
+    assert received_counts(make_bag(*later))['/pose'].last[0] == 10 * SECOND
+
+
 @pytest.mark.parametrize('known', [SET_BACK, SET_BACK[2:]])
 def test_a_stream_of_before_a_set_back_was_received_from_the_beginning(make_bag, known):
     """Also where the reports of the time before are not in the bag, and the clock has passed the

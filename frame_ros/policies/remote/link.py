@@ -220,7 +220,7 @@ class ServerLink:
         end = self._send_deadline
         if end is not None and time.monotonic() > end + LOOK_PERIOD:
             _cut(connection)
-        elif end is None and connection.protocol.state.name != 'OPEN':
+        elif end is None and self._connection is connection and not _is_open(connection):
             self._connection, self._problem = None, 'the server closed the connection'
 
     def _lost(self, connection: Any, problem: str) -> PolicyError:
@@ -262,6 +262,10 @@ class ServerLink:
             f'there is no connection to {self._settings.url} {when}: {problem}'
             f'{"" if self._is_there else question}'
         )
+
+
+def _is_open(connection: Any) -> bool:
+    return bool(connection.protocol.state.name == 'OPEN')
 
 
 def _cut(connection: Any) -> None:
