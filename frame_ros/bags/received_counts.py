@@ -7,7 +7,9 @@ They are in its own readiness messages.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +27,8 @@ class ReceivedCounts:
 
     Attributes:
         received: (N,) messages since the node was started.
-        last: (N,) stamps of the newest of them, ns; of none yet the time at which that was said.
+        last: (N,) stamps of the newest of them, ns; of none yet the time at which that was said, or
+            just before the first.
         lost: (N,) messages that did not reach the node, or made room for newer ones, since it was
             started.
         recorded: its messages in the bag.
@@ -49,24 +52,51 @@ class ReceivedCounts:
 
 def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
     """Returns topic -> counts of the metrics node of a namespace; empty if not recorded. A
-    restarted node counts from its start.
+    restarted node counts from its start; of a clock that was set back the counts on it are left.
     """
     rows: dict[str, list[tuple[int, int, int]]] = {}
-    for name, topic in bag.topics.items():
-        if topic.message_type != READINESS_TYPE or not topic.types:
-            continue
-        for _, message in bag.messages(name):
-            if message.node != f'{namespace}/{NODE}':
-                continue
-            for each in message.inputs:
-                found = rows.setdefault(each.topic, [])
-                if not each.received or (found and each.received < found[-1][0]):
-                    found.clear()
-                last = stamp_ns(each.last_stamp if each.received else message.header.stamp)
-                if last and (not found or each.received > found[-1][0]):
-                    found.append((int(each.received), last, int(each.lost)))
+    taken: dict[str, int] = {}  # as the report before had it
+    old: dict[str, int] = {}  # of topics whose newest stamp is of the time before a set-back
+    now = 0
+    for message in _reports(bag, namespace):
+        before, now = now, stamp_ns(message.header.stamp)
+        if now < before:
+            rows.clear()
+            old = {
+                each.topic: each.received
+                for each in message.inputs
+                if each.received == taken.get(each.topic) or stamp_ns(each.last_stamp) > now
+            }
+        for each in message.inputs:
+            found = rows.setdefault(each.topic, [])
+            if not each.received or (found and each.received < found[-1][0]):
+                found.clear()
+            is_known = each.received and each.received != old.get(each.topic)
+            last = stamp_ns(each.last_stamp) if is_known else now
+            if last and (not found or each.received > found[-1][0]):
+                if found and not found[-1][0]:
+                    found[-1] = _before_first(found[-1], stamp_ns(each.first_stamp))
+                found.append((int(each.received), last, int(each.lost)))
+        taken = {each.topic: each.received for each in message.inputs}
     counts = {topic: np.array(found, np.int64) for topic, found in rows.items() if len(found) > 1}
     return {
         topic: ReceivedCounts(found[:, 0], found[:, 1], found[:, 2], len(bag.topics.get(topic, ())))
         for topic, found in counts.items()
     }
+
+
+def _before_first(row: tuple[int, int, int], first: int) -> tuple[int, int, int]:
+    """Returns the count of none yet, as of before the first message: what waited for the node while
+    it started is stamped before the time at which that was said.
+    """
+    received, said, lost = row
+    return received, min(said, first - 1) if first else said, lost
+
+
+def _reports(bag: Bag, namespace: str) -> Iterator[Any]:
+    """The readiness messages of the metrics node of a namespace, as they came."""
+    for name, topic in bag.topics.items():
+        if topic.message_type == READINESS_TYPE and topic.types:
+            for _, message in bag.messages(name):
+                if message.node == f'{namespace}/{NODE}':
+                    yield message

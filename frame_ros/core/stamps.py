@@ -10,6 +10,9 @@ from enum import Enum
 from frame_ros.core.time import SECOND
 
 LONGEST = 2**63 - 1  # ns that a stamp can have
+# A step back of a node's clock by more than this, ns, is a clock that was set back: a simulation
+# that began again.
+SET_BACK = SECOND
 
 
 class Verdict(Enum):
@@ -66,6 +69,11 @@ class StampGuard:
         self.last, self._arrival = stamp, arrival
         self.used += 1
         return Verdict.USE
+
+    def restart(self) -> None:
+        """All clocks were set to another time: the next stamp is the first again."""
+        self.last = self._candidate = None
+        self._run = 0
 
     def _suspect(self, stamp: int, step: int, arrival: int) -> Verdict:
         if step == 0:

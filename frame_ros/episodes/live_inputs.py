@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.form import Stream
@@ -17,24 +18,33 @@ NEVER = 2**63 - 1  # ns
 
 def read_first_stamps(bag: Bag, namespace: str) -> tuple[dict[str, int], int]:
     """Returns topic -> header.stamp (ns) of the first message that a namespace's metrics node
-    received. NEVER if none came until its last report, whose time (ns) is returned as well. Empty
-    if the bag has no reports.
+    received. NEVER if none came until its last report, whose time (ns) is returned as well; 0 if
+    it came before the clock was set back. Empty if the bag has no reports.
     """
     topic = bag.topics.get(f'{namespace}/{READINESS_TOPIC}')
     if topic is None or topic.message_type != READINESS_TYPE or not topic.types:
         return {}, 0
     first: dict[str, int] = {}
+    old: set[str] = set()  # topics whose first stamp is of the time before the clock was set back
     said = 0
     for _, message in bag.messages(f'{namespace}/{READINESS_TOPIC}'):
         if message.node == f'{namespace}/{METRICS_NODE}':
+            before, said = said, stamp_ns(message.header.stamp)
+            if said < before:
+                old |= {name for name, stamp in first.items() if stamp != NEVER}
+            old |= {each.topic for each in message.inputs if _is_of_later_clock(each)}
+            old -= {each.topic for each in message.inputs if not each.received}  # a new node
             first = {each.topic: _first(each) for each in message.inputs}
-            said = stamp_ns(message.header.stamp)
-    return first, said
+    return {name: 0 if name in old else stamp for name, stamp in first.items()}, said
 
 
-def _first(each: object) -> int:
-    received = each.received  # type: ignore[attr-defined]
-    return stamp_ns(each.first_stamp) if received else NEVER  # type: ignore[attr-defined]
+def _is_of_later_clock(each: Any) -> bool:
+    """True if the newest stamp is before the first one: the clock was set back between them."""
+    return bool(each.received) and stamp_ns(each.last_stamp) < stamp_ns(each.first_stamp)
+
+
+def _first(each: Any) -> int:
+    return stamp_ns(each.first_stamp) if each.received else NEVER
 
 
 def heard_since(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.table import FED_ROLES, pipeline_values
 from frame_ros.core.errors import FrameRosError
-from frame_ros.core.events import Event, EventType
+from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.input_files import load_json
 from frame_ros.core.options import evolved
 from frame_ros.episodes.bounds import FAR, extent
@@ -223,7 +223,17 @@ def _bounded(episode: Episode) -> list[Event]:
     others = [event for event in events if event not in ends]
     # Events soon after the last step still belong to the episode.
     last = max([last, begin, *(e.stamp for e in others if e.stamp <= last + FAR)])
-    return [*others, Event(last + 1, EventType.END, name, source='reader')]
+    outcome = _named_outcome(episode.events)
+    return [*others, Event(last + 1, EventType.END, name, outcome=outcome, source='reader')]
+
+
+def _named_outcome(events: Sequence[Event]) -> Outcome:
+    """Returns the outcome that an END of the same name as a START states, whatever its stamp: the
+    clock may have been set back between them.
+    """
+    names = {event.episode_id for event in events if event.type is EventType.START} - {''}
+    found = [e.outcome for e in events if e.type is EventType.END and e.episode_id in names]
+    return found[-1] if found else Outcome.UNKNOWN
 
 
 def as_arrays(samples: list[MetricSample], kind: str, episode_id: str) -> dict[str, NDArray]:

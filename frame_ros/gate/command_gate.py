@@ -82,6 +82,7 @@ class CommandGate:
             for source in (POLICY, TELEOPERATOR)
         }
         self._is_synchronised = self._has_taken_over = False
+        self._set_backs = 0  # of the clock, that the readers have been notified of
 
     # Inputs.
 
@@ -93,6 +94,11 @@ class CommandGate:
     def measured(self) -> Array:
         """(D,) rad or m, the last plausible positions; NaN where unknown."""
         return self._stream.joints.positions
+
+    @property
+    def set_backs(self) -> int:
+        """Number of times that the clock was set back."""
+        return self._stream.set_backs
 
     def on_joint_states(
         self,
@@ -179,6 +185,7 @@ class CommandGate:
             if not self._duty.is_engaged(moment) or self._stream.is_catching_up(moment):
                 return self._refuse(problem, REFUSE, moment)
             self.counts.refused += 1
+            self.watch.on_kept_back(moment)
             return self._respond(problem, moment)
         output, is_passed = self._send_within_limits(command, moment)
         if is_passed:
@@ -392,6 +399,10 @@ class CommandGate:
 
     def _update(self, moment: Moment) -> None:
         self._stream.look(moment)
+        if self._stream.set_backs != self._set_backs:
+            self._set_backs = self._stream.set_backs
+            for reader in self._readers.values():
+                reader.forget_order()
         if self.episode.advance(moment):
             self._log.begin_episode()
             self._duty.wait(moment)

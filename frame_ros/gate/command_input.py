@@ -69,6 +69,10 @@ class CommandReader:
         self.publisher = publisher
         self.accept(command, publisher, moment)
 
+    def forget_order(self) -> None:
+        """The clock was set back: the next command may have any stamp."""
+        self._last = 0
+
     def _order_problem(self, stamp: int, moment: Moment) -> Reason | None:
         if stamp <= 0:
             return Reason(Cause.MALFORMED, 'it has no stamp')
@@ -80,9 +84,9 @@ class CommandReader:
         if age > self._max_age:
             text = f'it was stamped {age:.3g} s ago'
             return Reason(Cause.STALE_COMMAND, text, value=age, limit=self._max_age, unit='s')
-        # The last stamp can lie ahead of now only if the clock was set back since.
+        # The last stamp can lie ahead of now only if a clock was set back, if only the system's.
         if (self._last - moment.clock) / SECOND > AHEAD:
-            self._last = 0
+            self.forget_order()
         if stamp <= self._last:
             earlier = (self._last - stamp) / SECOND
             text = f'it is stamped {earlier:.3g} s before the last'

@@ -79,6 +79,7 @@ class GateStream:
         self._rest: Array = np.full(len(names), math.nan)  # where they come back to, held
         self._bases: Array = limiter.base  # where they were to start before the command at hand
         self._seen, self._needed = 0, 0  # ns: the last look; since when the arm must be measured
+        self.set_backs = 0  # times that the clock was set back
         self._looked, self._catches_up = 0, 0  # monotonic, ns: the last look; until when it waits
 
     def time(self, moment: Moment) -> int:
@@ -108,7 +109,7 @@ class GateStream:
         by = self._seen - now
         if by <= most:
             return
-        self._seen = now
+        self._seen, self.set_backs = now, self.set_backs + 1
         self.joints.forget()
         self._path.forget()
         self.limiter.set_back(by)

@@ -72,6 +72,7 @@ class Watch:
         self.config = config
         self.heartbeat: Heartbeat | None = None
         self._command: int | None = None
+        self._kept_back = 0  # monotonic, ns: of a command that another input kept from passing
         self._beat: int | None = None
         self._joints: int | None = None
         self._joints_stamp = 0
@@ -81,6 +82,10 @@ class Watch:
     def on_command(self, moment: Moment) -> None:
         """Notes an accepted command."""
         self._command = moment.monotonic
+
+    def on_kept_back(self, moment: Moment) -> None:
+        """Notes a command that would have passed if no other input had been missing."""
+        self._kept_back = moment.monotonic
 
     def on_heartbeat(self, beat: Heartbeat, moment: Moment) -> None:
         """Notes that the policy node is alive."""
@@ -166,16 +171,18 @@ class Watch:
 
     def command_problem(self, moment: Moment) -> Reason | None:
         """Returns a reason if commands came and stopped."""
-        age, limit = self.command_age(moment), self.config.command_timeout
+        age, limit = self._silence(moment), self.config.command_timeout
         if not age > limit:
             return None
         text = f'the last command is {age:.2f} s old'
         return Reason(Cause.STALE_COMMAND, text, value=age, limit=limit, unit='s')
 
     def action(self, reason: Reason, moment: Moment) -> str:
-        """Returns 'hold' or 'stop' for a reason given by this watch."""
+        """Returns 'hold' or 'stop' for a reason given by this watch: no hold outlasts
+        `stop_timeout` without a command.
+        """
         limit = self.config.stop_timeout
-        if reason.cause == Cause.STALE_COMMAND and limit > 0.0 and self.command_age(moment) > limit:
+        if limit > 0.0 and self._silence(moment) > limit:
             return STOP
         return str(getattr(self.config, f'on_{reason.cause}'))
 
@@ -189,6 +196,12 @@ class Watch:
         )
         times = (at + int(limit * SECOND) + 1 for at, limit in ends if at is not None)
         return min((time for time in times if time > moment.monotonic), default=None)
+
+    def _silence(self, moment: Moment) -> float:
+        """Returns s since a command came, passed or kept back; NaN: none has passed."""
+        if self._command is None:
+            return math.nan
+        return _age(max(self._command, self._kept_back), moment)
 
     def _observation_problem(self, moment: Moment) -> Reason | None:
         age, limit = self.observation_age(moment), self.config.observation_timeout

@@ -54,7 +54,7 @@ def test_a_bag_holds_what_came_shortly_before_and_during_its_episode(tmp_path):
         recording.streams.end(T0 + round((begin + 2.0) * SECOND))
         folder, lacks = recording.finish(recording.close(), {}, 1)
         assert lacks == [
-            "dropped {} {}, lost {'/text': 2}",
+            'messages never reached the recorder: 2 of /text',
             '/wrench sent nothing in the episode: nobody publishes /wrench',
         ]
         folders.append(folder)
@@ -72,3 +72,16 @@ def test_names_of_episodes_are_those_of_no_folder(tmp_path):
     assert folder == tmp_path / first and first.startswith('left_episode_')
     folder.with_name(f'{first}.partial').mkdir()
     assert EpisodeNames().new(tmp_path, ['left', 'episode'])[0] != first
+
+
+def test_what_a_bag_lacks_is_said_by_reason(tmp_path):
+    recording = EpisodeRecording(
+        Origin(), RecordingOptions(limits=RecordingLimits(free=2**62)), EVENTS, [], print
+    )
+    MAP.latched = None
+    recording.open(tmp_path / 'bag', {}, T0)
+    recording.accept(message(1.0))
+    recording.accept(message(1.1))
+    _, (text,) = recording.finish(recording.close(), {}, 1)
+    assert text.startswith('messages were dropped, because the disk had only')
+    assert text.endswith('left: 2 of /text')

@@ -9,7 +9,7 @@ import pytest
 from bag_making import T0
 
 from frame_ros.bags.streams.form import Stream
-from frame_ros.core.events import Event, EventType
+from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import plausible_stamps
 from frame_ros.episodes.episode import Episode
@@ -85,6 +85,16 @@ def test_an_end_before_the_data_is_not_its_end():
     episode = processed(streams, [Event(T0 - SECOND, EventType.END, 'e1')])
     assert episode.summary['steps'] == STEPS
     assert any('END is not behind the start' in problem for problem in episode.problems)
+
+
+@pytest.mark.parametrize(
+    ('name', 'outcome'), [('e1', Outcome.FAILURE), ('e0', Outcome.UNKNOWN), ('', Outcome.UNKNOWN)]
+)
+def test_an_end_on_a_clock_that_was_set_back_states_the_outcome_of_its_episode(name, outcome):
+    streams = {'pose': poses(regular()), 'action': actions(regular())}
+    end = Event(T0 - 9 * SECOND, EventType.END, name, outcome=Outcome.FAILURE)
+    episode = processed(streams, [Event(T0, EventType.START, 'e1'), end])
+    assert episode.outcome is outcome
 
 
 @pytest.mark.parametrize('episode_id', ['', 'e1'])

@@ -255,6 +255,44 @@ def test_an_old_observation_holds_the_arm(clock_runs):
     assert not bench.command(HOME, age=-0.1).is_hold
 
 
+@pytest.mark.parametrize('stop_timeout', [2.0, 0.0])
+def test_a_hold_without_commands_becomes_a_stop_whatever_it_is_for(stop_timeout):
+    """Not only once its cause is gone, which would stop a policy that has just recovered."""
+    bench = Bench(stop_timeout=stop_timeout)
+    bench.beats = Heartbeat(is_acting=True)
+    bench.drive(5)
+    bench.beats = Heartbeat(is_acting=False, problem='camera front: no image')
+    bench.wait(1.9)
+    assert (bench.status, bench.gate.reason.cause) == (GateStatus.HOLDING, 'policy_problem')
+    bench.wait(0.2)
+    stops = bool(stop_timeout)
+    assert bench.status == (GateStatus.STOPPED if stops else GateStatus.HOLDING)
+    assert bench.announced == [('stop', 'policy_problem')] * stops
+    assert 'camera front: no image' in bench.gate.reason.text
+
+
+@pytest.mark.parametrize('missing', ['joint states', 'observation'])
+def test_commands_that_were_kept_back_are_not_missing_afterwards(missing):
+    bench = Bench(observation_timeout=0.6)
+    place = bench.drive(5)
+    begun = bench.moment.clock
+    for _ in range(round(3 * SECOND / PERIOD)):
+        if missing == 'observation':
+            bench.beats = Heartbeat(is_acting=True, observation_stamp=begun)
+        else:
+            bench.measures = False
+        bench.command(place)
+        bench.wait(PERIOD / SECOND)
+    assert bench.status == GateStatus.HOLDING
+    assert bench.gate.reason.cause == f'stale_{missing.replace(" ", "_")}'
+    bench.measures = True
+    if missing == 'observation':
+        bench.beats = Heartbeat(is_acting=True, observation_stamp=bench.moment.clock)
+    bench.wait(0.02)
+    assert bench.status == GateStatus.HOLDING
+    assert not bench.command(place).is_hold and bench.status == GateStatus.PASSING
+
+
 def test_joint_states_that_repeat_an_old_stamp_are_stale():
     bench = Bench()
     bench.drive(3)

@@ -230,6 +230,20 @@ def test_a_simulated_clock_may_be_set_back(is_driven):
     assert bench.sent[-1][1].positions == pytest.approx(bench.joints)
 
 
+def test_commands_behind_a_clock_that_was_set_back_by_little_are_in_order():
+    """Stamped before the last of the time before, by less than a clock may differ."""
+    bench = Bench(is_simulated=True)
+    bench.drive(10)
+    bench.gate.stop(Reason(Cause.OPERATOR), bench.moment)
+    assert bench.gate.reset(bench.moment)[0]
+    bench.moment = Moment(bench.moment.monotonic, bench.moment.clock - SECOND * 6 // 10)
+    bench.wait(0.4)
+    refused = bench.gate.counts.refused
+    bench.command(bench.joints)
+    assert (bench.status, bench.gate.counts.refused) == (GateStatus.PASSING, refused)
+    assert bench.gate.set_backs == 1
+
+
 def test_a_command_that_is_not_sent_does_not_settle_where_the_arm_starts():
     bench = Bench(longest=3.0)
     bench.drive(5)

@@ -98,6 +98,28 @@ def test_samples_of_one_side_only_are_counted_and_do_not_break_the_match():
     assert found.holds
 
 
+def test_a_live_node_that_was_started_again_is_compared_up_to_then():
+    """As a launch file does with one that failed: it knows nothing of what was before."""
+    episode = synthetic_episode(0)
+    quality, place = episode.live['quality'], 100
+    again = quality.stamps[place] + 1
+    for stream in episode.live.values():
+        is_of_second = stream.stamps >= again
+        for values in stream.values.values():
+            if values.dtype.kind == 'f':
+                values[is_of_second] += 1.0
+    quality.values['step'][place + 1 :] -= quality.values['step'][place + 1]
+    episode.heard_since = {'pose': int(again), 'action': int(again)}
+    parity = compare_live(episode)
+    assert parity.steps == place + 1 and not any(row.differences for row in parity)
+    assert row(episode, 'quality', 'pl').compared == place + 1
+    (text,) = [str(problem) for problem in parity.problems]
+    assert text.startswith('the live metrics node was started again: its values behind 3.')
+    assert text in map(str, problems_of(episode)) and not parity.late_inputs
+    other = synthetic_episode(0)
+    assert not compare_live(other).problems
+
+
 def test_samples_of_another_episode_are_left_out():
     episode = synthetic_episode(0)
     live = episode.live['quality']

@@ -18,6 +18,8 @@ from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
 from frame_ros.reports import build_report, write_report
+from frame_ros.reports.html.tiles import tiles
+from frame_ros.reports.report import Report
 
 VOID = {'meta', 'br', 'img', 'input', 'link', 'hr', 'source'}
 LOADING = {'src', 'href', 'srcset', 'poster', 'data', 'action', 'xlink:href'}
@@ -111,6 +113,28 @@ def test_verdict_names_rate_interval_and_collisions(page: Page):
     assert '1 collision.' in page.words
     assert '1 failed, 1 ran out of time.' in page.words
     assert 'live and bag agree' in page.words.lower()
+
+
+def marked(outcome: Outcome, time: float | None) -> Episode:
+    """An episode that ended so, with a SUCCESS `time` s behind its START; None: without."""
+    episode = empty_episode()
+    episode.summary = {'outcome': int(outcome), 'time_to_success': time}
+    return episode
+
+
+@pytest.mark.parametrize(
+    ('ended', 'value', 'sub'),
+    [
+        ([(Outcome.SUCCESS, 4.0), (Outcome.UNKNOWN, 8.0)], '6 s', 'median of 2'),
+        ([(Outcome.SUCCESS, 4.0), (Outcome.FAILURE, 1.0)], '4 s', 'median of 1'),
+        ([(Outcome.SUCCESS, None)], '–', 'no event SUCCESS marks when'),
+        ([(Outcome.FAILURE, 1.0), (Outcome.TIMEOUT, None)], '–', 'no episode succeeded'),
+    ],
+)
+def test_time_to_success_is_that_of_episodes_that_succeeded(ended, value, sub):
+    found = tiles(Report([marked(*each) for each in ended]))
+    (tile,) = [tile for tile in found if tile.label == 'Time to success']
+    assert (tile.value, tile.sub) == (value, sub)
 
 
 def test_every_episode_has_its_link_figures_and_views(page: Page):

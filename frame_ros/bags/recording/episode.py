@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -165,6 +165,26 @@ class EpisodeRecording:
         bag = session.finish(facts, lost=lost, skipped=skipped, silent=silent, outcome=outcome)
         lacks = []
         if session.dropped or lost:
-            lacks.append(f'dropped {dict(session.dropped)} {session.reasons}, lost {lost}')
+            lacks += _lacking(session.dropped, session.reasons, lost)
         lacks += [f'{name} sent nothing in the episode: {why}' for name, why in silent.items()]
         return bag, lacks
+
+
+def _lacking(
+    dropped: Mapping[str, int], reasons: Mapping[str, str], lost: Mapping[str, int]
+) -> list[str]:
+    """Returns in words how many messages of which topics a bag lacks. dropped: by the recorder, for
+    these reasons; lost: before they reached it.
+    """
+    texts = []
+    for reason in dict.fromkeys(reasons.get(name, '') for name in dropped):
+        counts = {name: n for name, n in dropped.items() if reasons.get(name, '') == reason}
+        why = f', because {reason}' if reason else ''
+        texts.append(f'messages were dropped{why}: {_counted(counts)}')
+    if lost:
+        texts.append(f'messages never reached the recorder: {_counted(lost)}')
+    return texts
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ', '.join(f'{count} of {name}' for name, count in counts.items())

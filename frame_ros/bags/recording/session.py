@@ -18,12 +18,11 @@ from frame_ros.bags.definitions import MessageDefinition
 from frame_ros.bags.recording.options import RecordingLimits
 from frame_ros.bags.writer import BagWriter, TopicQos
 from frame_ros.core.errors import BagError
+from frame_ros.core.stamps import SET_BACK
 from frame_ros.core.time import SECOND
 
 IDLE = 0.02
 SPACE_PERIOD = 0.5
-# A step back by more than this, ns, is a reset clock: a simulation started again.
-SET_BACK = SECOND
 
 
 @dataclass(eq=False)

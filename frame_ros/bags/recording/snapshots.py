@@ -12,15 +12,11 @@ from pathlib import Path
 from frame_ros.bags.find_bags import SNAPSHOTS
 from frame_ros.bags.recording.episode import EpisodeNames, EpisodeRecording, RecordedTopics
 from frame_ros.bags.recording.options import RecordingLimits, RecordingOptions
-from frame_ros.bags.recording.session import (
-    SET_BACK,
-    ReceivedMessage,
-    RecordedTopic,
-    refuse_full_disk,
-)
+from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic, refuse_full_disk
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.events import Outcome
 from frame_ros.core.options import option, options
+from frame_ros.core.stamps import SET_BACK
 from frame_ros.core.time import SECOND
 from frame_ros.core.version import package_version
 

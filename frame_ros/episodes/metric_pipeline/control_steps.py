@@ -143,6 +143,8 @@ class ControlStepMetrics:
             if self._action is not None:
                 self._action.reset_differences()
             self.confidence.reset_differences()
+        elif stream in ('contact', 'proximity'):
+            self._before_start.clear()
 
     def finish(self) -> None:
         """Hands on all that is waiting: there is nothing to wait for any more."""

@@ -39,9 +39,10 @@ class ControlTickMetrics:
     def reset_clock(self, stream: str, stamp: int) -> None:
         """The clock of a stream was reset, to `stamp`: rates begin again.
 
-        What is held is of the old clock, and would come between the samples of the new one.
+        Samples that are held are of the old clock, and would come between those of the new one. An
+        event is of the clock of whoever published it, and waits for its stamp.
         """
-        self.merge.flush()
+        self.merge.flush(keep='event')
         self.merge.forget(stream, stamp)
         if stream == 'action':
             self._efficiency.reset_rate()

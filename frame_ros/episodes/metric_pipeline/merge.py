@@ -110,12 +110,19 @@ class StampMerge:
                 self.released = stamp
             handlers[order](stamp, value)
 
-    def flush(self) -> None:
-        """Hands on everything, as at the end of a bag."""
+    def flush(self, keep: str = '') -> None:
+        """Hands on everything, as at the end of a bag, but the samples of the stream `keep`."""
+        kept_order = self._order.get(keep, -1)
+        kept = []
         while self._heap:
-            stamp, order, _, _, value = heappop(self._heap)
+            entry = heappop(self._heap)
+            stamp, order, _, _, value = entry
+            if order == kept_order:
+                kept.append(entry)
+                continue
             self.released = max(self.released, stamp)
             self._handlers[order](stamp, value)
+        self._heap.extend(kept)
 
     def forget(self, stream: str, stamp: int) -> None:
         """The clock of a stream was reset, to `stamp` (ns): what is far from it is not waited

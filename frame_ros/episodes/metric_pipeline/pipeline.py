@@ -15,7 +15,7 @@ from typing import Any
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.confidence.applied_calibration import AppliedCalibration
 from frame_ros.core.events import Event
-from frame_ros.core.stamps import StampGuard, Verdict
+from frame_ros.core.stamps import SET_BACK, StampGuard, Verdict
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.control_steps import ControlStepMetrics
 from frame_ros.episodes.metric_pipeline.control_ticks import ControlTickMetrics
@@ -57,6 +57,7 @@ class MetricPipeline:
         self._account = account = EpisodeSummaries(self._samples.append, self.data_quality)
         self._steps = ControlStepMetrics(self.config, account, self._samples, self._count, lagging)
         self._ticks = ControlTickMetrics(self.config.efficiency_hold, account, self._samples)
+        self._now = self._strays_until = 0
         # Stream -> stamp and value of its newest pose: what an episode may have to start from.
         self.newest: dict[str, tuple[int, Any]] = {}
         self._inputs = {role: self._input(role) for role in (*ALWAYS, *target_streams(self.config))}
@@ -113,6 +114,9 @@ class MetricPipeline:
             self._count(f'{stream}.invalid')
             return
         arrival = stamp if now is None else now
+        if arrival < self._strays_until and stamp - arrival > AHEAD:
+            guard.counts['jump'] += 1
+            return
         verdict = guard.check(stamp, arrival)
         if verdict is not USE:
             if verdict is Verdict.DROP:
@@ -127,10 +131,20 @@ class MetricPipeline:
         if stream in TICK_STREAMS:
             self._ticks.merge.push(stream, stamp, checked, arrival)
 
+    def look(self, now: int) -> None:
+        """Notices whether the clock was set back by more than a second; `now` in ns. To be called
+        before samples are fed that arrived since, and by `advance`.
+        """
+        if now < self._now - SET_BACK:
+            self._set_back(now)
+        self._now = now
+
     def advance(self, now: int | None = None) -> list[MetricSample]:
         """Returns the samples that became due; without `now` only those that nothing can change any
         more.
         """
+        if now is not None:
+            self.look(now)
         self._steps.merge.drain(now)
         if now is not None:
             self._ticks.merge.drain(now)
@@ -153,6 +167,22 @@ class MetricPipeline:
             if late:
                 counts[f'{stream}.late'] = late
         return counts
+
+    def _set_back(self, now: int) -> None:
+        """The clock was set back to `now`, ns: what is held is of the time before, and so are the
+        stamps that streams came to, also of those that are silent. For a moment samples of that
+        time may still be on their way.
+        """
+        self._steps.merge.flush()
+        self._ticks.merge.flush()
+        for stream, (_, guard) in self._inputs.items():
+            if self.is_in_episode and guard.last is not None:
+                guard.counts['reset'] += 1
+            guard.restart()
+            self._steps.reset_clock(stream, now)
+            self._ticks.reset_clock(stream, now)
+        self.newest.clear()
+        self._strays_until = now + SET_BACK
 
     def _feed_event(self, event: Event, now: int | None) -> None:
         if event.stamp <= 0:

@@ -20,6 +20,7 @@ from frame_ros.bags.recording_lock import RecordingLock
 from frame_ros.core.errors import BagError, FrameRosError, SetupError
 from frame_ros.core.events import EventType, Outcome
 from frame_ros.core.machine_lock import MachineLock
+from frame_ros.core.output_files import make_folder
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.core.version import package_version
@@ -96,8 +97,8 @@ class EpisodeRecorderNode(LifecycleNode):
             )
             image_conversion(self.options.camera_images)
             if self.options.enabled:
-                self._directory().mkdir(parents=True, exist_ok=True)
-        except (FrameRosError, OSError) as error:
+                make_folder(self._directory(), 'directory')
+        except FrameRosError as error:
             return self._refuse(error)
         self._recorded = recorded_topics.TopicSubscriptions(self, topics, [self._events.topic])
         return TransitionCallbackReturn.SUCCESS

@@ -328,7 +328,7 @@ class GateNode(ManagedNode):
 
     def _send(self, output: Output | None, data: bytes | None = None) -> None:
         if output is not None and self.gate is not None and self._outputs is not None:
-            self._outputs.send(output, self.gate.measured, data)
+            self._outputs.send(output, self.gate.measured, data, self.gate.set_backs)
 
     def _fail(self, text: str) -> None:
         """Something that must not happen has happened: a stop, whatever else fails."""

@@ -68,7 +68,7 @@ class GateOutputs:
         self._watch = OutputWatch(node, identity_of(self._commands))
         self._controller = self._make_controller(node, settings, robot)
         self._waiting: deque[tuple[Any, Any]] = deque()
-        self._last_stamp = 0
+        self._last_stamp = self._set_backs = 0
         self._last: Output | None = None
         self._full = FullCommand(names, robot.joint_names, settings.limits.longest_period)
         self._warnings = RepeatedWarnings(node.get_logger())
@@ -104,13 +104,17 @@ class GateOutputs:
         """The GID of another node that has published commands since the last call."""
         return self._watch.other()
 
-    def send(self, output: Output, measured: Array, data: bytes | None = None) -> None:
+    def send(
+        self, output: Output, measured: Array, data: bytes | None = None, set_backs: int = 0
+    ) -> None:
         """A command to the arm, at once. Stamps rise, also where a hold came in between.
 
         measured: (D,) positions. data: the command as it came, if it passes as it was and holds
-        nothing else.
+        nothing else. set_backs: number of times that the clock was set back: stamps begin again.
         """
         stamp = output.stamp
+        if set_backs != self._set_backs:
+            self._set_backs, self._last_stamp = set_backs, 0
         if 0 <= self._last_stamp - stamp < SECOND:
             stamp, data = self._last_stamp + 1, None
         self._last_stamp, self._last = stamp, output

@@ -205,6 +205,7 @@ class MetricsNode(Node):
     def poll(self) -> None:
         """Takes all that has arrived and publishes what came of it."""
         self._now = self.get_clock().now().nanoseconds
+        self._pipeline.look(self._now)
         for subscription in self._inputs:
             subscription.poll()
         self._targets.poll()

@@ -19,6 +19,8 @@ UNKNOWN = b''
 GID_SIZE = 16  # bytes, RMW_GID_STORAGE_SIZE
 OK = 0
 MOST_KNOWN = 1000
+# rmw's name of a node that the graph knows by its publishers alone, as just after its start.
+NAMELESS = '_NODE_NAME_UNKNOWN_'
 
 
 class _Gid(ctypes.Structure):
@@ -155,6 +157,6 @@ class Publishers:
     def _name(self, topic: str, gid: bytes) -> str:
         node = self._node
         for info in node.get_publishers_info_by_topic(node.resolve_topic_name(topic)):
-            if bytes(info.endpoint_gid)[:GID_SIZE] == gid:
+            if bytes(info.endpoint_gid)[:GID_SIZE] == gid and info.node_name != NAMELESS:
                 return f'{info.node_namespace.rstrip("/")}/{info.node_name}'
         return ''

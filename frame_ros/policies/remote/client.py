@@ -240,9 +240,8 @@ class RemotePolicy(Policy):
         if known is not None:
             if replace(known, notes=()) != replace(description, notes=()):
                 raise PolicyError(
-                    f'the server now serves {description.policy} {description.checkpoint}, with '
-                    f'other inputs or weights than the {known.policy} {known.checkpoint} that this '
-                    'policy was made for; make it again'
+                    f'the server now serves {_named(description)}, with other inputs or weights '
+                    f'than the {_named(known)} that this policy was made for; make it again'
                 )
             return
         names = tuple(self._camera_names.get(name, name) for name in description.cameras)
@@ -294,6 +293,11 @@ class OpenPIPolicy(RemotePolicy):
         finally:
             self._deadline = usual
             self.reset()
+
+
+def _named(description: ServerDescription) -> str:
+    """Returns policy and, where it has one, checkpoint."""
+    return ' '.join(filter(None, (description.policy, description.checkpoint)))
 
 
 def _shortened(value: Any) -> str:

@@ -94,7 +94,20 @@ class Fields:
         return list(self._content.items())
 
     def _wrong(self, name: str, value: Any, expected: str) -> PolicyError:
-        found = repr(value)[:80]
-        if isinstance(value, np.ndarray):
-            found = f'an array of {value.dtype} {value.shape}'
-        return PolicyError(f'{name!r} of {self._owner} is {found}; {expected} is expected')
+        return PolicyError(
+            f'{name!r} of {self._owner} is {_described(value)}; {expected} is expected'
+        )
+
+
+def _described(value: Any) -> str:
+    """Returns a value in words that are the same for each message of its form."""
+    if isinstance(value, np.ndarray):
+        return f'an array of {value.dtype} {value.shape}'
+    if isinstance(value, Mapping):
+        keys = ', '.join(repr(key)[:30] for key in list(value)[:8])
+        return f'a map with the keys {keys}' if keys else 'an empty map'
+    if isinstance(value, bytes):
+        return f'{len(value)} bytes'
+    if isinstance(value, list | tuple):
+        return f'a list of {len(value)}'
+    return repr(value)[:80]

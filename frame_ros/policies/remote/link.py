@@ -34,6 +34,10 @@ class ServerAbsentError(PolicyError, AbsentError):
     """The policy server does not answer, and may yet."""
 
 
+class _RefusedError(ConnectionRefusedError):
+    """The server is there, and says why it will not serve."""
+
+
 @dataclass(frozen=True)
 class LinkOptions:
     """Options of a connection.
@@ -70,6 +74,7 @@ class ServerLink:
         self._writer = FrameWriter()
         self._connection: Any = None
         self._problem = ''  # why there is no connection; empty: it is being made
+        self._is_there = False  # whether a server answered, with what is the problem
         self._is_hopeless = False  # whether waiting will hardly help
         self._send_deadline: float | None = None
         self._is_closing = False
@@ -135,6 +140,7 @@ class ServerLink:
 
     def drop(self, problem: str) -> None:
         """Ends the connection, because of what the server did; another is made."""
+        self._is_there = True
         self._lost(self._connection, problem)
 
     def close(self) -> None:
@@ -196,12 +202,12 @@ class ServerLink:
         """Takes the metadata, then looks after the connection until it is lost."""
         greeting = connection.recv(timeout=self._settings.open_timeout)
         if isinstance(greeting, str):
-            raise ConnectionRefusedError(f'the server refused: {greeting[:LONGEST_TEXT]}')
+            raise _RefusedError(f'the server refused: {greeting[:LONGEST_TEXT]}')
         self._on_metadata(decode(greeting, self._settings.max_message_size))
         logger.info('connected to %s', self._settings.url)
         with self._changed:
             self._connection, self._problem = connection, ''
-            self._is_hopeless = False
+            self._is_hopeless = self._is_there = False
             self._changed.notify_all()
             while self._connection is connection and not self._is_closing:
                 self._changed.wait(LOOK_PERIOD)
@@ -214,7 +220,7 @@ class ServerLink:
         end = self._send_deadline
         if end is not None and time.monotonic() > end + LOOK_PERIOD:
             _cut(connection)
-        elif end is None and connection.protocol.state.name != 'OPEN':
+        elif end is None and self._connection is connection and not _is_open(connection):
             self._connection, self._problem = None, 'the server closed the connection'
 
     def _lost(self, connection: Any, problem: str) -> PolicyError:
@@ -235,6 +241,7 @@ class ServerLink:
             self._is_hopeless = isinstance(error, PolicyError) or (
                 400 <= getattr(response, 'status_code', 0) < 500
             )
+            self._is_there = isinstance(error, PolicyError | _RefusedError) or response is not None
             if problem != self._problem:
                 logger.warning('no connection to %s: %s', self._settings.url, problem)
             self._connection, self._problem = None, problem
@@ -250,10 +257,15 @@ class ServerLink:
     def _no_connection(self, when: str = 'now') -> PolicyError:
         problem = self._problem or 'it does not answer'
         kind = PolicyError if self._is_hopeless else ServerAbsentError
+        question = '. Is the server running (frame-ros serve), and is the address right?'
         return kind(
-            f'there is no connection to {self._settings.url} {when}: {problem}. Is the server '
-            'running (frame-ros serve), and is the address right?'
+            f'there is no connection to {self._settings.url} {when}: {problem}'
+            f'{"" if self._is_there else question}'
         )
+
+
+def _is_open(connection: Any) -> bool:
+    return bool(connection.protocol.state.name == 'OPEN')
 
 
 def _cut(connection: Any) -> None:
@@ -265,6 +277,6 @@ def _cut(connection: Any) -> None:
 
 def _reason(error: BaseException) -> str:
     """An error in words, with its kind where the words are few."""
-    if isinstance(error, PolicyError):
+    if isinstance(error, PolicyError | _RefusedError):
         return str(error)
     return f'{str(error) or "no reason was given"} ({type(error).__name__})'

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from frame_ros.core.events import Outcome
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.model.episode_check import FindingCounts
 from frame_ros.reports.model.metric_table import MetricRow, SuccessCount
@@ -15,6 +16,8 @@ from frame_ros.reports.model.numbers import UNAVAILABLE, counted, finite, readab
 from frame_ros.reports.parity.verdict import ParityVerdict
 from frame_ros.reports.report import Report
 from frame_ros.reports.sections.interventions import is_helped_success
+
+MAY_HAVE_SUCCEEDED = (Outcome.SUCCESS, Outcome.UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,13 @@ def _success(count: SuccessCount, helped: int) -> Tile:
 
 
 def _time_to_success(episodes: Sequence[Episode]) -> Tile:
-    times = [
-        t for t in (finite(e.summary.get('time_to_success')) for e in episodes) if t is not None
-    ]
+    """Of episodes that did not end otherwise: END takes precedence over an earlier SUCCESS."""
+    found = [e.summary.get('time_to_success') for e in episodes if e.outcome in MAY_HAVE_SUCCEEDED]
+    times = [time for time in map(finite, found) if time is not None]
     if not times:
-        return Tile('Time to success', UNAVAILABLE, 'no episode succeeded')
+        has_success = any(episode.is_success for episode in episodes)
+        why = 'no event SUCCESS marks when' if has_success else 'no episode succeeded'
+        return Tile('Time to success', UNAVAILABLE, why)
     return Tile('Time to success', f'{readable(median(times), 3)} s', f'median of {len(times)}')
 
 

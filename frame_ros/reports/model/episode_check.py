@@ -32,6 +32,7 @@ from frame_ros.reports.parity.comparison import (
     compare_live,
     definition_problems,
     field_problems,
+    restart_problems,
 )
 from frame_ros.reports.parity.verdict import parity_verdict
 from frame_ros.reports.sections.truth import truth_findings
@@ -184,10 +185,10 @@ def _used_streams(episode: Episode) -> list[tuple[str, Stream]]:
 
 
 def problems_of(episode: Episode) -> list[str]:
-    """Returns the episode's problems and those of its live topics' fields and meanings, once."""
+    """Returns the episode's problems and those of its live topics, once."""
     fields = (text for kind in episode.live for text in field_problems(episode, kind))
-    meanings = definition_problems(episode) if episode.live else []
-    return list(dict.fromkeys([*episode.problems, *fields, *meanings]))
+    others = definition_problems(episode) + restart_problems(episode) if episode.live else []
+    return list(dict.fromkeys([*episode.problems, *fields, *others]))
 
 
 def doubtful_lines(episodes: Iterable[Episode], checks: EpisodeChecks) -> list[str]:

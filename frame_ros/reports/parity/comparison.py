@@ -142,6 +142,11 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
     if not episode.live:
         return EpisodeParity()
     live = live_of_episode(episode)
+    restart = restart_of(live)
+    if restart is not None:
+        live = {kind: found.select(found.stamps <= restart) for kind, found in live.items()}
+        # What was said of the inputs is of the node that was there last.
+        episode = replace(episode, heard_since={})
     comparison = _Comparison(episode, live, bar)
     counts = _counts_of(episode)
     losses = counted_losses(episode, counts)
@@ -160,6 +165,7 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
                 losses, rows = {**losses, role: loss}, others
     problems = [problem for kind in episode.live for problem in field_problems(episode, kind)]
     problems += definition_problems(episode)
+    problems += restart_problems(episode)
     steps = len(live['quality']) if 'quality' in live else 0
     found = [*losses.values(), *lost_live]
     return EpisodeParity(rows, steps, lagging_steps(live), problems, found, late_inputs(episode))
@@ -215,6 +221,30 @@ class _Comparison:
             and name in samples.shown
             and name not in self._left_out
         ]
+
+
+def restart_of(live: Mapping[str, Stream]) -> int | None:
+    """Returns the stamp of the last live step before the node was started again in the episode, ns;
+    None if it was not. live: see `live_of_episode`.
+    """
+    steps = _quality_column(live, 'step').astype(np.int64)
+    places = np.flatnonzero(np.diff(steps) < 0)
+    return int(live['quality'].stamps[places[0]]) if len(places) else None
+
+
+def restart_problems(episode: Episode) -> list[str]:
+    """Says that the live node was started again in the episode, if it was."""
+    restart = restart_of(live_of_episode(episode))
+    if restart is None:
+        return []
+    starts = [event.stamp for event in episode.events if event.type is EventType.START]
+    time = (restart - min(starts, default=restart)) / SECOND
+    return [
+        Note(
+            f'the live metrics node was started again: its values behind {time:.1f} s miss what '
+            'was before, and are not compared'
+        )
+    ]
 
 
 def late_inputs(episode: Episode) -> list[str]:

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from pipeline_runs import INFERENCE, NAMES, make_events, make_run
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.core.events import Event, EventType
+from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MOST_EVENTS, MetricPipeline
 
 MS = SECOND // 1000
+KINDS = ('quality', 'safety', 'confidence', 'efficiency')
 CONFIG = PipelineOptions(action_names=NAMES, action_lower=(-1.0,) * 3, action_upper=(1.0, 2.0, 3.0))
 
 
@@ -341,6 +342,75 @@ def test_a_clock_set_back_does_not_stop_the_metrics():
     stamps = [s.stamp for s in out if s.kind == 'quality']
     assert sum(stamp < 8 * SECOND for stamp in stamps) > 50
     assert pipeline.data_quality()['pose.reset'] == 1
+
+
+def sampled(begin, seconds=2.0, step=0.0):
+    """Returns an episode on a clock that begins at `begin`, ns, as (stream, stamp, value, arrival):
+    poses at 100 Hz, actions and inferences of a policy that is silent for its first 0.2 s.
+    """
+    start, end = begin + SECOND // 10, begin + int(seconds * SECOND)
+    rows = [
+        ('event', stamp, Event(stamp, kind, f'e{begin}', outcome=Outcome.SUCCESS), stamp - 80 * MS)
+        for kind, stamp in ((EventType.START, start), (EventType.END, end))
+    ]
+    for index in range(int(seconds * 100) + 30):
+        stamp = begin + 10 * MS * index + MS
+        pose = (0.001 * index + step, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+        rows.append(('pose', stamp, pose, stamp + 3 * MS))
+        if begin + 200 * MS < stamp < end and index % 4 == 0:
+            rows.append(('action', stamp, (NAMES, [0.01 * index] * 3), stamp + 2 * MS))
+        if begin + 200 * MS < stamp < end and index % 50 == 25:
+            rows.append(('inference', stamp, INFERENCE | {'sequence': index}, stamp + 2 * MS))
+    return sorted(rows, key=lambda row: row[3])
+
+
+def run_live(pipeline, rows):
+    out = []
+    for stream, stamp, value, now in rows:
+        pipeline.look(now)
+        pipeline.feed(stream, stamp, value, now)
+        out += pipeline.advance(now)
+    return out
+
+
+@pytest.mark.parametrize('back', [1.3, 20.0])
+def test_an_episode_on_a_clock_that_was_set_back_before_it_lacks_nothing(back):
+    """Of streams that were silent meanwhile too, and with a sample that was still on its way."""
+    first = sampled(30 * SECOND)
+    begin = 30 * SECOND + 2 * SECOND + 300 * MS - int(back * SECOND)
+    stray = ('pose', first[-1][1] + 10 * MS, first[-1][2], begin + MS)
+    second = sampled(begin, step=5.0)
+    out = run_live(pipeline := MetricPipeline(), [*first, stray, *second])
+    out += pipeline.finish()
+    alone = run_live(MetricPipeline(), second)
+    of_second = [s for s in out if s.episode_id == f'e{begin}']
+    assert len(rows(of_second, 'quality')) > 40 and len(rows(of_second, 'confidence')) == 4
+    for kind in KINDS:
+        assert equal(rows(of_second, kind), rows(alone, kind)), kind
+    quality = [s for s in out if s.kind == 'summary'][-1].values['data_quality']
+    assert not any('reset' in name or 'late' in name for name in quality)
+
+
+def test_a_clock_that_is_set_back_in_an_episode_makes_it_doubtful():
+    first = [row for row in sampled(30 * SECOND) if row[0] != 'event' or row[1] < 31 * SECOND]
+    pipeline = MetricPipeline()
+    run_live(pipeline, [*first, *(row for row in sampled(20 * SECOND) if row[0] != 'event')])
+    assert pipeline.is_in_episode
+    counts = pipeline.data_quality()
+    assert (counts['pose.reset'], counts['action.reset']) == (1, 1)
+    assert 'pose.late' not in counts
+
+
+def test_a_stray_sample_of_another_clock_leaves_the_efficiency_of_an_episode():
+    """As in a bag, where the events are known from the beginning."""
+    rows = [row[:3] for row in sampled(30 * SECOND)]
+    events = [row for row in rows if row[0] == 'event']
+    stray = ('pose', 99 * SECOND, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+    out, pipeline = process([*events, stray, *(row for row in rows if row[0] != 'event')])
+    assert pipeline.data_quality()['pose.reset'] == 1
+    (summary,) = [s for s in out if s.kind == 'summary']
+    assert summary.values['efficiency']['inferences'] == 4
+    assert summary.values['efficiency']['control_rate'] == pytest.approx(25.0)
 
 
 def test_without_contacts_distances_and_poses_they_are_unavailable_not_zero():

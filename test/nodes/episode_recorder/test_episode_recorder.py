@@ -355,7 +355,7 @@ def test_without_autostart_it_waits_for_its_transitions(make_bench):
     ('name', 'value', 'reason'),
     [
         ('topics.include', "['(']", 'not a regular expression'),
-        ('directory', '/proc/nowhere', '/proc/nowhere'),
+        ('directory', '/proc/nowhere', "directory '/proc/nowhere' cannot be made: No such file"),
     ],
 )
 def test_settings_that_cannot_work_end_the_node_with_a_message(make_bench, name, value, reason):

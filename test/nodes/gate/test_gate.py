@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gate node over real rclpy: commands in, commands to the arm out; real processes that die."""
 
+import contextlib
 import math
 import signal
 import threading
@@ -178,13 +179,14 @@ def test_a_busy_executor_does_not_keep_the_watchdog_waiting(bench):
     bench.wait_for(GateState.STOPPED)
 
 
-def test_a_clock_that_stands_still_does_not_stop_the_watchdog(bench):
-    parameters = {'use_sim_time': True, 'watchdogs.joint_states_timeout': 60.0}
-    ticking, now = threading.Event(), [1000.0]
+@contextlib.contextmanager
+def simulated_clock(bench):
+    """Yields the time, s, that is published on /clock while the block runs, and may be set."""
+    ended, now = threading.Event(), [1000.0]
     bench.cell.set_parameters([Parameter('use_sim_time', value=True)])
 
     def tick():
-        while not ticking.wait(0.01):
+        while not ended.wait(0.01):
             now[0] += 0.01
             message = Clock()
             message.clock.sec, message.clock.nanosec = int(now[0]), int(now[0] % 1 * 1e9)
@@ -194,14 +196,38 @@ def test_a_clock_that_stands_still_does_not_stop_the_watchdog(bench):
     thread.start()
     try:
         bench.wait(lambda: bench.cell.get_clock().now().nanoseconds > 0)
+        yield now
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_a_clock_that_stands_still_does_not_stop_the_watchdog(bench):
+    parameters = {'use_sim_time': True, 'watchdogs.joint_states_timeout': 60.0}
+    with simulated_clock(bench):
         node = bench.gate(**parameters)
         bench.wait(lambda: node.get_clock().now().nanoseconds > 0)
         bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.1))
-    finally:
-        ticking.set()
-        thread.join()
     bench.wait_for(GateState.HOLDING)
     assert bench.cell.states[-1].cause == 'stale_command'
+
+
+def test_commands_are_stamped_by_a_clock_that_was_set_back_by_little(bench):
+    """They had the last stamp of the time before, until the clock had passed it again."""
+    with simulated_clock(bench) as now:
+        node = bench.gate(use_sim_time=True)
+        bench.wait(lambda: node.get_clock().now().nanoseconds > 0)
+        bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.1))
+        bench.call(bench.cell.stop)
+        bench.wait_for(GateState.STOPPED)
+        last = stamp_ns(bench.cell.commands[-1][1].header.stamp)
+        now[0] -= 0.7
+        bench.wait(lambda: node.gate.set_backs == 1)
+        count = len(bench.cell.commands)
+        bench.wait(lambda: len(bench.cell.commands) > count + 3)
+        stamps = [stamp_ns(message.header.stamp) for _, message in bench.cell.commands[count:]]
+    assert stamps[3] < last
+    assert stamps[3] - stamps[1] > 1_000_000
 
 
 @pytest.mark.parametrize('broken', ['on_heartbeat', 'on_joint_states', 'tick'])

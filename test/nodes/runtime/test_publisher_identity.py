@@ -4,6 +4,7 @@
 
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -62,6 +63,22 @@ def test_a_message_says_who_published_it(node, raw):
     assert 'not in the graph' in str(senders.named('/words', bytes(16)))
     named.destroy()
     other.destroy_node()
+
+
+def test_a_publisher_is_named_once_the_graph_knows_its_node(node, monkeypatch):
+    own = node.create_publisher(String, '/words', 10)
+    gid, names = identity_of(own), ['_NODE_NAME_UNKNOWN_', 'late']
+
+    def known(topic):
+        found = SimpleNamespace(
+            endpoint_gid=list(gid), node_namespace='/away', node_name=names.pop(0)
+        )
+        return [found]
+
+    monkeypatch.setattr(node, 'get_publishers_info_by_topic', known)
+    publisher = Publishers(node).named('/words', gid)
+    assert 'a node not in the graph' in str(publisher)
+    assert str(publisher) == '/away/late' == str(publisher)
 
 
 def test_a_service_is_polled_or_served_by_the_executor(node):

@@ -353,6 +353,49 @@ def test_answers_that_cannot_be_used(answer, text):
         remote.close()
 
 
+def test_an_answer_in_another_form_is_described_alike_each_time():
+    """By its keys and not by its bytes, so that a report counts it as one kind of trouble."""
+
+    def packed(request) -> bytes:
+        data = np.random.default_rng().normal(size=(3, 2)).tobytes()
+        return reply(request, actions={'nd': True, 'type': '<f8', 'data': data})
+
+    texts = set()
+    with behaving(answering(packed)) as url:
+        remote = connect(url)
+        for _ in range(2):
+            remote.wait(PATIENCE)
+            with pytest.raises(PolicyError) as caught:
+                remote.infer(observation())
+            texts.add(str(caught.value))
+        remote.close()
+    (text,) = texts
+    assert "is a map with the keys 'nd', 'type', 'data'; an array of numbers" in text
+
+
+def test_whether_a_server_runs_is_asked_only_where_none_answered():
+    def no_actions(connection) -> None:
+        connection.send(encode(METADATA))
+        connection.recv()
+        connection.send(encode([1, 2]))
+        raise ConnectionError
+
+    with behaving(lambda connection: connection.send('busy with another client')) as url:
+        with pytest.raises(PolicyError, match='the server refused: busy') as caught:
+            connect(url, wait=1.0)
+        assert 'Is the server running' not in str(caught.value)
+    with behaving(no_actions) as url:
+        remote = connect(url)
+        with pytest.raises(PolicyError, match='a map is expected'):
+            remote.infer(observation())
+        with pytest.raises(PolicyError, match='its answer could not be used') as caught:
+            remote.infer(observation())
+        assert 'Is the server running' not in str(caught.value)
+        remote.close()
+    with pytest.raises(PolicyError, match=r'refused.*Is the server running \(frame-ros serve\)'):
+        connect('ws://127.0.0.1:1', wait=0.3)
+
+
 def test_an_answer_that_nobody_asked_for_is_not_used():
     sent = threading.Event()
 
