@@ -365,7 +365,7 @@ def options_tables(
                 f'`{option.name}`',
                 f'`{text_of_default(option.default)}`' if text_of_default(option.default) else '',
                 escape(constraints(option)),
-                escape(option.text),
+                escape(option.help),
             )
             for option in found
         ]

@@ -45,7 +45,7 @@ class RunOptions(NamespaceOptions):
         FrameRosError: a value cannot be, or there is no such robot or policy.
     """
 
-    robot: str = option('so101', OF_ROBOT)
+    robot: str = option('so101', OF_ROBOT, known=ROBOT_NAMES)
     policy: str = option('', f'the policy to run: {ANY_POLICY}; empty: none')
     checkpoint: str = passed('checkpoint', 'policy', convert=path_parameter)
     policy_options: Mapping[str, Any] = option({}, 'further options of the policy, such as url')

@@ -58,7 +58,7 @@ class GateOptions(BaseOptions):
     priority: int = option(0, 'priority of the thread; 0: none', at_least=10, besides=(0,))
     mode: str = option('auto', 'reaction', choices=('auto', 'true', 'false'), live=True)
     corner: tuple[float, ...] = option((0.0, 0.0), 'corner', unit='m', lengths=(2,))
-    names: tuple[str, ...] = option((), 'names of joints')
+    names: tuple[str, ...] = option((), 'names of joints', known=('elbow', 'wrist'))
     ratio: float = option(math.inf, 'largest ratio', above=0.0, is_finite=False)
     more: Mapping[str, Any] = option({}, 'whatever else')
     limits: LimitOptions = group(LimitOptions, step=0.2)
@@ -192,6 +192,7 @@ def test_arguments_of_a_command_line_come_from_the_declaration(capsys):
         parse('--help')
     shown = ' '.join(capsys.readouterr().out.split())
     assert 'rate of the watchdogs (1 to 200 Hz; default: 50)' in shown
+    assert 'names of joints (known: elbow, wrist)' in shown
     assert '--most RATIO' in shown and 'start at once (default: --autostart)' in shown
     assert '--limits.step STEP' in shown and '--others.step' not in shown
 

@@ -353,7 +353,7 @@ def test_any_urdf_can_be_watched(tmp_path):
     for name in ('kinematics', 'metrics', 'markers', 'contact', 'gate', 'policy'):
         assert processes[name].parameters['robot'] == str(path)
     assert processes['rviz'].extra[3] == 'foot'
-    with pytest.raises(FrameRosError, match="no robot 'nowhere.urdf': known are fr3, panda, so101"):
+    with pytest.raises(FrameRosError, match="no robot 'nowhere.urdf': known are fr3, "):
         ArmOptions(robot='nowhere.urdf')
     with pytest.raises(FrameRosError, match="has no link 'elbow'; its links are foot, "):
         ArmOptions(robot=str(path), tip='elbow')
@@ -447,7 +447,7 @@ def test_settings_survive_the_way_through_text(kind):
         ({'episodes': 'five'}, "episodes is 'five'; it must be a whole number, at least 1"),
         ({'colour': 'red'}, "'colour' is no option"),
         ({'epsodes': '3'}, "'epsodes' is no option; did you mean 'episodes'"),
-        ({'robot': 'panda'}, "robot is 'panda'; it must be fr3 or so101 or fr3-fci, or a profile"),
+        ({'robot': 'panda'}, "robot is 'panda'; it must be fr3 or .* or a profile"),
         (
             {'qualities': '[1.0, 1.2]'},
             r'qualities is \[1.0, 1.2\]; it must be a list of numbers, each 0 to 1',
