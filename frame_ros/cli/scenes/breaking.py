@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.metrics import format_table
-from frame_ros.cli.scenes.runs import evaluating
+from frame_ros.cli.scenes.action import SCENE_FILES, Action, names_of
+from frame_ros.cli.scenes.runs import evaluating, run_names
 from frame_ros.cli.scenes.worlds import of_another, own_scene, robot_of
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from frame_ros.scenes.description.scene import Scene
     from frame_ros.scenes.generation.setting import Setting
 
-ACTIONS = {'breaking': 'look for the smallest changes of scenes that break a policy'}
 # Options that other actions have too.
 SHARED = ('operators', 'repeats', 'success_rule')
 HEADING = ('scene', 'operator', 'changed', 'breaks at', 'passes at')
@@ -83,6 +83,18 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     print(report(done))
     print(f'in {Path(args.output)}')
     return 0 if any(not each.problem for each in done) else 1
+
+
+def _names() -> frozenset[str]:
+    own = names_of(BreakingOptions, SceneLimits, without=('attempts',))
+    return own | (run_names() - {'is_checked'})  # it checks the scenes itself, by its own limits
+
+
+ACTIONS = {
+    'breaking': Action(
+        'look for the smallest changes of scenes that break a policy', run, _names, SCENE_FILES
+    )
+}
 
 
 def report(done: Sequence[SceneBreaking]) -> str:

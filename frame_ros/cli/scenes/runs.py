@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.progress import Progress
+from frame_ros.cli.scenes.action import SCENE_FILES, Action, names_of
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved, option, options
@@ -97,6 +98,15 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
         return INTERRUPTED
     print(summary(scenes, results, time.monotonic() - begun))
     return 0 if any(result.is_valid for result in results) else 1
+
+
+def run_names() -> frozenset[str]:
+    """Returns the options of runs of a policy, as `run`, `search` and `breaking` take them."""
+    kinds = (CampaignOptions, RecordOptions, SceneRunOptions, TrialPolicyOptions)
+    return names_of(*kinds, without=NOT_USED) | {'output', 'quiet'}
+
+
+ACTIONS = {'run': Action('run a policy in the scenes of files', run, run_names, SCENE_FILES)}
 
 
 @contextmanager

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import input_file
 from frame_ros.cli.metrics import format_table
-from frame_ros.cli.scenes.runs import evaluating
+from frame_ros.cli.scenes.action import SCENE_FILES, Action, names_of
+from frame_ros.cli.scenes.runs import evaluating, run_names
 from frame_ros.cli.scenes.worlds import robot_of, start_of
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
@@ -29,12 +30,6 @@ if TYPE_CHECKING:
     from frame_ros.scenes.description.scene import Scene
     from frame_ros.scenes.search.coverage import OperatorCoverage
 
-ACTIONS = {
-    'search': 'look for scenes in which a policy fails',
-    'coverage': 'count how much of what can vary the scenes of files have tried',
-    'mutate': 'write scenes with other words for their instructions',
-}
-OF_FILES = ('coverage', 'mutate')
 # Options that `generate` and `run` have too.
 SHARED = ('robot', 'task', 'seed', 'operators', 'fixed', 'meshes', 'repeats')
 INTERRUPTED = 130
@@ -61,19 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
-    """Does what is asked for; returns 1 if there is nothing to show.
-
-    Args:
-        scenes: of the files of `coverage` and `mutate`.
-
-    Raises:
-        FrameRosError: as of `search`, or scenes or instructions are not as expected.
-    """
-    return {'search': _search, 'coverage': _coverage, 'mutate': _mutate}[args.what](args, scenes)
-
-
-def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
+def _search(args: argparse.Namespace, _: Sequence[Scene]) -> int:
     from frame_ros.evaluation.scene_trials.campaign import settings_of
     from frame_ros.evaluation.scene_trials.search.study import search
     from frame_ros.scenes.description.mesh_digests import library_digests
@@ -167,3 +150,21 @@ def _mutate(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     write_scenes(output, [each.scene for each in found])
     print(f'{len(found)} scenes with other instructions, of {len(scenes)}')
     return 0
+
+
+def _search_names() -> frozenset[str]:
+    own = names_of(SearchOptions, SceneLimits)
+    return own | (run_names() - {'is_checked'})  # it checks the scenes itself, by its own limits
+
+
+ACTIONS = {
+    'search': Action('look for scenes in which a policy fails', _search, _search_names),
+    'coverage': Action(
+        'count how much of what can vary the scenes of files have tried',
+        _coverage, lambda: {'world'}, SCENE_FILES,
+    ),
+    'mutate': Action(
+        'write scenes with other words for their instructions',
+        _mutate, lambda: names_of(MutateOptions) | {'output', 'instructions'}, SCENE_FILES,
+    ),
+}  # fmt: skip
