@@ -389,18 +389,6 @@ def evolved(made: Made, **values: Any) -> Made:
     return found
 
 
-def nested(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Dotted names and values as mappings in mappings, as a YAML file has them."""
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        *groups, last = name.split('.')
-        inner = found
-        for each in groups:
-            inner = inner.setdefault(each, {})
-        inner[last] = value
-    return found
-
-
 def flat(values: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
     """Mappings in mappings by dotted names, as ROS 2 reads a file of parameters.
 

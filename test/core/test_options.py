@@ -24,7 +24,6 @@ from frame_ros.core.options import (
     from_values,
     group,
     nearest,
-    nested,
     option,
     options,
     rule,
@@ -158,12 +157,11 @@ def test_the_nearest_name_is_found_whatever_the_group(name, found):
     assert nearest(name, ['priority', 'limits.step', 'limits.speeds']) == found
 
 
-names = st.dictionaries(st.sampled_from(['a', 'b.c', 'b.d', 'e.f.g']), st.integers())
-
-
-@given(names)
-def test_nested_and_flat_are_inverse(values):
-    assert flat(nested(values)) == values
+def test_mappings_in_mappings_are_flat_by_dotted_names():
+    values = {'a': 1, 'b': {'c': 2, 'd': {'e': []}}, 'f.g': 3, 'h': {}}
+    assert flat(values) == {'a': 1, 'b.c': 2, 'b.d.e': [], 'f.g': 3, 'h': {}}
+    with pytest.raises(OptionError, match='b.c is given twice'):
+        flat({'b': {'c': 1}, 'b.c': 2})
 
 
 numbers = st.floats(1.0, 200.0)

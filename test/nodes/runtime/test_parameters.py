@@ -29,7 +29,6 @@ from frame_ros.core.options import (
     flat,
     from_values,
     group,
-    nested,
     option,
     options,
     rule,
@@ -211,7 +210,8 @@ def test_a_section_of_several_nodes_may_hold_parameters_of_others(node_with, tmp
     monkeypatch.setattr(sys, 'argv', ['node', '--ros-args', '--params-file', str(file)])
 
     def write(section, **others):
-        file.write_text(yaml.safe_dump({section: {'ros__parameters': nested({**given, **others})}}))
+        found = {'watchdogs': {'command_timeout': 1.0}, 'use_sim_time': False, **others}
+        file.write_text(yaml.safe_dump({section: {'ros__parameters': found}}))
         return node_with(**given, **others)
 
     assert declare_options(write('/**'), ProbeOptions) == ProbeOptions()
