@@ -20,6 +20,7 @@ from frame_ros.cli.scenes.verdicts import GOOD, NOT_CHECKED, WRONG, SceneChecks
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
+from frame_ros.robots.profiles import DEFAULT_ROBOT
 from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.tasks.kinds import TASKS
@@ -38,7 +39,7 @@ SHOWN = ('scene', 'task', 'robot', 'instruction', 'objects', 'light', 'policy se
 class GenerateOptions:
     """Scenes to draw."""
 
-    robot: str = option('so101', 'simulated robot, or the YAML file of its profile')
+    robot: str = option(DEFAULT_ROBOT, 'simulated robot, or the YAML file of its profile')
     task: str = option(
         'pick_up', 'task; of convert: where the name says none', choices=tuple(TASKS)
     )
@@ -57,7 +58,7 @@ class GenerateOptions:
 class DesignOptions:
     """A design of scenes."""
 
-    robot: str = option('so101', 'simulated robot, or the YAML file of its profile')
+    robot: str = option(DEFAULT_ROBOT, 'simulated robot, or the YAML file of its profile')
     task: str = option('pick_up', 'task', choices=tuple(TASKS))
     seed: int = option(0, 'seed of the design', at_least=0)
     operators: tuple[str, ...] = option(
