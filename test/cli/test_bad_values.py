@@ -52,10 +52,8 @@ BASE = {
     'rephrase': ['pick up the cube', '--file', '{new}'],
     'identify': ['joints', '--bag', '{bag}', '--output', '{new}'],
     'scenes': ['generate', '--count', '1', '--output', '{new}.json'],
-    'metrics': [],
     'calibrate': ['{bag}', '--output', '{new}'],
     'correlate': ['{labels}', '{bag}', '-o', '{new}'],
-    'plan': [],
     'null-check': ['--generated'],
     'operations': ['{bag}', '--review', '{new}'],
     'compare': ['{outcomes}', '-o', '{new}'],
@@ -302,8 +300,8 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--joint': FREE,
     },
 }  # fmt: skip
-for options in BAD.values():
-    options['--file-limits'] = POSITIVE
+for command in COMMANDS:
+    BAD.setdefault(command, {})['--file-limits'] = POSITIVE
 
 
 def takers(command: str) -> dict[str, argparse.Action]:
@@ -390,7 +388,7 @@ def nothing_starts(monkeypatch):
 def arguments(command: str, option: str, value: str) -> list[str]:
     """A command line in which this value alone is wrong."""
     beside = BESIDE.get((command, option), [])
-    given = [*BASE[command], *beside]
+    given = [*BASE.get(command, ()), *beside]
     if option == 'BAG' and command == 'correlate':
         return [command, given[0], value, *given[2:]]
     if not option.startswith('-'):
