@@ -31,12 +31,14 @@ class Action:
         run: does it, with the arguments and the scenes of the files; returns the exit code.
         options: returns the names of the options that it takes.
         files: NO_FILES, FILES or SCENE_FILES.
+        is_resumed: the same command goes on where it was interrupted, in the folder --output.
     """
 
     text: str
     run: Callable[[argparse.Namespace, Sequence[Scene]], int]
     options: Callable[[], Collection[str]] = frozenset
     files: str = NO_FILES
+    is_resumed: bool = False
 
 
 def names_of(*kinds: Any, without: Collection[str] = ()) -> frozenset[str]:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 # Options that other actions have too.
 SHARED = ('operators', 'repeats', 'success_rule')
 HEADING = ('scene', 'operator', 'changed', 'breaks at', 'passes at')
-INTERRUPTED = 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,22 +62,18 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     for robot in dict.fromkeys(scene.robot for scene in scenes):
         policy.check(robot)
     place_of = _Settings(runs.world, from_arguments(SceneLimits, args))
-    try:
-        with evaluating(args, policy, runs) as (bar, evaluate):
-            done: list[SceneBreaking] = []
+    with evaluating(args, policy, runs) as (bar, evaluate):
+        done: list[SceneBreaking] = []
 
-            def show(each: SceneBreaking) -> None:
-                done.append(each)
-                bar(len(done), len(scenes) - bool(chosen.towards))
+        def show(each: SceneBreaking) -> None:
+            done.append(each)
+            bar(len(done), len(scenes) - bool(chosen.towards))
 
-            break_scenes(
-                scenes, chosen, evaluate, args.output,
-                settings_of(policy, runs, libraries_digests(scenes)), place_of,
-                own_scene(runs.world), show,
-            )  # fmt: skip
-    except KeyboardInterrupt:
-        print(f'interrupted; the same command continues in {args.output}', file=sys.stderr)
-        return INTERRUPTED
+        break_scenes(
+            scenes, chosen, evaluate, args.output,
+            settings_of(policy, runs, libraries_digests(scenes)), place_of,
+            own_scene(runs.world), show,
+        )  # fmt: skip
     print(report(done))
     print(f'in {Path(args.output)}')
     return 0 if any(not each.problem for each in done) else 1
@@ -92,7 +86,11 @@ def _names() -> frozenset[str]:
 
 ACTIONS = {
     'breaking': Action(
-        'look for the smallest changes of scenes that break a policy', run, _names, SCENE_FILES
+        'look for the smallest changes of scenes that break a policy',
+        run,
+        _names,
+        SCENE_FILES,
+        is_resumed=True,
     )
 }
 

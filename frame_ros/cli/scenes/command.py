@@ -123,7 +123,14 @@ def run(args: argparse.Namespace) -> int:
     check(args, ACTIONS)
     chosen = ACTIONS[args.what]
     has_scenes = chosen.files == SCENE_FILES
-    return chosen.run(args, [s for f in args.files for s in _read(f)] if has_scenes else ())
+    scenes = [scene for file in args.files for scene in _read(file)] if has_scenes else []
+    try:
+        return chosen.run(args, scenes)
+    except KeyboardInterrupt:
+        if chosen.is_resumed:
+            text = f'interrupted; the same command continues in {args.output}'
+            print(text, file=sys.stderr)
+        raise
 
 
 def _operators(args: argparse.Namespace, _: object) -> int:

@@ -7,7 +7,6 @@ tried, and scenes with other instructions. See docs/scene-search.md.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 # Options that `generate` and `run` have too.
 SHARED = ('robot', 'task', 'seed', 'operators', 'fixed', 'meshes', 'repeats')
-INTERRUPTED = 130
 
 
 @options
@@ -73,17 +71,13 @@ def _search(args: argparse.Namespace, _: Sequence[Scene]) -> int:
     # The search has checked each scene by its own limits.
     runs = evolved(from_arguments(SceneRunOptions, args), is_checked=False)
     policy.check(chosen.robot)
-    try:
-        with evaluating(args, policy, runs) as (bar, evaluate):
-            found = search(
-                chosen, evaluate, args.output,
-                settings_of(policy, runs, library_digests(chosen.meshes)),
-                from_arguments(SceneLimits, args), robot, start,
-                on_batch=lambda tried: bar(len(tried), chosen.budget),
-            )  # fmt: skip
-    except KeyboardInterrupt:
-        print(f'interrupted; the same command continues in {args.output}', file=sys.stderr)
-        return INTERRUPTED
+    with evaluating(args, policy, runs) as (bar, evaluate):
+        found = search(
+            chosen, evaluate, args.output,
+            settings_of(policy, runs, library_digests(chosen.meshes)),
+            from_arguments(SceneLimits, args), robot, start,
+            on_batch=lambda tried: bar(len(tried), chosen.budget),
+        )  # fmt: skip
     print(found.text)
     names = [each.scene.name for each in found.failures]
     print(f'failed: {", ".join(names) or "none"}\nin {Path(args.output)}')
@@ -158,7 +152,9 @@ def _search_names() -> frozenset[str]:
 
 
 ACTIONS = {
-    'search': Action('look for scenes in which a policy fails', _search, _search_names),
+    'search': Action(
+        'look for scenes in which a policy fails', _search, _search_names, is_resumed=True
+    ),
     'coverage': Action(
         'count how much of what can vary the scenes of files have tried',
         _coverage, lambda: {'world'}, SCENE_FILES,
