@@ -10,10 +10,12 @@ processes of their own; what is measured at the arm is measured by franky-sim.
 
 A lost cycle is a millisecond in which a motion ran and no command came. The arm caused it where it
 sent its state late and so left the client less than a millisecond. The machine caused it where
-libfranka's thread, which alone answers the arm, was ready to run and waited for a core for more
-than half of that millisecond, as the kernel counts it (/proc/PID/task/TID/schedstat): nothing that
-the driver does has a higher priority. The rest is the driver's. How many a client loses that does
-nothing but move the arm, in turns with the driver, stands behind it.
+libfranka's thread, which alone answers the arm, had no core for more than half of that millisecond:
+it was ready to run and waited, as the kernel counts it (/proc/PID/task/TID/schedstat), or its core
+stood still, as a process of a higher priority notes that wakes there four times a millisecond
+(parts/core_stalls.py), and it did not run for as long. Nothing that the driver does has a higher
+priority than that thread. The rest is the driver's. How many a client loses that does nothing but
+move the arm, in turns with the driver, stands behind it, judged in the same way.
 
 The time to rest runs from SIGKILL to the last motion that the arm measures, in steps of 20 ms.
 """
@@ -35,11 +37,14 @@ from pathlib import Path
 from typing import Any
 
 from parts.bars import Bars, parse
+from parts.core_stalls import CoreStalls, Stall
+from parts.lost_cycles import without_core
 
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.demo_worlds import free_host
 from frame_ros.bringup.process_table import Process, arm_processes, watching_environment
 from frame_ros.bringup.supervisor import ros_environment
+from frame_ros.scenes.core_watch import LostAnswers
 
 POLICY = Path(__file__).resolve().parent / 'parts' / 'swinging_policy.py'
 JOINT = 'fr3_joint4'
@@ -166,19 +171,20 @@ def states_of(log: Path) -> tuple[int, int]:
     return int(words[0]), int(words[2])
 
 
-def counted(arm: Arm, pid: int, seconds: float) -> dict[str, float]:
-    """The arm's counts in so many seconds, and the CPU time of its client."""
-    names = ('ticks', 'given_up', 'in_motion', 'missing', 'missing_in_time', 'without_core')
+def counted(arm: Arm, pid: int, seconds: float) -> dict[str, Any]:
+    """The arm's counts in so many seconds, what its client lost, and the client's CPU time."""
+    names = ('ticks', 'given_up', 'in_motion', 'missing', 'missing_in_time')
     is_watched = arm.watch(pid)
     before, spent, began = arm.report(), cpu(pid), time.monotonic()
     time.sleep(seconds)
     after = arm.report()
-    found: dict[str, float] = {name: after[name] - before[name] for name in names}
+    found: dict[str, Any] = {name: after[name] - before[name] for name in names}
+    found['lost'] = [LostAnswers(**each) for each in after['lost'][len(before['lost']) :]]
     spent = cpu(pid) - spent
     return found | {'cpu': spent, 'elapsed': time.monotonic() - began, 'watched': is_watched}
 
 
-def drive(arm: Arm, table: dict[str, Process], seconds: float, log: Path) -> dict[str, float]:
+def drive(arm: Arm, table: dict[str, Process], seconds: float, log: Path) -> dict[str, Any]:
     """The driver in motion for so long: the arm's counts, and of the driver CPU and states."""
     with ExitStack() as stack:
         stream = stack.enter_context(log.open('w'))
@@ -191,7 +197,7 @@ def drive(arm: Arm, table: dict[str, Process], seconds: float, log: Path) -> dic
     return found
 
 
-def drive_bare(arm: Arm, seconds: float) -> dict[str, float]:
+def drive_bare(arm: Arm, seconds: float) -> dict[str, Any]:
     """A client that only moves the arm, for so long: the arm's counts."""
     client = subprocess.Popen([sys.executable, '-c', BARE, arm.host], stderr=subprocess.DEVNULL)
     try:
@@ -216,12 +222,26 @@ def time_to_rest(arm: Arm, table: dict[str, Process], victim: str) -> tuple[floa
         return after['rest_time'] - killed, after['given_up'] - before['given_up']
 
 
-def total(parts: Sequence[dict[str, float]], name: str) -> float:
+def total(parts: Sequence[dict[str, Any]], name: str) -> float:
     """Sum over the turns."""
     return sum(part[name] for part in parts)
 
 
-def report(bars: Bars, ours: list[dict[str, float]], bare: list[dict[str, float]]) -> None:
+def judge(parts: Sequence[dict[str, Any]], stalls: Sequence[Stall]) -> tuple[int, int]:
+    """Prints each cycle that a client lost; returns those without a core, as `without_core`."""
+    found = [(each, without_core(each, stalls)) for part in parts for each in part['lost']]
+    for each, (waited, still) in found:
+        print(
+            f'  {each.number} lost in {1e3 * (each.ended - each.asked):.1f} ms: the thread waited '
+            f'{1e3 * each.waited:.2f} ms and ran {1e3 * each.ran:.2f} ms: {waited} without a core, '
+            f'{still} as core {each.core} stood still'
+        )
+    return sum(waited for _, (waited, _) in found), sum(still for _, (_, still) in found)
+
+
+def report(
+    bars: Bars, ours: list[dict[str, Any]], bare: list[dict[str, Any]], stalls: Sequence[Stall]
+) -> None:
     """Prints cost and lost cycles, and judges them."""
     cycles = total(ours, 'in_motion')
     lost, late = (total(ours, name) for name in ('missing', 'missing_in_time'))
@@ -247,18 +267,23 @@ def report(bars: Bars, ours: list[dict[str, float]], bare: list[dict[str, float]
         f'lost cycles: {lost:.0f}; by the arm, which sent its state late: {lost - late:.0f}; by '
         f'the client, which had had its whole millisecond: {late:.0f}'
     )
-    idle, bare_idle = total(ours, 'without_core'), total(bare, 'without_core')
+    waited, still = judge(ours, stalls)
     is_known = all(part['watched'] for part in ours)
     print(
         f"of these {late:.0f}, cycles in which the machine gave libfranka's thread no core: "
-        + (f'{idle:.0f}' if is_known else 'not known, this user may give no priorities')
+        + (
+            f'{waited} in which it waited, {still} in which its core stood still'
+            if is_known
+            else 'not known, this user may give no priorities'
+        )
     )
     bare_cycles, bare_late = total(bare, 'in_motion'), total(bare, 'missing_in_time')
+    bare_waited, bare_still = judge(bare, stalls)
     print(
-        f'a client that only moves the arm: {bare_late:.0f} in {bare_cycles:.0f} cycles, '
-        f'{bare_idle:.0f} of them without a core'
+        f'a client that only moves the arm: {bare_late:.0f} in {bare_cycles:.0f} cycles; in '
+        f'{bare_waited} it waited, in {bare_still} its core stood still'
     )
-    machine = idle if is_known else bare_late * cycles / max(1.0, bare_cycles)
+    machine = waited + still if is_known else bare_late * cycles / max(1.0, bare_cycles)
     bars.at_most('the driver at 1 kHz, cores', share, CORE_BAR)
     bars.at_least('states of 1000 that the arm sent', rate, RATE_BAR)
     bars.at_most('lost cycles beyond those of the arm and the machine', late - machine, 0.0)
@@ -292,10 +317,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         table = processes(arm.host)
         ours, bare = [], []
-        for _ in itertools.repeat(None, max(1, round(options.duration / options.turn))):
-            ours.append(drive(arm, table, options.turn, log))
-            bare.append(drive_bare(arm, options.turn))
-        report(bars, ours, bare)
+        with CoreStalls() as watch:
+            for _ in itertools.repeat(None, max(1, round(options.duration / options.turn))):
+                ours.append(drive(arm, table, options.turn, log))
+                bare.append(drive_bare(arm, options.turn))
+        report(bars, ours, bare, watch.found)
         for victim in ('gate', 'policy') if options.kills else ():
             times = [time_to_rest(arm, table, victim) for _ in range(options.kills)]
             told = ', '.join(f'{rest:.3f} ({behind:.2f})' for rest, behind in times)

@@ -8,6 +8,7 @@
     python benchmarks/sensing.py --only depth_policy    # moved by a LeRobot policy trained for it
     python benchmarks/sensing.py --only depth_recorded --recording PATH    # by a bag or data set
     python benchmarks/sensing.py --only effort_recorded --recording PATH   # a real arm's currents
+    python benchmarks/sensing.py --only torque_recorded --recording PATH   # real arms' torques
     python benchmarks/sensing.py --only partial_mark    # what rules for the mark would do
     python benchmarks/sensing.py --only friction_effort,friction_policy   # gears that stick
     python benchmarks/sensing.py --only goal_phase      # goals at another moment of the period
@@ -47,6 +48,7 @@ from parts import (
     goal_phase_rows,
     partial_mark_rows,
     recorded_effort_rows,
+    recorded_torque_rows,
     wrench_rows,
 )
 from parts.bars import Bars, parse
@@ -63,7 +65,9 @@ from frame_ros.scenes.simulation.gear_friction import FRICTION_SETS
 
 PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'sensing-evaluation.md'
 BEGIN, END = '<!-- results -->\n', '<!-- end of results -->'
-RECORDED_KINDS = (given_motion_rows.RECORDED_KIND, recorded_effort_rows.KIND)
+RECORDED_KINDS = (
+    given_motion_rows.RECORDED_KIND, recorded_effort_rows.KIND, recorded_torque_rows.KIND,
+)  # fmt: skip
 # Rows by kinds of trials, in the order of their tables.
 GROUPS = (
     depth_world_rows.GROUP,
@@ -107,6 +111,9 @@ def main() -> int:
         arm = recorded_arm(args, kinds)
         share = 0.01 if args.short else args.share
         of_arm = [*recorded_effort_rows.trials(arm, share)] if arm else []
+        has_torques = recorded_torque_rows.KIND in kinds
+        files = recorded_torque_rows.recorded(args.recording) if has_torques else []
+        of_arm += recorded_torque_rows.trials(files, share)
     except FrameRosError as error:
         print(error, file=sys.stderr)
         return 2
@@ -127,8 +134,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) if args.short else args.directory
         versions = {**sensing_versions(), **given_motion_rows.versions()}
-        versions |= recorded_effort_rows.versions()
+        versions |= recorded_effort_rows.versions() | recorded_torque_rows.versions()
         functions = {**given_motion_rows.FUNCTIONS, **recorded_effort_rows.FUNCTIONS}
+        functions |= recorded_torque_rows.FUNCTIONS
         campaign = Campaign({**FUNCTIONS, **functions}, directory, versions)
         others = campaign.of_other_versions()
         if others:
@@ -151,6 +159,8 @@ def main() -> int:
         lines += ['', *given_motion_rows.lines(outcomes, sources, bars)]
     if arm:
         lines += ['', *recorded_effort_rows.lines(outcomes, arm, bars)]
+    if files:
+        lines += ['', *recorded_torque_rows.lines(outcomes, bars)]
     print('\n'.join(lines))
     if args.write and not args.short:
         text = PAGE.read_text(encoding='utf-8')

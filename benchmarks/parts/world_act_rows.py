@@ -185,7 +185,7 @@ def _text(estimate: Estimate, sign: str = '') -> str:
         return '-'
     values = (estimate.value, estimate.lower, estimate.upper)
     mean, low, high = (format(value, f'{sign}.3g') for value in values)
-    return f'{mean} ({low} to {high})'
+    return f'{mean} ({low} to {high})' if np.isfinite(estimate.lower) else f'{mean} (no interval)'
 
 
 def _outcomes(pairs: Sequence[tuple[TrialResult, TrialResult]]) -> Any:

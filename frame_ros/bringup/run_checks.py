@@ -67,10 +67,16 @@ def _check_metrics(parameters: Parameters) -> None:
 def _check_contact(parameters: Parameters) -> None:
     if file := parameters.get('joints.motors_file'):
         from frame_ros.sensing.contact.joints.motor_choices import GENERIC, SIMULATED
-        from frame_ros.sensing.contact.joints.motor_model import own_motors, simulated_motors
+        from frame_ros.sensing.contact.joints.motor_model import (
+            generic_motors,
+            own_motors,
+            simulated_motors,
+        )
 
-        if file in (SIMULATED, GENERIC):
+        if file == SIMULATED:
             simulated_motors(parameters['robot'])
+        elif file == GENERIC:
+            generic_motors(parameters['robot'])
         else:
             own_motors(file)
     if file := parameters.get('tool.file'):

@@ -7,11 +7,13 @@ VLA calibration, section 3.4. The binning is that of the package the paper used:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frame_ros.confidence.samples import (
     Array,
@@ -23,6 +25,7 @@ from frame_ros.confidence.samples import (
 from frame_ros.confidence.weighted_samples import Bins, WeightedSamples
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics import wilson_interval
+from frame_ros.metrics.arrays import are_equal
 
 BINS = 12
 RESAMPLES = 1000
@@ -188,6 +191,10 @@ STATISTICS: dict[str, Callable[[WeightedSamples, Bins], Array]] = {
 # resamples would lie above the truth. Their intervals are reflected at the value (the basic
 # bootstrap, as in the paper's package), and reach up to the value.
 RAISED_BY_NOISE = ('ece_1', 'ece_2', 'mce', 'reliability', 'resolution')
+# Of these, those that are 0 of a calibrated policy. Reflection is too little there: their intervals
+# begin at 0 unless the value is above what all but LEVEL / 2 of calibrated policies would show.
+ZERO_IF_CALIBRATED = ('ece_1', 'ece_2', 'mce', 'reliability')
+LEVEL = 0.05
 
 
 def calibration_metrics(
@@ -211,8 +218,11 @@ def calibration_metrics(
 
     Returns:
         Name -> estimate. The interval holds percentiles of the resamples; of RAISED_BY_NOISE it is
-        reflected at the value. Resamples without a value, such as the AUROC of successes alone, are
-        left out; if they are more than 5 %, the interval is NaN.
+        reflected at the value, and of ZERO_IF_CALIBRATED it begins at 0 where outcomes that are
+        drawn with the confidences themselves have errors as large (those of an episode of several
+        samples with their mean confidence). Resamples without a value, such as the AUROC of
+        successes alone, are left out; if they are more than 5 %, the interval is NaN, as it is
+        where all have one value, such as the AUROC of outcomes that the confidences separate.
 
     Raises:
         ShapeError: as of `expected_calibration_error`.
@@ -235,9 +245,33 @@ def calibration_metrics(
         if len(part)
     ]
     drawn_values = {name: [block[name] for block in blocks] for name in statistics}
-    return {
+    found = {
         name: _estimate(name, float(points[name][0]), drawn_values[name]) for name in statistics
     }
+    if resamples:
+        drawn_bins = _calibrated_bins(plain.bins(bins), values, owner, resamples, seed)
+        for name in set(statistics) & set(ZERO_IF_CALIBRATED):
+            found[name] = _from_zero(found[name], STATISTICS[name](plain, drawn_bins))
+    return found
+
+
+def _from_zero(found: Estimate, of_calibrated: Array) -> Estimate:
+    """Returns the estimate, whose interval begins at 0 unless errors of calibrated policies are
+    smaller.
+    """
+    is_larger = found.value > float(np.quantile(of_calibrated, 1.0 - LEVEL / 2.0))
+    return found if is_larger or math.isnan(found.lower) else replace(found, lower=0.0)
+
+
+def _calibrated_bins(
+    found: Bins, values: Array, owner: NDArray[np.intp], resamples: int, seed: int
+) -> Bins:
+    """Returns the bins of the same confidences, (R, M), with outcomes as of a calibrated policy."""
+    chances = np.bincount(owner, values) / np.bincount(owner)
+    hits = np.random.default_rng([seed, 1]).random((resamples, len(chances))) < chances
+    counts = np.zeros((len(chances), found.upper.shape[1]))
+    np.add.at(counts, (owner, np.searchsorted(found.upper[0], values)), 1.0)
+    return replace(found, success=hits.astype(np.float64) @ counts)
 
 
 def _statistics(samples: WeightedSamples, bins: int, names: tuple[str, ...]) -> dict[str, Array]:
@@ -248,7 +282,7 @@ def _statistics(samples: WeightedSamples, bins: int, names: tuple[str, ...]) -> 
 def _estimate(name: str, value: float, blocks: list[Array]) -> Estimate:
     values = np.concatenate(blocks) if blocks else np.zeros(0)
     known = values[np.isfinite(values)]
-    if not len(known) or len(known) < _LEAST_KNOWN * len(values):
+    if not len(known) or len(known) < _LEAST_KNOWN * len(values) or are_equal(known):
         return Estimate(value, NAN, NAN)
     lower, upper = map(float, np.percentile(known, (2.5, 97.5)))
     if name in RAISED_BY_NOISE:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import ShapeError
 from frame_ros.episodes.episode import Episode
 from frame_ros.metrics import REGISTRY, wilson_interval
+from frame_ros.metrics.arrays import are_equal
 from frame_ros.metrics.record import OURS
 
 NAN = math.nan
@@ -35,8 +36,8 @@ class Estimate:
     """A mean over episodes."""
 
     value: float
-    lower: float  # its 95 % interval
-    upper: float  # its 95 % interval
+    lower: float  # its 95 % interval; NaN: none
+    upper: float  # its 95 % interval; NaN: none
     count: int  # episodes that had a value
 
 
@@ -103,10 +104,14 @@ def episode_metrics(episode: Episode) -> dict[str, float]:
 
 
 def bootstrapped_mean(values: NDArray[np.float64], seed: int = 0) -> Estimate:
-    """Returns the mean of the finite values (N,), with its 95 % bootstrap interval."""
+    """Returns the mean of the finite values (N,), with its 95 % bootstrap interval; without one
+    where they are fewer than two, or all the same: resamples of them would all agree.
+    """
     finite = values[np.isfinite(values)]
     if not len(finite):
         return Estimate(NAN, NAN, NAN, 0)
+    if are_equal(finite):
+        return Estimate(float(finite.mean()), NAN, NAN, len(finite))
     picks = np.random.default_rng(seed).integers(len(finite), size=(RESAMPLES, len(finite)))
     lower, upper = np.percentile(finite[picks].mean(axis=1), (2.5, 97.5))
     return Estimate(float(finite.mean()), float(lower), float(upper), len(finite))

@@ -24,6 +24,8 @@ except ImportError as error:
 
 # Up to so many components NumPy sums products fastest by a product with a vector of ones.
 _SHORT = 4
+# Values that differ by so little, relatively, are equal but for rounding.
+_ROUNDING = 1e-12
 
 # An array of any array API library: no type of Python's says so yet.
 Array = Any
@@ -325,3 +327,12 @@ def unavailable(values: Array) -> Array:
 def on_cpu(array: Array) -> NDArray[Any]:
     """The array in NumPy, cut off from gradients."""
     return array.detach().cpu().numpy() if array_api_compat.is_torch_array(array) else array
+
+
+def are_equal(values: NDArray[np.float64]) -> bool:
+    """Returns whether all values, at least one, are the same but for rounding: resamples that are
+    say nothing of how far their common value may be off.
+    """
+    least, most = float(values.min()), float(values.max())
+    largest = max(abs(least), abs(most))
+    return least == most or (isfinite(largest) and most - least <= _ROUNDING * largest)

@@ -265,7 +265,7 @@ def _tested(
         f'{value:{form}}{"*" if row.p_holm < LEVEL else ""}',
         tone if row.is_significant else PLAIN,
         f'{size}; p = {readable(row.p, 2)}, adjusted {readable(row.p_holm, 2)}; {of}',
-        f'{row.lower:{form}} to {row.upper:{form}}',
+        f'{row.lower:{form}} to {row.upper:{form}}' if math.isfinite(row.lower) else '',
         strength=SHADES[size] if row.is_significant else 0.0,
     )
 

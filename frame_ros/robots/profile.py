@@ -166,6 +166,8 @@ class RobotProfile:
         shapes: file of `frame-ros capsules` with shapes fitted to the real surface, as `urdf`; by
             them the robot is taken out of depth images. Empty: by the URDF's collision primitives.
         motors: file of `frame-ros identify joints` on the real arm, as `urdf`.
+        generic_motors: robot whose simulated motors, joint by joint, stand with wide thresholds for
+            those of an arm that is not identified. Empty: those of its own simulation.
         cameras: mounts of depth cameras, as the launch argument extrinsics has them.
         lerobot: types of our driver's devices.
         rviz: layout file, as `urdf`.
@@ -193,6 +195,7 @@ class RobotProfile:
     postures: Mapping[str, Mapping[str, float]] = {}
     shapes: str = ''
     motors: str = ''
+    generic_motors: str = ''
     cameras: Mapping[str, tuple[Any, ...]] = attrs.field(default={})
     lerobot: LeRobotTypes = LeRobotTypes()
     rviz: str = 'rviz/frame_ros_fr3.rviz'

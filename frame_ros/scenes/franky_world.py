@@ -30,7 +30,7 @@ from frame_ros.core.engine import load_mujoco
 from frame_ros.core.errors import MissingExtraError, SetupError, install_hint
 from frame_ros.core.thread_priority import raise_priority
 from frame_ros.robots.simulated import Worktable
-from frame_ros.scenes.core_watch import CoreWatch
+from frame_ros.scenes.core_watch import CoreWatch, LostAnswers
 from frame_ros.scenes.generation.layout import draw_layout
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.scenes.simulation.task import PlacementTask, TaskState
@@ -57,8 +57,6 @@ class WorldCounts:
         in_motion: ticks for which a motion asked for a command.
         missing: of these, without one.
         missing_in_time: of these again, where the client had had its whole millisecond.
-        without_core: of these again, where the client's thread waited for a core for more than half
-            of it.
     """
 
     ticks: int = 0
@@ -66,7 +64,6 @@ class WorldCounts:
     in_motion: int = 0
     missing: int = 0
     missing_in_time: int = 0
-    without_core: int = 0
 
 
 class FrankyWorld:
@@ -74,6 +71,8 @@ class FrankyWorld:
 
     Attributes:
         counts: of ticks and commands. watch: of the thread that answers the arm.
+        lost: the commands that did not come, of a client that had had its whole millisecond, where
+            its thread is watched.
         rest_time: s of time.monotonic() since when the arm has been at rest; infinite: it moves.
     """
 
@@ -114,6 +113,7 @@ class FrankyWorld:
         self._task: PlacementTask | None = None
         self._next, self._sent_at = time.monotonic(), -math.inf
         self.counts, self.watch = WorldCounts(), CoreWatch()
+        self.lost: list[LostAnswers] = []
         self._stood = np.array(self._robot.inner_state.q)
         self.rest_time = time.monotonic()
         if has_task:
@@ -224,7 +224,9 @@ class FrankyWorld:
         counts = self.counts
         counts.in_motion += 1
         if self._has_command:
-            counts.without_core += self.watch.answered(TICK)
+            lost = self.watch.answered()
+            if lost is not None:
+                self.lost.append(lost)
             return
         counts.missing += 1
         if had >= ON_TIME:
@@ -283,6 +285,7 @@ def _obey(world: FrankyWorld, order: str) -> None:
         found = asdict(world.counts) | {
             'rest_time': world.rest_time,
             'torques': world.joint_torques().tolist(),
+            'lost': [each._asdict() for each in world.lost],
         }
         print(json.dumps(found), flush=True)
     elif order.startswith('watch '):

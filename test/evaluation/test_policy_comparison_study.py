@@ -15,6 +15,7 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import OptionError
 from frame_ros.evaluation.outcomes.episode_outcome import LabelSource
 from frame_ros.evaluation.outcomes.operation import Ending
+from frame_ros.evaluation.planning.rollouts_needed import episodes_needed
 from frame_ros.evaluation.policy_comparison.comparison import compare_policies
 from frame_ros.evaluation.policy_comparison.estimates import estimate, interval
 from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
@@ -22,9 +23,11 @@ from frame_ros.evaluation.policy_comparison.scores import macro_interval
 from frame_ros.evaluation.policy_comparison.study import Relation
 from frame_ros.evaluation.statistics.several_tests import bonferroni, holm
 from frame_ros.evaluation.statistics.verdict import Verdict
+from frame_ros.evaluation.survival.cell import cells_of
 from frame_ros.evaluation.survival.kaplan_meier import restricted_mean
 from frame_ros.evaluation.survival.macro_ks import macro_ks
 from frame_ros.evaluation.survival.two_samples import human_relative_throughput
+from frame_ros.metrics import wilson_interval
 
 FEW = ComparisonOptions(resamples=200)
 
@@ -231,6 +234,55 @@ def test_a_cell_of_one_episode_has_values_without_intervals():
     assert any('one episode' in rule.text for rule in study.rules)
 
 
+def test_means_over_a_cell_of_one_episode_have_no_intervals():
+    """The one episode would not vary: the interval would be that of the other objects alone."""
+    outcomes = [
+        *of_times('a', [10.0, 20.0], 'cup'), *of_times('a', [200.0], count=1),
+        *of_times('human', [5.0, 9.0], 'cup', count=1, is_human=True),
+    ]  # fmt: skip
+    outcomes[0] = replace(outcomes[0], operations=outcomes[0].operations[:1])
+    study = compare_policies(outcomes, FEW)
+    (cup,) = (row for row in study.cells if (row.policy, row.object) == ('a', 'cup'))
+    assert cup.scores['rmst'].lower < cup.scores['rmst'].upper
+    assert math.isnan(cup.scores['hrt'].lower) and cup.scores['hrt'].value > 0.0
+    rmst = mean_of(study, 'a').scores['rmst']
+    assert rmst.value == pytest.approx(0.5 * (200.0 + cup.scores['rmst'].value))
+    assert math.isnan(rmst.lower) and 'one episode' in rmst.reason
+
+
+def test_resamples_that_all_agree_are_no_interval():
+    """Neither in the scores, nor in the tests of pairs, nor by condition."""
+    outcomes = [
+        *of_times('a', [10.0], conditions={'site': 'x'}),
+        *of_times('a', [12.0], count=1, conditions={'site': 'y'}),
+        *of_times('b', [90.0], conditions={'site': 'x'}),
+    ]
+    study = compare_policies(outcomes, FEW)
+    completion = mean_of(study, 'a').scores['completion']
+    assert completion.value == 1.0 and math.isnan(completion.lower)
+    assert 'all resamples' in completion.reason
+    difference = study.pairs[0].times.differences['completion']
+    assert difference.value == 0.0 and not difference.excludes_zero and math.isnan(difference.lower)
+    rows = {(row.policy, row.value): row.result for row in study.conditions}
+    assert rows['a', 'y'].value == 1.0 and 'one episode' in rows['a', 'y'].reason
+    assert all(math.isnan(each.lower) for each in rows.values())
+
+
+def test_the_test_of_times_decides_where_it_has_half_of_the_episodes():
+    """Objects of one episode are in no test of times: these are three of four here."""
+    outcomes = [
+        row
+        for policy, time in (('a', 10.0), ('b', 30.0))
+        for name, count in (('cup', 2), ('x', 1), ('y', 1), ('z', 1))
+        for row in of_times(policy, [time], name, count=count)
+    ]
+    (pair,) = compare_policies(outcomes, FEW).pairs
+    assert [each.object for each in pair.times.objects] == ['cup']
+    assert pair.decided_by == 'Boschloo'
+    (other,) = compare_policies([row for row in outcomes if row.object != 'z'], FEW).pairs
+    assert other.decided_by == 'macro-averaged KS test'
+
+
 def test_cells_without_failures_and_without_successes_have_stated_rules():
     outcomes = [*of_times('a', [10.0]), *of_times('b', [None], ending=Ending.DROP)]
     study = compare_policies(outcomes, FEW)
@@ -361,8 +413,17 @@ def test_an_interval_leaves_out_few_resamples_without_a_value_and_may_be_unbound
 
 
 def test_the_interval_of_a_mean_of_shares_holds_it_and_is_none_of_a_point():
-    lower, upper = macro_interval([1.0, 1.0], [(0.8, 1.0), (0.6, 1.0)])
-    assert lower == pytest.approx(1.0 - math.hypot(0.2, 0.4) / 2) and upper == 1.0
+    """Of one object it is Wilson's; of equal ones at one end it is that of their sum."""
+    assert macro_interval([7], [10]) == pytest.approx(wilson_interval(7, 10), abs=1e-12)
+    lower, upper = macro_interval([10, 10], [10, 10])
+    assert lower == pytest.approx(wilson_interval(20, 20)[0]) and upper == 1.0
+    random = np.random.default_rng(7)
+    for rates, trials in (([0.9] * 10, [5] * 10), ([1.0, 0.9, 0.6, 0.3], [10, 4, 10, 20])):
+        held = []
+        for _ in range(400):
+            ends = macro_interval(random.binomial(trials, rates).tolist(), trials)
+            held.append(ends[0] <= np.mean(rates) <= ends[1])
+        assert np.mean(held) > 0.92  # of ten equal objects Zou's and Donner's hold it in 0.86
 
 
 def test_the_tests_that_decide_are_one_family_also_where_some_are_of_times_and_some_of_successes():
@@ -411,23 +472,32 @@ def test_enough_episodes_of_times_are_enough_for_the_test_of_times():
     assert '70 episodes of each policy and object' in pair.judgement.reason
 
 
-def test_few_episodes_are_tested_by_permutations_which_reject_no_more_than_the_level():
-    """Three episodes of each policy on three objects: p of equal policies is above 0.05 in 95 %."""
-    random, found = np.random.default_rng(2), []
-    for _ in range(60):
-        outcomes = [
-            episode(f'{policy}{name}{i}', policy, [float(random.gamma(3.0, 10.0))], object=name)
-            for policy in ('a', 'b')
-            for name in ('x', 'y', 'z')
-            for i in range(3)
-        ]
-        (pair,) = compare_policies(outcomes, ComparisonOptions(resamples=100)).pairs
-        assert pair.times.is_permuted
-        assert pair.more is None or pair.more.p == pair.times.p
-        found.append(pair.times.p <= 0.1)
-    assert sum(found) <= 11  # of 60: one study in a hundred has more
-    enough = compare_policies(phail_like(10, 2, ('act', 'openpi')), FEW).pairs[0].times
-    assert not enough.is_permuted
+def test_tests_of_times_reject_equal_policies_no_more_often_than_the_level():
+    """Three episodes on three objects, and ten on ten, where resamples reject 10 % at 0.05."""
+    random = np.random.default_rng(2)
+    for objects, count, studies, most in ((3, 3, 60, 11), (10, 10, 100, 17)):
+        found = []
+        for _ in range(studies):
+            outcomes = [
+                episode(f'{policy}{n} {i}', policy, [float(random.gamma(3.0, 10.0))], object=f'{n}')
+                for policy in ('a', 'b')
+                for n in range(objects)
+                for i in range(count)
+            ]
+            (pair,) = compare_policies(outcomes, ComparisonOptions(resamples=100)).pairs
+            assert pair.more is None or pair.more.p == pair.times.p
+            found.append(pair.times.p <= 0.1)
+        assert sum(found) <= most  # one run in a hundred has more
+
+
+def test_the_verdict_on_many_objects_is_by_permutations():
+    """As the plan of further rollouts, which is of the same test."""
+    outcomes = phail_like(10, 2, ('act', 'openpi'))
+    (pair,) = compare_policies(outcomes, FEW).pairs
+    a, b = (cells_of(outcomes)[policy] for policy in (pair.first, pair.second))
+    found = macro_ks(a, b, FEW.tau, FEW.resamples, FEW.seed, has_replacement=False)
+    assert pair.times.p == found.p
+    assert episodes_needed(a, b, tau=FEW.tau, resamples=FEW.resamples, seed=FEW.seed).p == found.p
 
 
 def test_permutations_are_exact():

@@ -66,6 +66,12 @@ def test_the_interval_covers_the_mean_as_often_as_it_says():
     assert 180 <= covered <= 199
 
 
+def test_values_that_do_not_vary_have_no_interval():
+    for values in ([3.0], [3.0, np.nan], [0.0] * 8):
+        found = bootstrapped_mean(np.array(values))
+        assert found.value == values[0] and np.isnan(found.lower) and np.isnan(found.upper)
+
+
 def test_no_episodes_are_an_error():
     with pytest.raises(ShapeError, match='no episodes'):
         summarise_rollouts([])

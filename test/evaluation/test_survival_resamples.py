@@ -266,13 +266,24 @@ def test_one_episode_has_no_interval():
     assert 0 < macro_ks({'x': one}, {'x': one}, 60.0, 20).p <= 1.0
 
 
+def test_resamples_that_all_agree_are_no_interval():
+    """Ten successes in ten say nothing of the eleventh; the band of the CDF has no width there."""
+    cell = Cell(np.arange(1.0, 11.0), np.ones(10, bool), np.arange(10))
+    found = bootstrap_scalars(cell, 60.0, (30.0,), 50)
+    for each in (found['completion'], found['success_at_30']):
+        assert each.value == 1.0 and math.isnan(each.lower) and math.isnan(each.upper)
+    assert found['rmst'].lower < 5.5 < found['rmst'].upper
+    assert math.isnan(percentiles(np.full(50, 0.1 + 0.2) + np.arange(50) % 2 * 1e-17, 10)[0])
+    band = cdf_band(cell, [60.0], 50)
+    assert (band.lower[0], band.upper[0]) == (1.0, 1.0)
+
+
 def test_cells_without_success_have_what_is_defined():
     for events, times in ((0, 60.0), (1, INF)):
         cell = Cell(np.full(6, times), np.full(6, events == 1), np.repeat(np.arange(3), 2))
         found = bootstrap_scalars(cell, 60.0, (30.0,), 50)
-        assert found['rmst'][:3] == (60.0, 60.0, 60.0)
-        assert found['success_at_30'][:3] == (0.0, 0.0, 0.0)
-        assert found['median'][:3] == (INF, INF, INF)
+        for id, value in (('rmst', 60.0), ('success_at_30', 0.0), ('median', INF)):
+            assert found[id].value == value and math.isnan(found[id].lower)
         assert math.isnan(found['units_per_hour_completed'].value)
         assert math.isnan(found['units_per_hour_completed'].lower)
 

@@ -267,6 +267,17 @@ def test_connecting_again_names_the_motors_that_do_not_answer(bench):
     bus.faults.silent = {3, 6}
     with pytest.raises(DeviceError, match=r'no answer from elbow_flex \(id 3\), gripper \(id 6\)'):
         robot.reconnect()
+    handler = robot.device.bus.packet_handler
+    answer = handler.txRxPacket
+
+    def too_short(port, packet):
+        return ([255, 255, 4, 2, 0], 0, 0) if packet[2] == 4 else answer(port, packet)
+
+    handler.txRxPacket = too_short
+    wanted = r'elbow_flex \(id 3\), wrist_flex \(id 4\), gripper \(id 6\)'
+    with pytest.raises(DeviceError, match=wanted):
+        robot.reconnect()
+    handler.txRxPacket = answer
     bus.faults.silent = set(range(1, 7))
     with pytest.raises(DeviceError, match='no motor answers: is the power of the arm on'):
         robot.reconnect()
@@ -276,12 +287,20 @@ def test_connecting_again_names_the_motors_that_do_not_answer(bench):
 
 
 def test_a_damaged_answer_is_called_so():
+    from scservo_sdk import COMM_SUCCESS, PacketHandler
+
     from frame_ros.hardware.device_error import DeviceError
     from frame_ros.hardware.lerobot.devices import device_errors
 
+    packets = PacketHandler(0)
+    packets.txRxPacket = lambda *_: ([255, 255, 1, 2, 0], COMM_SUCCESS, 0)
     text = 'a damaged answer: .*two motors have one id'
     with pytest.raises(DeviceError, match=text), device_errors('the robot cannot be read'):
-        raise IndexError
+        packets.read2ByteTxRx(None, 1, 56)
+    # A fault elsewhere is not one of the bus.
+    text = 'the robot cannot be read: pop from empty list'
+    with pytest.raises(DeviceError, match=text), device_errors('the robot cannot be read'):
+        [].pop()
 
 
 def test_a_broken_calibration_file(bench, tmp_path):

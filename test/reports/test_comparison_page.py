@@ -46,6 +46,39 @@ def without_scripts(html):
     return re.sub(r'<script.*?</script>', '', html, flags=re.DOTALL)
 
 
+def test_policies_of_different_sessions_are_warned_of():
+    """Also where another condition is the same, or known of one policy only."""
+    outcomes = [
+        episode(f'{policy} {n}', policy, [12.0 + n], conditions={
+            'session': f'{policy}{n % 2}', 'operator_name': 'ann', 'control_rate': '10', **more})
+        for policy, more in (('a', {}), ('b', {'site': 'x'}))
+        for n in range(6)
+    ]  # fmt: skip
+    (text,) = warnings(compare_policies(outcomes, FEW))
+    assert 'share no session:' in text
+    shared = replace(outcomes[0], conditions={'session': 'b1'})
+    assert not warnings(compare_policies([shared, *outcomes[1:]], FEW))
+
+
+def test_a_horizon_beyond_what_was_seen_is_said():
+    """Operations that ended without success after 30 s, against a horizon of 240 s."""
+    outcomes = [
+        episode(f'{policy} {number}', policy, [12.0 + number, None][number % 2 :])
+        for policy in ('a', 'b')
+        for number in range(6)
+    ]
+    (text,) = warnings(compare_policies(outcomes, FEW))
+    assert 'a 30 s, b 30 s at most' in text and '--tau 30' in text and 'differ' not in text
+    assert not warnings(compare_policies(outcomes, ComparisonOptions(resamples=200, tau=30.5)))
+    longer = [replace(e, operations=(replace(e.operations[-1], end=e.operations[-1].begin + 60),))
+              if e.policy == 'b' and e.operations[-1].ending is Ending.TIMEOUT else e
+              for e in outcomes]  # fmt: skip
+    (text,) = warnings(compare_policies(longer, FEW))
+    assert 'a 30 s, b 60 s' in text and 'these times differ' in text and '--tau 30' in text
+    done = [replace(e, operations=e.operations[:1]) for e in outcomes if len(e.operations) == 2]
+    assert len(done) == 6 and not warnings(compare_policies(done, FEW))
+
+
 def test_every_link_of_the_page_leads_somewhere(study, html):
     body = without_scripts(html)
     anchors = set(re.findall(r' id="([^"]+)"', body))

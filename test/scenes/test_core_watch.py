@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -45,28 +46,38 @@ def wait_until(condition):
         time.sleep(0.01)
 
 
+def waited(watch):
+    return watch.spent()[1]
+
+
 def test_a_late_answer_of_a_thread_without_a_core(watch, spinners):
     pid = spinners[0].pid
     watch.watch(pid, pid)
+    began = time.monotonic()
     watch.ask()
-    asked = watch.waited()
+    asked = waited(watch)
     watch.lose()
-    wait_until(lambda: watch.waited() > asked + 0.05)
+    wait_until(lambda: waited(watch) > asked + 0.05)
     watch.ask()
     watch.lose()
-    # Both of the two that it lost, of 25 ms each, as it waited for 50 ms since the first one.
-    assert watch.answered(0.025) == 2
-    assert watch.answered(0.025) == 0
+    # Both of the two that it lost, since the first one.
+    lost = watch.answered()
+    assert lost.number == 2 and 0.05 < lost.waited <= lost.ended - lost.asked
+    assert began <= lost.asked < lost.ended <= time.monotonic()
+    assert lost.core == min(os.sched_getaffinity(0))
+    assert watch.answered() is None
 
 
 def test_answers_that_were_lost_while_it_ran(watch, spinners):
     pid = spinners[0].pid
     watch.watch(pid, pid)
     watch.ask()
+    ran = watch.spent()[0]
     for _ in range(3):
         watch.lose()
-    # Of an hour each: no machine kept it waiting for that long.
-    assert watch.answered(3600.0) == 0
+    wait_until(lambda: watch.spent()[0] > ran + 0.05)
+    lost = watch.answered()
+    assert lost.number == 3 and lost.ran > 0.05
 
 
 def test_a_late_answer_of_a_thread_that_sleeps(watch):
@@ -76,12 +87,14 @@ def test_a_late_answer_of_a_thread_that_sleeps(watch):
     try:
         assert thread.native_id is not None
         watch.watch(os.getpid(), thread.native_id)
-        before = watch.waited()
+        state = Path(f'/proc/{os.getpid()}/task/{thread.native_id}/stat')
+        wait_until(lambda: state.read_text().rpartition(')')[2].split()[0] == 'S')
         watch.ask()
         watch.lose()
         time.sleep(0.1)
         # It was not ready to run: the machine is not to blame, however busy it is.
-        assert watch.answered(0.001) == watch.waited() - before == 0.0
+        lost = watch.answered()
+        assert lost.waited == lost.ran == 0.0 and lost.ended - lost.asked > 0.1
     finally:
         is_ended.set()
         thread.join()
@@ -90,7 +103,7 @@ def test_a_late_answer_of_a_thread_that_sleeps(watch):
 def test_nothing_is_lost_where_nothing_is_watched(watch):
     watch.ask()
     watch.lose()
-    assert watch.answered(0.001) == watch.waited() == 0.0
+    assert watch.answered() is None and watch.spent() == (0.0, 0.0)
 
 
 def test_a_thread_that_does_not_exist(watch):
@@ -103,5 +116,14 @@ def test_a_thread_that_ends_is_watched_no_more(watch):
     watch.watch(process.pid, process.pid)
     process.kill()
     process.wait()
-    assert watch.waited() == 0.0
-    assert watch.answered(0.001) == 0
+    assert watch.spent() == (0.0, 0.0)
+    watch.lose()
+    assert watch.answered() is None
+
+
+def test_what_is_not_asked_any_more_is_not_lost(watch, spinners):
+    watch.watch(spinners[0].pid, spinners[0].pid)
+    watch.ask()
+    watch.lose()
+    watch.forget()
+    assert watch.answered() is None

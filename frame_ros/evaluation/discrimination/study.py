@@ -33,6 +33,7 @@ from frame_ros.evaluation.statistics.ranks import (
     spearman,
 )
 from frame_ros.evaluation.statistics.several_tests import holm
+from frame_ros.evaluation.survival.bootstrap import percentiles
 from frame_ros.metrics import REGISTRY
 
 Array = NDArray[np.float64]
@@ -51,7 +52,7 @@ class TestedRow:
 
     Attributes:
         group: place of the group in the study.
-        lower, upper: 95 % percentile interval of the statistic, bootstrap over episodes.
+        lower, upper: 95 % percentile interval of the statistic, bootstrap over episodes; NaN: none.
         p: two-sided; exact for few episodes.
         p_holm: adjusted for all tests of its kind in the study.
         remark: why there is no statistic; '' where there is one.
@@ -317,9 +318,10 @@ def _draw_counts(rng: np.random.Generator, rows: int, size: int) -> Array:
 
 
 def _interval(resampled: Array) -> tuple[float, float]:
-    """The percentile interval of the resamples in which the statistic was defined."""
-    lower, upper = np.nanpercentile(resampled, (2.5, 97.5))
-    return float(lower), float(upper)
+    """The percentile interval, by the rules of `percentiles`: none where more than 5 % of the
+    resamples have no value, or all have the same.
+    """
+    return percentiles(resampled, 2)
 
 
 def strength_of(rho: float) -> str:

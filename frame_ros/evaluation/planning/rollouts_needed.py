@@ -37,7 +37,7 @@ class RolloutsNeeded:
         test: MCNEMAR or MACRO_KS.
         effect: observed: difference of success rates, or macro-averaged KS distance.
         p: of the test at present.
-        is_resolved: whether it finds a difference already: p < alpha.
+        is_resolved: whether it finds a difference already: p is at most alpha.
         present: number at present.
         at_observed: number at which the test finds the observed effect, were it the true one; None:
             no number does, or it is beyond a million.
@@ -101,9 +101,9 @@ def pairs_needed(
         f'a difference of {counts.difference:+.3f} in {counts.pairs} pairs '
         f'({counts.discordant} discordant), p {p:.3g}'
     )
-    words = _words(observed, 'pairs in all', p < alpha, (at_observed, low), further)
+    words = _words(observed, 'pairs in all', p <= alpha, (at_observed, low), further)
     return RolloutsNeeded(
-        MCNEMAR, counts.difference, p, p < alpha, counts.pairs, at_observed, None, low, high,
+        MCNEMAR, counts.difference, p, p <= alpha, counts.pairs, at_observed, None, low, high,
         per_cell, further, words,
     )  # fmt: skip
 
@@ -135,19 +135,19 @@ def episodes_needed(
         resamples: of episodes, for p and the range. With fewer than 4 episodes of a policy and
             object no number is given.
         simulations: of bridges.
-        p: of the test at present; by default that of `macro_ks`.
+        p: of the test at present; None: by permutations, as `frame-ros compare` has it.
 
     Raises:
         ShapeError: the policies share no object.
         ValueRangeError: as `kaplan_meier`, or an argument is out of range.
     """
     pairs = shared_cells(a, b)
-    effect = effect or correlation_effect((cell for pair in pairs.values() for cell in pair), tau)
+    cells = [cell for pair in pairs.values() for cell in pair]
+    effect = effect or correlation_effect(cells, tau)
     model = BridgeModel(drifts_of(a, b, tau), alpha, simulations, seed)
-    if p is None:
-        p = macro_ks(a, b, tau, resamples, seed).p
+    p = macro_ks(a, b, tau, resamples, seed, has_replacement=False).p if p is None else p
     distances = resampled_distances(a, b, tau, resamples, seed)
-    counts = [episodes_of(cell) for pair in pairs.values() for cell in pair]
+    counts = [episodes_of(cell) for cell in cells]
     # The bridges stand for many episodes: a few show neither a distance nor its noise.
     episodes = model.episodes(power) * effect.value if min(counts) >= FEWEST else math.inf
     scale = _Scale(model.distance, episodes)
@@ -160,13 +160,13 @@ def episodes_needed(
         f'a macro-averaged KS distance of {scale.distance:.3f} with {min(counts)} episodes of each '
         f'policy and object, p {p:.3g}'
     )
-    unit = 'episodes of each policy and object'
-    words = _words(observed, unit, p < alpha, (at_observed, low), further)
-    if at_observed is not None and not p < alpha:
+    unit, is_resolved = 'episodes of each policy and object', p <= alpha
+    words = _words(observed, unit, is_resolved, (at_observed, low), further)
+    if at_observed is not None and not is_resolved:
         words += _of_noise(corrected)
     return RolloutsNeeded(
-        MACRO_KS, scale.distance, p, p < alpha, min(counts), at_observed, corrected, low,
-        scale.size(least) if p < alpha else None, at_observed, further, words,
+        MACRO_KS, scale.distance, p, is_resolved, min(counts), at_observed, corrected, low,
+        scale.size(least) if is_resolved else None, at_observed, further, words,
     )  # fmt: skip
 
 

@@ -130,15 +130,17 @@ def _tested(
     shared = [name for name in a if name in b]
     own = [[groups[name] for name in shared or groups] for groups in (a, b)]
     places = [[place for group in groups for place in group.places] for groups in own]
-    timed = [sum(len(group.timed) for group in groups) for groups in own]
     facts = [facts_of(data.episodes[place] for place in of_policy) for of_policy in places]
     number = sets.number(f'{first} and {second}', [*places[0], *places[1]])
+    times = times_test(first, second, data, cells, options, sets)
+    tested = {each.object for each in times.objects} if times else set[str]()
+    timed = [sum(len(each.timed) for each in of if each.object in tested) for of in own]
     return Tested(
         first,
         second,
         # Objects that only one of them has are a rule of their own.
         tuple(each for each in differences(*facts) if each.fact != OBJECT or not shared),
-        times_test(first, second, data, cells, options, sets),
+        times,
         success_test(places[0], places[1], data, options, sets) if shared else None,
         min(count / len(of_policy) for count, of_policy in zip(timed, places)),
         bool(shared),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.evaluation.survival.bootstrap import percentiles
+from frame_ros.metrics.arrays import are_equal
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,10 @@ def estimate(
     if resampled is None:
         return Estimate(value, reason=reason, episodes=episodes)
     lower, upper = interval(resampled, alpha)
-    if math.isnan(lower):
+    known = resampled[~np.isnan(resampled)]
+    if math.isnan(lower) and len(known) and are_equal(known):
+        reason = 'no interval: all resamples of the episodes have this value'
+    elif math.isnan(lower):
         reason = 'no interval: more than 5 % of the resamples have no value'
     elif not (math.isfinite(lower) and math.isfinite(upper)):
         reason = 'the interval is not bounded: the value is infinite in some resamples'

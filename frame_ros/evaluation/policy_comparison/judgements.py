@@ -23,7 +23,7 @@ from frame_ros.evaluation.statistics.several_tests import bonferroni, holm
 from frame_ros.evaluation.statistics.verdict import Judgement, Verdict, direction_of, judge
 
 TIMES = 'macro-averaged KS test'
-# Share of the episodes with times from which on times decide.
+# Share of the episodes in the test of times from which on it decides.
 MOSTLY = 0.5
 NO_OBJECT = 'they share no object'
 NO_TEST = 'no object has episodes of both with a known outcome'
@@ -35,7 +35,7 @@ class Tested:
     """Two policies with their tests, before the judgement.
 
     Attributes:
-        timed: share of the episodes on shared objects with times.
+        timed: share of the episodes on shared objects that are in the test of times.
     """
 
     first: str

@@ -16,7 +16,6 @@ from frame_ros.evaluation.policy_comparison.estimates import (
     EpisodeSets,
     Estimate,
     estimate,
-    interval,
 )
 from frame_ros.evaluation.policy_comparison.groups import Group, Grouped
 from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
@@ -40,12 +39,12 @@ from frame_ros.evaluation.policy_comparison.scores import (
 from frame_ros.evaluation.policy_comparison.study import CellRow, Curve
 from frame_ros.evaluation.survival.macro_ks import stream
 from frame_ros.evaluation.survival.pool import draw_episodes
-from frame_ros.metrics import wilson_interval
 
 Array = NDArray[np.float64]
 # Score id -> (R,), of one cell, and why others have no value.
 Columns = dict[str, Array]
 ONE_EPISODE = 'no interval: one episode cannot be resampled'
+ONE_OF_AN_OBJECT = 'no interval: of an object there is one episode, which cannot be resampled'
 IS_REFERENCE = 'it is the reference'
 NOT_JUDGED = 'no episode says whether it succeeded'
 NO_STAGES = 'no episode has stages'
@@ -124,9 +123,8 @@ class Rows:
             return Estimate(
                 math.nan, reason=self._missing(score, group.policy, group), episodes=number
             )
-        is_alone = len(group.timed if score is not CREDIT else group.places) < 2
         reason = score.missing if not math.isfinite(columns[0]) else ONE_EPISODE
-        resamples = None if is_alone else columns[1:]
+        resamples = None if self._fewest(score, group) < 2 else columns[1:]
         return estimate(float(columns[0]), resamples, self.options.alpha, number, reason)
 
     def _missing(self, score: Score, policy: str, group: Group | None) -> str:
@@ -171,10 +169,19 @@ class Rows:
             for each in having
             if not math.isfinite(self._columns[policy, each.object][score.id][0])
         ]
-        reason = f'{score.missing}: {", ".join(without)}' if without else ONE_EPISODE
-        is_alone = all(len(each.places) < 2 for each in having)
-        resamples = None if is_alone else columns[1:]
+        counts = [self._fewest(score, each) for each in having]
+        alone = ONE_EPISODE if len(counts) == 1 else ONE_OF_AN_OBJECT
+        reason = f'{score.missing}: {", ".join(without)}' if without else alone
+        resamples = None if min(counts) < 2 else columns[1:]
         return estimate(float(columns[0]), resamples, self.options.alpha, number, reason)
+
+    def _fewest(self, score: Score, group: Group) -> int:
+        """Returns the number of episodes that are resampled; against the human the fewer."""
+        if score in HUMAN_SCORES:
+            return min(len(group.timed), self.cells[self.data.human][group.object].episodes)
+        if score is CREDIT:
+            return len(self._credits(group.policy, group.object))
+        return len(group.timed)
 
     def mean_column(self, policy: str, id: str) -> Array:
         """Returns (R,) means of a score over the objects of a policy that have it."""
@@ -182,16 +189,16 @@ class Rows:
         return np.asarray(np.mean([each[id] for each in own if id in each], axis=0))
 
     def _success(self, groups: Sequence[Group], number: int) -> Estimate:
-        """Returns the success rate, mean over objects, with Wilson's interval."""
+        """Returns the success rate, mean over objects, with its interval."""
         judged = [each for each in groups if each.judged]
         if not judged:
             return Estimate(math.nan, reason=NOT_JUDGED, episodes=number)
         shares = [float(each.successes.mean()) for each in judged]
-        ends = [
-            wilson_interval(int(each.successes.sum()), len(each.judged), 1.0 - self.options.alpha)
-            for each in judged
-        ]
-        lower, upper = macro_interval(shares, ends)
+        lower, upper = macro_interval(
+            [int(each.successes.sum()) for each in judged],
+            [len(each.judged) for each in judged],
+            1.0 - self.options.alpha,
+        )
         return Estimate(sum(shares) / len(shares), lower, upper, '', number)
 
     def _curve(self, cells: Sequence[ResampledCell]) -> Curve:
@@ -209,8 +216,11 @@ def endings_of(episodes: Iterable[EpisodeOutcome]) -> Mapping[str, int]:
     return dict(Counter(op.ending.value for each in episodes for op in each.operations))
 
 
-def mean_estimate(columns: Sequence[Array], alpha: float, episodes: int) -> Estimate:
-    """Returns the mean of (R,) columns of cells with its interval."""
+def mean_estimate(
+    cells: Sequence[ResampledCell], columns: Sequence[Array], alpha: float, episodes: int
+) -> Estimate:
+    """Returns the mean of the (R,) columns of cells with its interval."""
     mean = np.mean(columns, axis=0)
-    lower, upper = interval(mean[1:], alpha)
-    return Estimate(float(mean[0]), lower, upper, '', episodes)
+    alone = ONE_EPISODE if len(cells) == 1 else ONE_OF_AN_OBJECT
+    resamples = None if min(each.episodes for each in cells) < 2 else mean[1:]
+    return estimate(float(mean[0]), resamples, alpha, episodes, alone)

@@ -14,15 +14,13 @@ from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
 from frame_ros.evaluation.policy_comparison.resampled import ResampledCells
 from frame_ros.evaluation.policy_comparison.shares import conditions_of
 from frame_ros.evaluation.policy_comparison.study import Rule
-from frame_ros.evaluation.policy_comparison.times_tests import FEW_EPISODES
 
 ALWAYS = (
     'A hard failure (drop, failure, safety stop) counts as done at infinity; a timeout or a stop '
     'is censored at its time; an episode without success and hard failure is one censored '
     'operation of its length.',
-    'Intervals and tests resample whole episodes: operations of one episode are not independent. '
-    f'Pairs of which a policy has fewer than {FEW_EPISODES} episodes on an object are tested by '
-    'permutations of the episodes, as resamples of few find differences too often.',
+    'Intervals resample whole episodes, and tests of times permute them: operations of one episode '
+    'are not independent.',
     'Means over objects have equal weights; two policies are compared on the objects that both '
     'have.',
 )
@@ -95,8 +93,8 @@ def _of_cells(
 def _cell_rules(group: Group, has_times: bool, options: ComparisonOptions) -> Iterator[str]:
     if len(group.places) == 1:
         yield (
-            'A cell of one episode has values but no intervals, and is in no test of times; its '
-            'outcome counts in tests of successes.'
+            'A cell of one episode has values but no intervals, nor have means over it, and is in '
+            'no test of times; its outcome counts in tests of successes.'
         )
     if not has_times or group.cell is None:
         return

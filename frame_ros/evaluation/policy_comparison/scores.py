@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.evaluation.binary.paired import critical_value
 from frame_ros.evaluation.survival.kaplan_meier import COMPLETED, mtbf_a_of, units_per_hour_of
+from frame_ros.metrics import wilson_interval
 
 Array = NDArray[np.float64]
 # Columns of `curve_statistics`.
@@ -105,12 +107,20 @@ def time_columns(
 
 
 def macro_interval(
-    shares: Sequence[float], intervals: Sequence[tuple[float, float]]
+    successes: Sequence[int], trials: Sequence[int], confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Returns the interval of the mean of independent shares from theirs: the distances to the ends
-    are added as squares. Zou and Donner 2008. It is not empty where all shares are 0 or 1.
+    """Returns the interval of the mean of objects' success rates: the mean of their Wilson
+    intervals at the lower confidence at which it is as wide as the standard error of the mean asks
+    for. Yan and Su 2010. Of one object it is Wilson's; it is not empty where all rates are 0 or 1.
+
+    successes, trials: of the objects, at least one trial each.
     """
-    mean, count = sum(shares) / len(shares), len(shares)
-    below = math.hypot(*(p - low for p, (low, _) in zip(shares, intervals))) / count
-    above = math.hypot(*(high - p for p, (_, high) in zip(shares, intervals))) / count
-    return max(0.0, mean - below), min(1.0, mean + above)
+    k, n = np.asarray(successes, np.float64), np.asarray(trials, np.float64)
+    variances = k / n * (1.0 - k / n) / n
+    if not variances.any():
+        variances = 1.0 / n
+    share = float(np.sqrt(variances.sum()) / np.sqrt(variances).sum())
+    own = 2.0 * NormalDist().cdf(share * critical_value(confidence)) - 1.0
+    ends = [wilson_interval(each, of, own) for each, of in zip(successes, trials)]
+    lower, upper = np.mean(ends, axis=0).tolist()
+    return lower, upper

@@ -153,18 +153,17 @@ def _subset(
     cells = subset_cells(policy, chosen, data, options, name)
     if cells:
         columns = [each.columns['completion'] for each in cells.values()]
-        return 'completion', mean_estimate(columns, options.alpha, number)
-    shares, ends = [], []
-    for group in groups:
-        own = [bool(s) for place, s in zip(group.judged, group.successes) if place in chosen]
-        if own:
-            shares.append(sum(own) / len(own))
-            ends.append(wilson_interval(sum(own), len(own), 1.0 - options.alpha))
-    if not shares:
+        return 'completion', mean_estimate(list(cells.values()), columns, options.alpha, number)
+    own = [
+        [bool(s) for place, s in zip(group.judged, group.successes) if place in chosen]
+        for group in groups
+    ]
+    known = [each for each in own if each]
+    if not known:
         return None
-    return 'success_rate', Estimate(
-        sum(shares) / len(shares), *macro_interval(shares, ends), episodes=number
-    )
+    ends = macro_interval([sum(each) for each in known], list(map(len, known)), 1.0 - options.alpha)
+    mean = sum(sum(each) / len(each) for each in known) / len(known)
+    return 'success_rate', Estimate(mean, *ends, episodes=number)
 
 
 def subset_cells(
@@ -223,17 +222,14 @@ def _by_label(
     own = subset_cells(policy, chosen, data, options, source)
     places = [p for g in data.groups[policy].values() for p in g.timed if p in chosen]
     number = sets.number(f'{policy}, labels: {source}', places)
-    if human:
-        columns = [
-            against_human(each, human[name], options)['hrt']
-            for name, each in own.items()
-            if name in human
-        ]
-    else:
-        columns = [each.columns['rmst'] for each in own.values()]
-    if not columns:
+    used = {name: each for name, each in own.items() if not human or name in human}
+    if not used:
         return Estimate(math.nan, reason='no episode with times', episodes=number)
-    return mean_estimate(columns, options.alpha, number)
+    columns = [
+        against_human(each, human[name], options)['hrt'] if human else each.columns['rmst']
+        for name, each in used.items()
+    ]
+    return mean_estimate(list(used.values()), columns, options.alpha, number)
 
 
 def rankings(means: Sequence[CellRow], scores: Sequence[Score], human: str) -> list[Ranking]:

@@ -155,7 +155,7 @@ class TimesTest:
 
     Attributes:
         objects: those compared.
-        distance: macro KS; p: by pooled resampling, or by permutation of few episodes;
+        distance: macro KS; p: by permutation of the episodes;
             p_bonferroni, p_holm: adjusted for the pairs.
         logrank_stratified, logrank_pooled: p-values.
         rmst_difference: of the first minus the second, s, mean over objects.
@@ -163,7 +163,6 @@ class TimesTest:
         relation: of the CDFs; crossing_time: s at which they cross first; NaN without.
         clear_first, clear_second: whether the interval of the difference of the CDFs is above, or
             below, 0 at some time.
-        is_permuted: whether p is by permutation.
     """
 
     objects: tuple[ObjectTest, ...]
@@ -177,7 +176,6 @@ class TimesTest:
     crossing_time: float
     clear_first: bool
     clear_second: bool
-    is_permuted: bool = False
     p_bonferroni: float = float('nan')
     p_holm: float = float('nan')
 

@@ -37,6 +37,7 @@ from frame_ros.evaluation.survival.samples import (
     objects_of,
 )
 from frame_ros.evaluation.survival.two_samples import ratio_of
+from frame_ros.metrics.arrays import are_equal
 
 Array = NDArray[np.float64]
 CONFIDENCE = 0.95
@@ -49,8 +50,9 @@ class Bootstrapped(NamedTuple):
 
     Attributes:
         value: as observed; NaN if it is not defined.
-        lower, upper: NaN with fewer than two episodes, without resamples, or if more than 5 % of
-            the resamples have no value; infinite where that quantile is.
+        lower, upper: NaN with fewer than two episodes, without resamples, if more than 5 % of the
+            resamples have no value, or if all have the same: as of ten successes in ten, of which
+            resamples say nothing; infinite where that quantile is.
         resamples: (B,) values, of the same draws for all scalars of a cell.
     """
 
@@ -61,7 +63,9 @@ class Bootstrapped(NamedTuple):
 
 
 class Band(NamedTuple):
-    """A CDF with its pointwise percentile band, (G,) each; times in s."""
+    """A CDF with its pointwise percentile band, (G,) each; times in s. It has no width where all
+    resamples agree, such as before the first success.
+    """
 
     times: Array
     cdf: Array
@@ -134,8 +138,10 @@ def cdf_band(
     cell, grid = as_cell(sample), _times(times)
     draws = episode_draws(cell, resamples, seed, name)
     found = curve_statistics(pool_of(cell), draws, TAU, grid, workers)[:, 4:]
-    count = int(cell.episodes[-1]) + 1
-    lower, upper = np.array([percentiles(column[1:], count) for column in found.T]).reshape(-1, 2).T
+    if len(found) < 2 or int(cell.episodes[-1]) < 1:
+        lower, upper = np.full((2, len(grid)), math.nan)
+    else:
+        lower, upper = np.quantile(found[1:], _ends(CONFIDENCE), axis=0)
     return Band(grid, found[0], lower, upper)
 
 
@@ -274,13 +280,19 @@ def percentiles(
     known = values[~np.isnan(values)]
     if episodes < 2 or not len(known) or len(known) < (1.0 - MOST_WITHOUT) * len(values):
         return math.nan, math.nan
-    shares = (1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0
+    if are_equal(known):
+        return math.nan, math.nan
+    shares = _ends(confidence)
     if np.isfinite(known).all():
         lower, upper = np.quantile(known, shares)
     else:  # there is nothing between a number and infinity
         lower = np.quantile(known, shares[0], method='lower')
         upper = np.quantile(known, shares[1], method='higher')
     return float(lower), float(upper)
+
+
+def _ends(confidence: float) -> tuple[float, float]:
+    return (1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0
 
 
 def _times(values: Any) -> Array:

@@ -91,9 +91,9 @@ def macro_ks(
     """Macro-averaged KS test of two policies. PhAIL, sections 3.3 and 5.2, appendices H and J.
 
     Under the null the episodes of both policies are pooled by object, and arms of the original
-    numbers of episodes drawn from them with replacement. Objects have streams of their own. Of
-    fewer than ten episodes of a policy and object that finds differences too often; without
-    replacement, which is an exact permutation test, it never does.
+    numbers of episodes drawn from them with replacement. Objects have streams of their own. That
+    finds differences too often, the more so the fewer episodes and the more objects there are;
+    without replacement, which is an exact permutation test, it never does.
 
     Args:
         a, b: object -> Cell, or (times, events) with each operation as an episode of its own.

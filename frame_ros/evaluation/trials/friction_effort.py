@@ -30,7 +30,7 @@ from frame_ros.scenes.generation.free_motion import MotionStyle
 from frame_ros.scenes.simulation.noise.servo_noise import options_of
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
-from frame_ros.sensing.contact.joints.motor_model import MotorModel, simulated_motors
+from frame_ros.sensing.contact.joints.motor_model import MotorModel, generic_motors
 
 STANDING = MotionStyle(pause=(4.0, 10.0))
 OWN, GENERIC = 'own', 'generic'  # whose motor file
@@ -53,7 +53,7 @@ def run(trial: Trial) -> dict[str, Any]:
     if settings['motors'] == OWN:
         motors = identified_motors(simulation, sensors)
     else:
-        motors = simulated_motors(trial.robot).as_generic()
+        motors = generic_motors(trial.robot)
     robot = load_robot(trial.robot)
     detector = JointContact(dynamics_for(robot, motors), motors=motors)
     detector.losses.is_used &= bool(settings.get('follows', True))

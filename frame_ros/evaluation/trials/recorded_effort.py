@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import BagError
-from frame_ros.core.options import evolved
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.recorded_motion.blockages import evident_blockages
 from frame_ros.evaluation.recorded_motion.sage import EffortRecording, sage_efforts
@@ -29,29 +28,22 @@ from frame_ros.evaluation.recorded_motion.table import (
     rises,
 )
 from frame_ros.evaluation.trials.campaign import Trial
+from frame_ros.evaluation.trials.watched_efforts import WatchedEfforts
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.robots.joint_state_merge import FullJointState
-from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.identification_options import (
     ExcitationOptions,
     IdentificationOptions,
 )
-from frame_ros.sensing.contact.joint_arrays import JointArrays
-from frame_ros.sensing.contact.joint_effort_sensor import EffortSensor
 from frame_ros.sensing.contact.joints.fitting.identification import (
     JointIdentification,
     identify_joints,
 )
 from frame_ros.sensing.contact.joints.fitting.recording import recording_of
-from frame_ros.sensing.contact.options import SensingOptions
-from frame_ros.sensing.contact.trusted_inputs import TrustedInputs
 
 ROBOT = 'so101'
 FREE = ExcitationOptions().clearance  # m above the table, where it cannot hold the arm up
 BETWEEN = 10 * SECOND  # ns from one recording to the next, where several are identified together
-MOVES = 0.02  # rad/s of a joint above which the arm moves
-NONE: NDArray[np.float64] = np.zeros(0)
 
 
 def read_recording(file: Path) -> EffortRecording:
@@ -109,18 +101,18 @@ def run(trial: Trial) -> dict[str, Any]:
     contact node, and its digest.
 
     Each joint state goes through the stream check and the joint-effort sensor of the contact node,
-    with its default settings, and the goals as commands. Result: seconds; begins and ends, s of
-    each contact; causes, of each the joint with the largest share, its residual and threshold, N m,
-    whether the arm stood by its commands, and whether the joint did not follow its own; blockages,
-    of each evident one joint, begin and end, s, largest distance from the goal, rad, and current,
-    A, and whether a contact was reported meanwhile; in_contact, unavailable: s; reasons: why not
-    available -> s; moves: s in which a joint moves; thresholds: joint -> [standing, moving], N m in
-    the median; forces: [standing, moving], N at the tip, in the median; and of `_table`.
+    with its default settings, and the goals as commands. Result: seconds; blockages, of each
+    evident one joint, begin and end, s, largest distance from the goal, rad, and current, A, and
+    whether a contact was reported meanwhile; and of `WatchedEfforts.result` and `_table`.
     """
     recording = read_recording(Path(trial.settings['file']))
-    watched = _Watched(str(trial.settings['motors_file']), recording.joint_names)
-    for row in range(len(recording.stamps)):
-        watched.take(recording, row)
+    motors = str(trial.settings['motors_file'])
+    watched = WatchedEfforts(load_robot(ROBOT), motors, recording.joint_names)
+    for row, stamp in enumerate(recording.stamps.tolist()):
+        watched.take(
+            stamp, recording.positions[row], recording.velocities[row], recording.efforts[row],
+            recording.goals[row],
+        )  # fmt: skip
     found = watched.result(recording.seconds)
     contacts = list(zip(found['begins'], found['ends'], strict=True))
     blockages = [
@@ -159,96 +151,3 @@ def _table(recording: EffortRecording, contacts: Sequence[tuple[float, float]]) 
         'slow_near': float(periods[is_slow & (above <= NEAR)].sum()),
         'held': float(periods[is_held].sum()),
     }  # fmt: skip
-
-
-class _Watched:
-    """The contact node's way of joint states and commands, and what comes of them."""
-
-    def __init__(self, motors_file: str, names: tuple[str, ...]) -> None:
-        robot = load_robot(ROBOT)
-        plain = SensingOptions(robot=ROBOT)
-        settings = evolved(plain, joints=evolved(plain.joints, motors_file=motors_file))
-        self._names = names
-        self._joints, self._commands = JointArrays(names), JointArrays(names)
-        self._sensor = EffortSensor(settings, robot, self._joints, self._commands)
-        self._trusted = TrustedInputs(robot, settings.streams)
-        self._begins: list[float] = []
-        self._ends: list[float] = []
-        self._causes: list[list[Any]] = []
-        self._reasons: dict[str, float] = {}
-        self._in_contact = self._moves = 0.0
-        self._was_contact = False
-        self._before: int | None = None
-        self._rows: list[tuple[bool, float, NDArray[np.float64]]] = []
-
-    def take(self, recording: EffortRecording, row: int) -> None:
-        """Takes a sample."""
-        stamp = int(recording.stamps[row])
-        goals, speeds = recording.goals[row], recording.velocities[row]
-        self._commands.take(FullJointState(stamp, self._names, goals, NONE, NONE))
-        state = FullJointState(
-            stamp, self._names, recording.positions[row], speeds, recording.efforts[row]
-        )
-        taken = self._joints.take(state)
-        trust = self._trusted.joints(state)
-        found: Detection | None = None
-        if why := trust.unavailable or self._trusted.efforts:
-            found = Detection(stamp, self._sensor.source, None, unavailable=why)
-        elif trust.is_used:
-            found = self._sensor.on_joints(stamp, taken, None)
-        period = 0.0 if self._before is None else (stamp - self._before) / SECOND
-        self._before = stamp
-        moves = bool((np.abs(speeds) > MOVES).any())
-        self._moves += period * moves
-        if found is not None:
-            self._add(found, period, moves, (stamp - int(recording.stamps[0])) / SECOND)
-
-    def _add(self, found: Detection, period: float, moves: bool, time: float) -> None:
-        is_contact = bool(found.is_contact)
-        if found.is_contact is None:
-            why = found.unavailable
-            self._reasons[why] = self._reasons.get(why, 0.0) + period
-        else:
-            self._rows.append((moves, self._sensor.sensitivity.force, found.thresholds.copy()))
-        self._in_contact += period * is_contact
-        if is_contact and not self._was_contact:
-            blocked = self._sensor.detector.blocked
-            shares = np.maximum(np.abs(found.residuals) / found.thresholds, blocked)
-            joint = int(np.argmax(shares))
-            self._begins.append(time)
-            self._causes.append([
-                found.joint_names[joint], float(found.residuals[joint]),
-                float(found.thresholds[joint]), self._sensor.detector.stands,
-                bool(blocked[joint] >= 1.0),
-            ])  # fmt: skip
-        elif self._was_contact and not is_contact:
-            self._ends.append(time)
-        self._was_contact = is_contact
-
-    def result(self, seconds: float) -> dict[str, Any]:
-        """As of `run`, without its seconds and blockages."""
-        if len(self._ends) < len(self._begins):
-            self._ends.append(seconds)
-        both = [[row for row in self._rows if row[0] is moves] for moves in (False, True)]
-        thresholds = [_medians(np.array([row[2] for row in rows])) for rows in both]
-        names = self._sensor.detector.joint_names
-        return {
-            'begins': self._begins,
-            'ends': self._ends,
-            'causes': self._causes,
-            'in_contact': self._in_contact,
-            'unavailable': sum(self._reasons.values()),
-            'reasons': self._reasons,
-            'moves': self._moves,
-            'thresholds': {
-                name: [None if each is None else each[i] for each in thresholds]
-                for i, name in enumerate(names)
-            },
-            'forces': [float(np.median([row[1] for row in rows])) if rows else None
-                       for rows in both],
-        }  # fmt: skip
-
-
-def _medians(values: NDArray[np.float64]) -> list[float] | None:
-    """Returns the medians of columns, None of none; infinite ones stay (joints at a limit)."""
-    return np.median(values, axis=0).tolist() if len(values) else None

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import termios
 from collections.abc import Sequence
 from typing import Any
 
@@ -115,20 +115,27 @@ def clear_faults(bus: Any) -> None:
 
 
 def unanswered(bus: Any) -> str:
-    """Returns the motors that do not answer, in words; '': all do, or the port is gone."""
+    """Returns the motors that give no answer that can be read, in words; '': all do, or the port is
+    gone.
+    """
+    try:
+        drain(bus)
+        silent = [name for name, motor in bus.motors.items() if not _answers(bus, motor.id)]
+    except (OSError, termios.error):  # what is wrong is known; this adds to it
+        return ''
+    if len(silent) == len(bus.motors):
+        return 'no motor answers: is the power of the arm on?'
+    named = ', '.join(f'{name} (id {bus.motors[name].id})' for name in silent)
+    return f'no answer from {named}: are its cables in?' if silent else ''
+
+
+def _answers(bus: Any, identity: int) -> bool:
     from scservo_sdk import COMM_SUCCESS
 
-    silent = []
-    with contextlib.suppress(Exception):  # what is wrong is known; this adds to it
-        drain(bus)
-        for name, motor in bus.motors.items():
-            if bus.packet_handler.ping(bus.port_handler, motor.id)[1] != COMM_SUCCESS:
-                silent.append(f'{name} (id {motor.id})')
-        if len(silent) == len(bus.motors):
-            return 'no motor answers: is the power of the arm on?'
-        if silent:
-            return f'no answer from {", ".join(silent)}: are its cables in?'
-    return ''
+    try:
+        return bool(bus.packet_handler.ping(bus.port_handler, identity)[1] == COMM_SUCCESS)
+    except IndexError:  # the library's, of an answer that is too short
+        return False
 
 
 def _faults(bus: Any) -> dict[str, str]:

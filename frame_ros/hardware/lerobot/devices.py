@@ -9,6 +9,7 @@ import dataclasses
 import pkgutil
 import re
 import termios
+import traceback
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
@@ -170,10 +171,16 @@ def device_errors(what: str) -> Iterator[None]:
     except Exception as error:
         is_system = isinstance(error, (OSError, termios.error))
         is_gone = is_system and not isinstance(error, (ConnectionError, TimeoutError))
-        # Of an answer that is shorter than what was asked for.
-        is_damaged = isinstance(error, IndexError)
-        text = DAMAGED if is_damaged else _one_line(error)
+        text = DAMAGED if _is_short_answer(error) else _one_line(error)
         raise DeviceError(f'{what}: {text}', is_gone) from error
+
+
+def _is_short_answer(error: Exception) -> bool:
+    """Returns whether Feetech's library failed at an answer shorter than what it asked for."""
+    if not isinstance(error, IndexError):
+        return False
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return str(frames[-1].f_globals.get('__name__')).partition('.')[0] == 'scservo_sdk'
 
 
 def parse_options(texts: Mapping[str, str]) -> dict[str, Any]:

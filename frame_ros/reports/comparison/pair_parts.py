@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from frame_ros.evaluation.policy_comparison.scores import Score
 from frame_ros.evaluation.policy_comparison.study import PairRow, Study, SuccessTest, TimesTest
-from frame_ros.evaluation.policy_comparison.times_tests import FEW_EPISODES
 from frame_ros.evaluation.statistics.verdict import Verdict
 from frame_ros.reports.comparison.episodes import set_link
 from frame_ros.reports.comparison.score_parts import SHARE, number_cell
@@ -103,8 +102,7 @@ def times_part(study: Study) -> Part:
     ]
     text = (
         'KS: largest distance of the time-to-success CDFs on each object, mean over objects with '
-        f'equal weights; p by {study.options.resamples:,} resamples of the pooled episodes. '
-        f'Where a policy has fewer than {FEW_EPISODES} on an object, p is by permutations of them. '
+        f'equal weights; p by {study.options.resamples:,} permutations of the episodes. '
         'Logrank takes operations as independent: it is a check.'
     )
     return Part('Times: tests of pairs', [text], content, 'times')

@@ -7,7 +7,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from frame_ros.evaluation.policy_comparison.estimates import Estimate
+from frame_ros.evaluation.policy_comparison.facts import CONDITIONS as OF_FACTS
 from frame_ros.evaluation.policy_comparison.judgements import TIMES, adjusted_p
 from frame_ros.evaluation.policy_comparison.scores import Score
 from frame_ros.evaluation.policy_comparison.study import CellRow, PairRow, Relation, Study
@@ -16,6 +19,8 @@ from frame_ros.reports.model.numbers import UNAVAILABLE, counted, readable
 
 # Pairs of which there is a sentence below the headline.
 MOST_SENTENCES = 6
+# Times until which operations were followed are alike, or the horizon, up to this ratio.
+LIKE = 1.05
 
 
 def percent(value: float, digits: int = 1) -> str:
@@ -110,9 +115,10 @@ def _pair_details(study: Study) -> list[str]:
     found = []
     if pair.times is not None:
         change = pair.times.rmst_difference
+        ends = f'{readable(change.lower, 3)} to {readable(change.upper, 3)} s'
         found.append(
-            f'RMST of {pair.first} minus that of {pair.second}: {readable(change.value, 3)} s '
-            f'({readable(change.lower, 3)} to {readable(change.upper, 3)} s); {relation(pair)}'
+            f'RMST of {pair.first} minus that of {pair.second}{_of_objects(study, pair)}: '
+            f'{readable(change.value, 3)} s ({change.reason or ends}); {relation(pair)}'
         )
     if pair.successes is not None and (primary := pair.successes.result.primary) is not None:
         ends = f'{percent(primary.lower)} to {percent(primary.upper)}'
@@ -126,6 +132,19 @@ def _pair_details(study: Study) -> list[str]:
     if pair.more:
         found.append(f'Rollouts: {pair.more.words.rstrip(".")}')
     return found
+
+
+def _of_objects(study: Study, pair: PairRow) -> str:
+    """Returns of which objects the test of times is, where it is not of all that both have."""
+    own = [
+        {row.object for row in study.cells if row.policy == policy}
+        for policy in (pair.first, pair.second)
+    ]
+    shared = own[0] & own[1]
+    tested = [each.object for each in pair.times.objects] if pair.times else []
+    if len(tested) == len(shared):
+        return ''
+    return f', of the {len(tested)} of {len(shared)} objects that have two episodes of each'
 
 
 def relation(pair: PairRow) -> str:
@@ -198,13 +217,32 @@ def warnings(study: Study) -> list[str]:
             for pair in study.pairs
             if not pair.decided_by
         ]
-    found += _of_the_set(study) + _of_resamples(study)
+    found += [text for pair in study.pairs if pair.decided_by for text in _apart(study, pair)]
+    found += _of_the_set(study) + _of_resamples(study) + _of_the_horizon(study)
     if study.left_out:
         found.append(
             f'{counted(len(study.left_out), "recording")} of what was read count in no number; '
             'they are listed under Rules and exclusions'
         )
     return [*found, *study.notes]
+
+
+def _apart(study: Study, pair: PairRow) -> list[str]:
+    """Returns the conditions of which two policies share no value, though both have some."""
+    values: dict[str, tuple[set[str], set[str]]] = {}
+    for place in study.sets[pair.episodes].places:
+        episode = study.episodes[place]
+        for name, value in episode.conditions.items():
+            if value and name not in OF_FACTS:
+                sides = values.setdefault(name, (set(), set()))
+                sides[episode.policy == pair.second].add(value)
+    apart = (name for name, (a, b) in values.items() if a and b and not a & b)
+    if not (names := [name.replace('_', ' ') for name in apart]):
+        return []
+    return [
+        f'{pair.first} and {pair.second} share no {listed(names)}: what differs between them may '
+        'be due to that, which no test of these episodes can see'
+    ]
 
 
 def _of_the_set(study: Study) -> list[str]:
@@ -223,6 +261,30 @@ def _of_the_set(study: Study) -> list[str]:
     return [
         f'{listed(names)}: not the best, though no pair is decided; of the best there are '
         f'{len(study.policies) - 1} tests to adjust for, of all pairs {len(study.pairs)}'
+    ]
+
+
+def _of_the_horizon(study: Study) -> list[str]:
+    """Returns until when operations were followed, of policies for which that is less than the
+    horizon: their CDFs stay flat from there on.
+    """
+    ends: dict[str, float] = {}
+    for row in study.cells:
+        if row.cell is None or row.cell.events.all():
+            continue
+        last = float(row.cell.times[np.isfinite(row.cell.times)].max())
+        if LIKE * last < study.options.tau:
+            ends[row.policy] = min(last, ends.get(row.policy, math.inf))
+    if not ends:
+        return []
+    tau, least = study.options.tau, readable(min(ends.values()), 3)
+    each = ', '.join(f'{policy} {readable(last, 3)} s' for policy, last in ends.items())
+    differ = '' if max(ends.values()) <= LIKE * min(ends.values()) else (
+        '; as these times differ, so do the scores of policies that are equal'
+    )  # fmt: skip
+    return [
+        f'operations were followed for less than {tau:g} s: {each} at most; RMST, F and tests take '
+        f'it that none would have been done later{differ}; --tau {least} takes what was seen'
     ]
 
 

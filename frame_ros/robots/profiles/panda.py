@@ -4,4 +4,6 @@
 
 from frame_ros.robots.franka import franka_profile
 
-PROFILE = franka_profile('panda', 'Panda', (15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0))
+PROFILE = franka_profile(
+    'panda', 'Panda', (15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0), generic_motors='fr3'
+)

@@ -22,9 +22,11 @@ from frame_ros.sensing.contact.joints.least_force import USUAL
 from frame_ros.sensing.contact.joints.motor_choices import GENERIC, SIMULATED
 from frame_ros.sensing.contact.joints.motor_model import (
     MotorModel,
+    generic_motors,
     own_motors,
     simulated_motors,
 )
+from frame_ros.sensing.contact.joints.unknown_weight import UnknownWeight
 from frame_ros.sensing.contact.options import SensingOptions
 from frame_ros.sensing.contact.sensitivity import Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
@@ -56,6 +58,9 @@ class EffortSensor:
         self._max_command_age = round(settings.max_command_age * SECOND)
         self._limit = RateLimit(settings.joints.rate)
         self._check = EffortCheck(dynamics, motors)
+        # Gears hide the weights that torque sensors show.
+        shows_weight = motors.has_torque_sensors or not motors.has_friction
+        self._weight = UnknownWeight(dynamics) if shows_weight else None
         self.problem = 'no joint state yet'
 
     def change(self, settings: SensingOptions) -> None:
@@ -67,6 +72,8 @@ class EffortSensor:
         self.detector.reset()
         self._limit.reset()
         self._check.reset()
+        if self._weight is not None:
+            self._weight.reset()
 
     def bodies_of(self, links: Iterable[str]) -> tuple[str, ...]:
         """The links whose joints feel what these links touch, and which stand for them."""
@@ -108,12 +115,15 @@ class EffortSensor:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Reasons for which its detections are less sure, in words."""
+        found = self._standing_warnings
+        if self._weight is not None and self._weight.warning:
+            found = (*found, f'joint_effort: {self._weight.warning}')
         near = self.detector.near_limits
         if not near:
-            return self._standing_warnings
+            return found
         margin = self.detector.settings.limit_margin
         return (
-            *self._standing_warnings,
+            *found,
             f'joint_effort: {", ".join(near)} within {margin:g} rad (m) of a limit, or beyond it, '
             'whose stop may hold it: what pushes there alone is not felt',
         )
@@ -150,10 +160,14 @@ class EffortSensor:
             return Detection(stamp, self.source, None, unavailable=why)
         if why := self._check.problem(stamp, sample.positions, sample.velocities, sample.efforts):
             return Detection(stamp, self.source, None, unavailable=why)
-        return self.detector.update(
+        found = self.detector.update(
             stamp, sample.positions, sample.velocities, sample.efforts, self._command(stamp),
             bool(is_holding),
         )  # fmt: skip
+        if self._weight is not None and found.is_contact is not None:
+            residual = self.detector.residual
+            self._weight.update(stamp, sample.positions, residual, bool(is_holding))
+        return found
 
     def _command(self, stamp: int) -> Array | None:
         """(N,) of the newest commands, NaN where there is none or it is old; None if all are."""
@@ -178,7 +192,7 @@ def _motors(settings: SensingOptions) -> MotorModel:
     if settings.joints.motors_file == SIMULATED:
         return simulated_motors(settings.robot)
     if settings.joints.motors_file == GENERIC:
-        return simulated_motors(settings.robot).as_generic()
+        return generic_motors(settings.robot)
     if settings.joints.motors_file:
         return own_motors(settings.joints.motors_file)
     raise SetupError(

@@ -49,7 +49,7 @@ def test_act_rows_pair_each_changed_scene_with_its_nominal_one(parts, monkeypatc
     cells = [each.strip() for each in mass if each]
     assert cells[:5] == ['mass', '1/4 (0.05 to 0.70)', '1/4 (0.05 to 0.70)', '2', '0']
     assert cells[5].startswith('-0.50 (') and cells[6:] == ['0.5', '1']
-    assert [each.strip() for each in changes if each] == ['mass', '+0.5 (+0.5 to +0.5)']
+    assert [each.strip() for each in changes if each] == ['mass', '+0.5 (no interval)']
     assert [each.strip() for each in means if each][1].startswith('3 (')
 
 

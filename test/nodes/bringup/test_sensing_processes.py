@@ -95,7 +95,7 @@ def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
         assert set(processes[name].parameters) <= set(declared)
 
 
-@pytest.mark.parametrize('robot', simulated_robots())
+@pytest.mark.parametrize('robot', [*simulated_robots(), 'panda'])
 def test_generic_motors_go_all_the_way_to_the_contact_node(robot):
     # As the launch files give it, and as the node takes it.
     processes = arm_processes(from_texts(ArmOptions, {'robot': robot, 'motors_file': 'generic'}))

@@ -153,7 +153,7 @@ def test_a_camera_of_another_name():
         assert_same(remote.infer(seen), TokenPolicy().infer(swapped))
         remote.close()
         with pytest.raises(PolicyError, match="needs the cameras .*'front'"):
-            connect(server.url, camera_names={'top': 'wrist'}, wait=20.0)
+            connect(server.url, camera_names={'top': 'wrist'}, wait=3.0)
 
 
 def test_errors_of_the_policy_are_told_and_the_connection_stays():
@@ -419,10 +419,10 @@ def test_who_is_no_server_of_ours():
 
     not_ours = pytest.raises(PolicyError, match='not one of frame_ros.*preset: droid')
     with behaving(openpi) as url, not_ours:
-        connect(url, wait=20.0)
+        connect(url, wait=3.0)
     garbage = pytest.raises(PolicyError, match='is not msgpack')
     with behaving(lambda connection: connection.send(b'\xc1')) as url, garbage:
-        connect(url, wait=20.0)
+        connect(url, wait=3.0)
     with pytest.raises(PolicyError, match='no connection to ws://127.0.0.1:1 after 0.3 s.*serve'):
         connect('ws://127.0.0.1:1', wait=0.3)
 
@@ -430,7 +430,7 @@ def test_who_is_no_server_of_ours():
 def test_the_key_is_asked_for():
     with serving(make_policy('hold'), api_key='secret') as server:
         with pytest.raises(PolicyError, match='401'):
-            connect(server.url, wait=20.0)
+            connect(server.url, wait=3.0)
         remote = connect(server.url, api_key='secret')
         remote.infer(observation())
         remote.close()
@@ -488,7 +488,7 @@ def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(tmp_path):
         behaving(handle, ssl=context) as url,
         pytest.raises(PolicyError, match='(?i)certificate verify failed'),
     ):
-        connect(url.replace('ws:', 'wss:'), wait=0.5)
+        connect(url.replace('ws:', 'wss:'), wait=3.0)
     # A server of its own: that of websockets ends if a client leaves before its handshake.
     with behaving(handle, ssl=context) as url:
         remote = connect(url.replace('ws:', 'wss:'), ca_file=certificate, deadline=0.6)

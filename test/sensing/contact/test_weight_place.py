@@ -23,8 +23,9 @@ DEVIATIONS = [0.06, 0.06, 0.06, 0.0024, 0.0024, 0.0024]
 class Hand:
     """A hand of which only the turning is simulated, and a sensor at its flange, as is its tip."""
 
-    def __init__(self, weight_point=None):
-        self.contact = WrenchContact(WrenchOptions(weight_point=weight_point), TOOL, np.zeros(6))
+    def __init__(self, weight_point=None, **settings):
+        options = WrenchOptions(weight_point=weight_point, **settings)
+        self.contact = WrenchContact(options, TOOL, np.zeros(6))
         self.time, self.angles = 0, np.array([np.pi, 0.0, 0.0])
         self._random = np.random.default_rng(3)
 
@@ -164,3 +165,17 @@ def test_a_block_that_contradicts_counts_for_less():
     before = place.moment.copy()
     place.update(np.array([0.0, 5.0, 0.0]), ASIDE)
     assert np.abs(place.moment - before).max() < 0.1
+
+
+def test_thresholds_that_are_changed_later_are_those_of_weights_too():
+    wide = {'force_on': 4.0, 'torque_on': 0.8}
+    changed, made_so = Hand(), Hand(**wide)
+    changed.contact.change(made_so.contact.settings)
+    for hand in (changed, made_so):
+        hand.run(6.0, NOTHING, TURN)
+        hand.run(12.0, (0.2, TCP), TURN, push=(0.5, 0.0, 0.0))
+    np.testing.assert_allclose(changed.contact.bias, made_so.contact.bias, atol=1e-6)
+    assert changed.contact.warnings == made_so.contact.warnings
+    found, wanted = changed.contact.hung.payload, made_so.contact.hung.payload
+    np.testing.assert_allclose(found.position, wanted.position, atol=1e-6)
+    assert found.mass == pytest.approx(wanted.mass) == pytest.approx(0.2, abs=0.01)

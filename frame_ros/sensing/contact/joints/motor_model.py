@@ -20,6 +20,7 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import read_text
 from frame_ros.core.output_files import write_whole
 from frame_ros.core.strict_yaml import load_yaml
+from frame_ros.robots import load_robot
 from frame_ros.robots.profiles import find_profile, simulated_robots
 from frame_ros.sensing.contact.joints.motor_choices import GENERIC
 from frame_ros.sensing.contact.joints.supply_current import winding_effort
@@ -319,6 +320,24 @@ def simulated_motors(robot: str) -> MotorModel:
     """
     found = load_motors(_of_simulation(robot))
     return found if found.has_friction else found.for_other_sensors()
+
+
+def generic_motors(robot: str) -> MotorModel:
+    """Returns motors, with wide thresholds, for an arm whose own are not identified.
+
+    Raises:
+        FrameRosError: its profile names none, or those of a robot with other joints.
+    """
+    named = find_profile(robot).generic_motors
+    if not named:
+        return simulated_motors(robot).as_generic()
+    found, model = simulated_motors(named).as_generic(), load_robot(robot)
+    if len(found.joint_names) != len(model.joint_names):
+        raise SetupError(
+            f'generic_motors of {model.name} is {named}, whose motors have '
+            f'{len(found.joint_names)} joints, not {len(model.joint_names)}'
+        )
+    return replace(found, robot=model.name, joint_names=model.joint_names)
 
 
 def _of_simulation(robot: str) -> Path:

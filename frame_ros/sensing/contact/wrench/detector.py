@@ -89,8 +89,7 @@ class WrenchContact:
         self._upward = UpwardPull(settings, tool)
         self._drift = BiasDrift(settings)
         self._payload = PayloadEstimator(settings, norm(*tool.gravity))
-        # What is given again for a late sample.
-        self.newest = Detection(0, _WRENCH, None, unavailable='no wrench yet')
+        self.newest = Detection(0, _WRENCH, None, unavailable='no wrench yet')  # also if late
         self._set_constants()
         if self.bias is None:
             self._tare.start(is_patient=True)
@@ -203,7 +202,8 @@ class WrenchContact:
         """Takes other values of the options that are live, from the next sample on."""
         self.settings = settings
         self.threshold.change(1.0, settings.hysteresis, settings.on_time, settings.off_time)
-        self.free.change(settings)
+        for part in (self.free, self.hung, self._drift, self._payload):
+            part.change(settings)
         self._set_constants()
 
     def _set_constants(self) -> None:

@@ -57,13 +57,17 @@ class BiasDrift:
         )
         self._cable = (settings.cable_rate, LEVER * settings.cable_rate)
         self._most = (settings.cable_force, LEVER * settings.cable_force)
-        self._on = (settings.force_on, settings.torque_on)
-        self._push = PushEnd(*self._on, settings.cable_rate)
+        self.change(settings)
         self._is_watched = False
         self._free_from: int | None
         self._last_end: int | None
         self._anchor: Array | None = None  # the bias without cables
         self.reset()
+
+    def change(self, settings: WrenchOptions) -> None:
+        """Takes other thresholds; how a contact that is on began is forgotten."""
+        self._on = (settings.force_on, settings.torque_on)
+        self._push = PushEnd(*self._on, settings.cable_rate)
 
     def reset(self) -> None:
         """Forgets all samples, and the time from which to track."""

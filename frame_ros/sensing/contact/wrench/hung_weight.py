@@ -59,11 +59,8 @@ class HungWeight:
         self._direction = self._direction / max(size, 1e-12)
         self._least = settings.hung_payload * size  # N
         self._most = settings.hung_payload_most * size
-        self._ambiguous = AMBIGUOUS * settings.force_on
-        self._twist = AMBIGUOUS * settings.torque_on
-        self._felt = settings.torque_on
         self._point = np.array(settings.point_of_weights)
-        self._pushed = PUSHED * settings.force_on
+        self.change(settings)
         self._gravity = size
         self._forces = WorldForces(self._direction)
         self._heavy = HeavyPull(self._most)
@@ -80,6 +77,13 @@ class HungWeight:
         self._gone = ''
         self._pushed_up = 0.0
         self.tare(np.zeros(6))
+
+    def change(self, settings: WrenchOptions) -> None:
+        """Takes other thresholds."""
+        self._ambiguous = AMBIGUOUS * settings.force_on
+        self._twist = AMBIGUOUS * settings.torque_on
+        self._felt = settings.torque_on
+        self._pushed = PUSHED * settings.force_on
 
     def reset(self) -> None:
         """The clock was set back or forward; the weight stays."""

@@ -61,6 +61,10 @@ class PayloadEstimator:
         self._means: list[tuple[int, int, Array, Array]] = []
         self._weighed: int | None = None
 
+    def change(self, settings: WrenchOptions) -> None:
+        """Takes other thresholds."""
+        self._settings = settings
+
     def reset(self) -> None:
         """Forgets the held object."""
         if self.payload.mass:
