@@ -26,6 +26,7 @@ from frame_ros.core.option_texts import text_of
 from frame_ros.core.options import walk
 from frame_ros.core.topics import Service, Topic
 from frame_ros.metrics import REGISTRY, Metric
+from frame_ros.policies.policy_names import OURS, own_class
 from frame_ros.robots.profiles import simulated_robots
 from frame_ros.scenes.generation import operators
 from frame_ros.scenes.generation.constraints import CONSTRAINTS, DUPLICATES
@@ -54,6 +55,7 @@ def write_pages(folder: Path) -> None:
         'command': command_page(),
         'files': files_page(),
         'operators': operators_page(),
+        'policies': policies_page(),
     }
     for name, text in pages.items():
         path = folder / f'{name}.md'
@@ -365,7 +367,7 @@ def options_tables(
                 f'`{option.name}`',
                 f'`{text_of_default(option.default)}`' if text_of_default(option.default) else '',
                 escape(constraints(option)),
-                escape(option.text),
+                escape(option.help),
             )
             for option in found
         ]
@@ -378,6 +380,24 @@ def options_tables(
 def escape(text: str) -> str:
     """Text of a comment for Markdown: no tags, no links, no cell borders; code stays code."""
     return re.sub(r'([<>|\[])', r'\\\1', text)
+
+
+def policies_page() -> str:
+    """Every policy of the package with its options, from their declarations."""
+    text = (
+        '# Options of policies\n\nFor `--option NAME=VALUE`, and `policy_options` of launch files '
+        'and of the policy node. Without a default: none, or what the robot and the run give. '
+        'What each policy is: [](../policies.md).\n'
+    )
+
+    def text_of_default(value: Any) -> str:
+        return '' if value in (None, '', (), {}) else text_of_value(value)
+
+    for name in OURS:
+        kind = own_class(name)
+        text += f'\n## {name}\n\n{escape(about(kind))}\n'
+        text += options_tables(kind.Options, 'option', text_of_default)
+    return text
 
 
 PRESETS = """

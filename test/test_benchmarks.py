@@ -80,6 +80,9 @@ def test_a_short_run_of_the_sensing_has_a_trial_of_each_kind_of_depth_world(monk
     kinds, tried = sensing.SHORT_KINDS.split(','), {t.kind for t in sensing.short_trials()}
     assert tried.issuperset(kinds)
     assert {*rows.KINDS, rows.ROBOT_KIND} <= set(kinds)
+    # Trials of every kind have a table; the mark is judged on those of depth worlds.
+    shown = [kind for group in sensing.GROUPS for kind in group.kinds]
+    assert sorted(shown) == sorted([*sensing.FUNCTIONS, 'partial_mark'])
 
 
 def test_the_costs_of_live_metrics_are_measured():

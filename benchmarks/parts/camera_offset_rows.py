@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from parts.bars import Bars
+from parts.row_groups import RowGroup
 
 from frame_ros.evaluation.trials.campaign import Outcome, Trial
 from frame_ros.evaluation.trials.worlds.camera_faults import FAULTS, LATE
@@ -167,3 +168,12 @@ def _fault_line(begin: str, found: Sequence[dict[str, Any]], bars: Bars) -> str:
         f'{begin} {len(rows)} | {len(corrected)} | {left} | {len(above)} | {worse} | '
         f'{100 * refused:.0f} % |'
     )
+
+
+GROUP = RowGroup(
+    (KIND,),
+    lambda outcomes, _, bars: lines(outcomes, bars),
+    lambda asked: trials(asked.share),
+    short_trials,
+)
+FAULT_GROUP = RowGroup((FAULT_KIND,), lambda outcomes, _, bars: fault_lines(outcomes, bars))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from parts.bars import Bars
+from parts.row_groups import RowGroup
 
 from frame_ros.evaluation.trials.campaign import Outcome, Trial
 from frame_ros.evaluation.trials.depth_world_scores import column, empty_score, near_score
@@ -283,3 +284,11 @@ def near_line(
         f'({1e3 * score.median_interval[0]:.1f} to {1e3 * score.median_interval[1]:.1f}) mm, '
         f'{score.visible_measured}, {score.visible_trials} |'
     )
+
+
+GROUP = RowGroup(
+    (*KINDS, ROBOT_KIND),
+    lambda outcomes, _, bars: lines(outcomes, bars),
+    lambda asked: trials(asked.share),
+    short_trials,
+)

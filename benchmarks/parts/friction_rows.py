@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from parts.bars import Bars
+from parts.row_groups import RowGroup
 
 from frame_ros.evaluation.detection_scores import match_detections, poisson_rate_interval
 from frame_ros.evaluation.trials.campaign import Outcome, Trial
@@ -198,3 +199,12 @@ def share_text(part: int, whole: int) -> str:
     """Returns a share in percent with its interval of 95 %."""
     low, high = wilson_interval(part, whole)
     return f'{100 * part / whole:.1f} % ({100 * low:.1f} to {100 * high:.1f})'
+
+
+GROUP = RowGroup(
+    KINDS,
+    lambda outcomes, asked, bars: lines(outcomes, asked.kinds, bars, asked.friction),
+    lambda asked: trials(asked.hours, asked.share, asked.friction),
+    short_trials,
+    (POLICY,),
+)

@@ -13,6 +13,7 @@ import numpy as np
 from parts import friction_rows
 from parts.bars import Bars
 from parts.friction_rows import AFTER, OF_CEILING, PER_HOUR
+from parts.row_groups import RowGroup
 
 from frame_ros.evaluation.detection_scores import match_detections
 from frame_ros.evaluation.trials.campaign import Outcome, Trial
@@ -109,3 +110,11 @@ def _line(
         f'{sum(r["seconds"] for r in pushed) / 60.0:g} min | {hours:.2f} h | '
         f'{friction_rows.rate_text(false, hours)} |'
     )
+
+
+GROUP = RowGroup(
+    (KIND,),
+    lambda outcomes, asked, bars: lines(outcomes, bars, asked.friction),
+    lambda asked: trials(asked.share, asked.friction),
+    short_trials,
+)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from parts import depth_world_rows
+from parts.row_groups import RowGroup
 
 from frame_ros.evaluation.trials.campaign import Outcome, Trial
 from frame_ros.evaluation.trials.depth_mark import RULES, MarkedFrames, marked_frames, trade_off
@@ -67,3 +68,6 @@ def _frames(outcomes: Sequence[Outcome], robot: str, rest: int) -> MarkedFrames:
         o.result for o in outcomes if o.trial.robot == robot and o.trial.seed % 2 == rest
     ]
     return marked_frames(found)
+
+
+GROUP = RowGroup((KIND,), lambda outcomes, *_: lines(outcomes), long_kinds=(KIND,))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from parts.bars import Bars
+from parts.row_groups import Asked, RowGroup
 
 from frame_ros.evaluation.detection_scores import (
     detection_score,
@@ -296,3 +297,10 @@ def _by_strength(results: Sequence[dict]) -> list[str]:
                 f'({100 * least:.1f} to {100 * most:.1f}) |'
             )
     return found
+
+
+def _all_lines(outcomes: Sequence[Outcome], asked: Asked, bars: Bars) -> list[str]:
+    return [line for kind in KINDS if kind in asked.kinds for line in lines(kind, outcomes, bars)]
+
+
+GROUP = RowGroup(KINDS, _all_lines, lambda asked: trials(asked.share, asked.faults), short_trials)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
 from frame_ros.core.time import stamp_ns
+from frame_ros.sensing.stream_health.readiness import READINESS_TYPE
 
-READINESS_TYPE = 'frame_ros/msg/NodeReadiness'
 NODE = 'metrics'
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -61,9 +62,9 @@ def constraints(option: Option) -> str:
 
 
 def described(option: Option) -> str:
-    """Meaning of an option with its constraints."""
+    """Meaning of an option with the names that are known, and its constraints."""
     limits = constraints(option)
-    return option.text + (f' [{limits}]' if limits else '')
+    return option.help + (f' [{limits}]' if limits else '')
 
 
 def text_of_value(value: Any) -> str:
@@ -79,7 +80,8 @@ def _lines(declared: Iterable[Option]) -> Iterator[str]:
             yield f'\n    # {found[0].group}\n    {group}:\n'
         for option in found:
             line = f'{indent}{option.name.rpartition(".")[2]}: {text_of_value(option.default)}'
-            yield f'{line.ljust(COMMENT)}  # {described(option)}\n'
+            text = described(replace(option, known=()))  # one more name changes no file
+            yield f'{line.ljust(COMMENT)}  # {text}\n'
 
 
 def main() -> None:

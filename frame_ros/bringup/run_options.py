@@ -18,6 +18,7 @@ from frame_ros.core.ros_names import NamespaceOptions
 from frame_ros.policies.policy_names import ANY_POLICY, check_name
 from frame_ros.robots.profile import RobotProfile
 from frame_ros.robots.profiles import (
+    DEFAULT_ROBOT,
     OF_ROBOT,
     ROBOT_NAMES,
     find_profile,
@@ -45,7 +46,7 @@ class RunOptions(NamespaceOptions):
         FrameRosError: a value cannot be, or there is no such robot or policy.
     """
 
-    robot: str = option('so101', OF_ROBOT)
+    robot: str = option(DEFAULT_ROBOT, OF_ROBOT, known=ROBOT_NAMES)
     policy: str = option('', f'the policy to run: {ANY_POLICY}; empty: none')
     checkpoint: str = passed('checkpoint', 'policy', convert=path_parameter)
     policy_options: Mapping[str, Any] = option({}, 'further options of the policy, such as url')
@@ -216,7 +217,7 @@ class DemoOptions(RunOptions):
     """
 
     robot: str = option(
-        'so101',
+        DEFAULT_ROBOT,
         f'simulated robot: {", ".join(demo_names())} (an FR3 of franky-sim, by the protocol of the '
         'real arm), or a profile with a simulation',
     )

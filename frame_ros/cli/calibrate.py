@@ -21,7 +21,7 @@ from frame_ros.cli.progress import progress_bar
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
 from frame_ros.core.output_files import check_file, make_folder, refuse_inputs
-from frame_ros.evaluation.calibration.options import CalibrationOptions
+from frame_ros.evaluation.calibration.options import STATISTICS, CalibrationOptions
 
 if TYPE_CHECKING:
     from frame_ros.confidence.calibration import Estimate
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 FORMAT = 'frame_ros calibration study 1'
 DEFAULT_OUTPUT = 'calibration.json'
 PAGE = 'calibration.html'
-SHOWN = ('ece_1', 'ece_2', 'mce', 'brier', 'nll', 'auroc')
 
 
 @options
@@ -155,7 +154,7 @@ def as_text(found: CalibrationStudy) -> str:
     counts = f'{len(given)} episodes: {given.successes} successes, {given.failures} failures'
     parts = [f'{headline(found)}\n{counts}', *verdict(found)]
     if found.aggregates:
-        rows: list[tuple[str, ...]] = [('confidence', *SHOWN)]
+        rows: list[tuple[str, ...]] = [('confidence', *STATISTICS)]
         rows += [(each.name, *_cells(each.metrics)) for each in found.aggregates]
         parts.append(f'the confidence of an episode, by aggregate\n{format_table(rows)}')
     parts += [_comparison_text(each) for each in found.comparisons.values()]
@@ -172,9 +171,9 @@ def as_text(found: CalibrationStudy) -> str:
 def _comparison_text(comparison: Comparison) -> str:
     from frame_ros.reports.calibration_page import MOMENTS
 
-    rows: list[tuple[str, ...]] = [('recalibrator', 'parameters', *SHOWN)]
+    rows: list[tuple[str, ...]] = [('recalibrator', 'parameters', *STATISTICS)]
     for each in comparison.candidates:
-        cells = _cells(each.metrics) if each.metrics else ('-',) * len(SHOWN)
+        cells = _cells(each.metrics) if each.metrics else ('-',) * len(STATISTICS)
         rows.append((each.kind, f'{each.parameters}', *cells))
     refused = [f'{each.kind}: {each.problem}' for each in comparison.candidates if each.problem]
     heading = f'on held-out episodes, {MOMENTS[comparison.moments]}'
@@ -182,7 +181,7 @@ def _comparison_text(comparison: Comparison) -> str:
 
 
 def _cells(metrics: Mapping[str, Estimate]) -> tuple[str, ...]:
-    return tuple(_number(metrics[name].value) for name in SHOWN)
+    return tuple(_number(metrics[name].value) for name in STATISTICS)
 
 
 def _score_cells(row: ScoreRow) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from frame_ros.core.options import evolved, from_values, option, options
 from frame_ros.policies.choices import OfflineChoices, offered_of
 from frame_ros.policies.policy_names import ANY_POLICY
 from frame_ros.robots.likely_units import RAD
+from frame_ros.robots.profiles import DEFAULT_ROBOT
 
 if TYPE_CHECKING:
     from frame_ros.episodes.episode import Episode
@@ -121,7 +122,7 @@ def _recorded_robot(episode: Episode) -> str:
 
     if named := episode.attributes.get(NOT_OPENED):
         raise BagError(not_opened_text(named))
-    return str(episode.attributes.get('robot') or 'so101')
+    return str(episode.attributes.get('robot') or DEFAULT_ROBOT)
 
 
 def check_policy(policy: str, options: OpenLoopOptions) -> None:

@@ -127,7 +127,7 @@ def add_options(
         if option.name in without or option.name.partition('.')[0] in without:
             continue
         flag = names.get(option.name) or flag_of(option.name)
-        text, _, default = option.text.partition('; none: ')
+        text, _, default = option.help.partition('; none: ')
         shown = f'{text}{_details(option, flag, default)}'.replace('%', '%%')
         form = _form(option, flag)
         parser.add_argument(flag, dest=option.name, default=argparse.SUPPRESS, help=shown, **form)

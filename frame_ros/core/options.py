@@ -84,6 +84,8 @@ class Option:
         besides: values outside the range that are allowed, with a meaning of their own; of a limit
             that is live DOWNWARDS: none.
         choices: all values it can have; of a list: all that its elements can be.
+        known: names that it can be, among other values; in every help, not in files, which would
+            change with each.
         lengths: numbers of elements that a list can have; empty: any.
         is_finite: whether an infinite number is refused.
         live: FIXED, LIVE, DOWNWARDS or UNCONFIGURED.
@@ -101,10 +103,16 @@ class Option:
     at_most: float | None = None
     besides: tuple[Any, ...] = ()
     choices: tuple[Any, ...] = ()
+    known: tuple[str, ...] = ()
     lengths: tuple[int, ...] = ()
     is_finite: bool = True
     live: str = FIXED
     group: str = ''
+
+    @property
+    def help(self) -> str:
+        """The meaning, with the names that are known."""
+        return f'{self.text} (known: {", ".join(self.known)})' if self.known else self.text
 
     @property
     def is_list(self) -> bool:
@@ -243,6 +251,7 @@ def option(
     at_most: float | None = None,
     besides: Iterable[Any] = (),
     choices: Iterable[Any] = (),
+    known: Iterable[str] = (),
     lengths: Iterable[int] = (),
     is_finite: bool = True,
     live: str | bool = FIXED,
@@ -253,7 +262,8 @@ def option(
     """
     declared = Option(
         '', None, default, text, unit, above, at_least, below, at_most, tuple(besides),
-        tuple(choices), tuple(lengths), is_finite, LIVE if live is True else live or FIXED,
+        tuple(choices), tuple(known), tuple(lengths), is_finite,
+        LIVE if live is True else live or FIXED,
     )  # fmt: skip
     if isinstance(default, dict):
         return attrs.field(factory=lambda: dict(default), metadata={Option: declared})
@@ -376,18 +386,6 @@ def evolved(made: Made, **values: Any) -> Made:
         OptionError: a value cannot be.
     """
     found: Made = attrs.evolve(made, **values)  # type: ignore[misc]
-    return found
-
-
-def nested(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Dotted names and values as mappings in mappings, as a YAML file has them."""
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        *groups, last = name.split('.')
-        inner = found
-        for each in groups:
-            inner = inner.setdefault(each, {})
-        inner[last] = value
     return found
 
 

@@ -29,10 +29,9 @@ from frame_ros.episodes.metric_pipeline.options import (
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.episodes.metric_pipeline.recorded_grasp import grasp_of
 from frame_ros.episodes.reference import Reference
-from frame_ros.metrics.message_fields import FIELDS, LISTS
+from frame_ros.metrics.message_fields import FIELDS, KINDS, LISTS
 
 BOUNDS = (EventType.START, EventType.END)
-KINDS = ('quality', 'safety', 'efficiency', 'confidence')
 # Samples are passed on this often, so that a long bag is not held in memory twice.
 BLOCK = 2000
 # An episode without a name in its bag gets one here, to distinguish it from samples outside.

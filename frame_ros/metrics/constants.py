@@ -24,3 +24,6 @@ AUTHORS_OFFSET = 1e-6
 
 # VLA-UQ's published code averages this many differences of each order, whatever the window.
 AUTHORS_DIFFERENCES = 5
+# By which probabilities of all classes may differ from 1 in sum: softmax outputs in half precision
+# still add up to this.
+SUM_TOLERANCE = 1e-2

@@ -27,6 +27,7 @@ FACTS: dict[str, dict[str, float]] = {
         'sequence': 0, 'time': NAN, 'token_count': 0, 'sample_count': 0, 'vocabulary_size': 0,
     },
 }  # fmt: skip
+KINDS = tuple(FACTS)  # of metric messages
 
 
 def metrics_of(kind: str, maker: type | None = None) -> list[Metric]:
@@ -58,7 +59,8 @@ FIELDS = {
     ),
     **{
         kind: (*FACTS[kind], *_fields(kind, None, Live, ActionStep))
-        for kind in ('safety', 'efficiency', 'confidence')
+        for kind in KINDS
+        if kind != 'quality'
     },
     'summary': (
         'outcome', 'start', 'end', 'duration', 'time_to_success', 'steps', 'is_static',

@@ -18,13 +18,11 @@ from frame_ros.metrics.arrays import (
     check_variant,
     weighted_sum,
 )
-from frame_ros.metrics.constants import WINDOW
+from frame_ros.metrics.constants import SUM_TOLERANCE, WINDOW
 from frame_ros.metrics.engine.samples import StepValue
 
 TOKEN_VARIANTS = ('paper', 'authors')
 
-# Softmax outputs in half precision still add up to this.
-_SUM_TOLERANCE = 1e-2
 
 # Probabilities that are looked at together: 512 KB in double precision.
 _BLOCK = 65536
@@ -73,7 +71,7 @@ def mean_over_tokens(
 def _check_probabilities(xp: Any, tokens: Array, array: Array) -> None:
     """Of tokens (N, V) of the array; what is not finite shows in the sums."""
     off = xp.abs(weighted_sum(xp, tokens) - 1.0)
-    if bool(xp.all(off <= _SUM_TOLERANCE)) and not _has_negative(xp, tokens):
+    if bool(xp.all(off <= SUM_TOLERANCE)) and not _has_negative(xp, tokens):
         return
     check_finite(xp, array, 'p')
     raise ValueRangeError(

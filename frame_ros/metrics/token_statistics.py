@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics.constants import SUM_TOLERANCE
 
 # Two blocks of this size and a row of the largest vocabularies fit a core's own cache.
 _BLOCK_BYTES = 256 * 1024
@@ -26,8 +27,6 @@ _LONG = 4096
 # Largest logits between which exponentials, and their squares, of a whole row fit the type.
 _SAFE = {4: 37.0, 8: 300.0}
 _memory = threading.local()
-# Softmax outputs in half precision still add up to this.
-_SUM_TOLERANCE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ def _chosen_indices(chosen: Any, count: int, classes: int) -> NDArray[np.int64] 
 def _as_logits(rows: NDArray[Any], first: int) -> NDArray[Any]:
     """Logarithms of some tokens' probabilities; -inf for a class of probability 0."""
     sums = rows.sum(axis=1, dtype=np.float64)
-    bad = ~(np.abs(sums - 1.0) <= _SUM_TOLERANCE) | (rows.min(axis=1) < 0)
+    bad = ~(np.abs(sums - 1.0) <= SUM_TOLERANCE) | (rows.min(axis=1) < 0)
     if bad.any():
         token = int(bad.argmax())
         raise ValueRangeError(

@@ -8,7 +8,7 @@ from frame_ros.core.options import option, options
 from frame_ros.policies.choices import PolicyChoices
 from frame_ros.policies.execution.action_options import DELTA_REFERENCES, GRIPPERS
 from frame_ros.policies.execution.options import ExecutionOptions
-from frame_ros.policies.policy_names import ANY_POLICY
+from frame_ros.policies.policy_names import FURTHER, OURS
 from frame_ros.robots.options import RobotOptions
 from frame_ros.robots.rotations import CHANGE_FRAMES
 
@@ -20,7 +20,7 @@ HIGHEST_RATE = 1000.0  # Hz
 class PolicyRunOptions(PolicyChoices, ExecutionOptions, RobotOptions):
     """One policy on one robot."""
 
-    policy: str = option('scripted', ANY_POLICY)
+    policy: str = option('scripted', f'policy: its name, {FURTHER}', known=OURS)
     policy_options: tuple[str, ...] = option(
         (),
         "further options of the policy: name=value, JSON or else text: 'url=ws://127.0.0.1:8000'",

@@ -9,9 +9,11 @@ for.
 
 from __future__ import annotations
 
+import importlib
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import Any
 
 from frame_ros.core.errors import PolicyError
 from frame_ros.core.options import nearest
@@ -38,6 +40,12 @@ OURS = {
 }
 FURTHER = 'a checkpoint folder, or your own as module:Class or file.py:Class'
 ANY_POLICY = f'{", ".join(OURS)}, {FURTHER}'
+
+
+def own_class(name: str) -> Any:
+    """Imports the class of a policy of ours."""
+    module, _, attribute = OURS[name].partition(':')
+    return getattr(importlib.import_module(module), attribute)
 
 
 @cache

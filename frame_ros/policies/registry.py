@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 from frame_ros.core.errors import PolicyError, SetupError
@@ -17,6 +16,7 @@ from frame_ros.policies.policy_names import (
     is_checkpoint,
     load_installed,
     no_policy,
+    own_class,
     policies,
 )
 from frame_ros.policies.source import Source, source_of
@@ -30,9 +30,8 @@ def find_source(spec: str) -> Source:
     Raises:
         PolicyError: `spec` is neither, or the class cannot be imported.
     """
-    if place := OURS.get(spec):
-        module, _, name = place.partition(':')
-        return source_of(spec, getattr(import_module(module), name))
+    if spec in OURS:
+        return source_of(spec, own_class(spec))
     if spec in installed():
         return source_of(spec, load_installed(spec))
     if is_own_policy(spec):
@@ -95,10 +94,7 @@ def check_acts_without_scene(spec: str) -> None:
     Raises:
         PolicyError: it does not; the text says which does.
     """
-    if (place := OURS.get(spec)) is None:
-        return
-    module, _, name = place.partition(':')
-    if getattr(getattr(import_module(module), name), 'needs_scene', False):
+    if spec in OURS and own_class(spec).needs_scene:
         raise PolicyError(
             f'the policy {spec} must know every object of the scene, as in `frame-ros scenes run`; '
             'in the scenes of the demo and of the simulator node the policy scripted acts'

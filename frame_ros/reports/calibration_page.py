@@ -12,7 +12,7 @@ from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.guarantees.guarantee import CONSTANT
 from frame_ros.confidence.score_episode import ScoreEpisode
 from frame_ros.evaluation.calibration.comparison import Candidate, Comparison
-from frame_ros.evaluation.calibration.options import FIRST, HORIZON, RAW
+from frame_ros.evaluation.calibration.options import FIRST, HORIZON, RAW, STATISTICS
 from frame_ros.evaluation.calibration.score_table import CalibrationRow, ScoreRow
 from frame_ros.evaluation.calibration.study import CONFIDENCE, CalibrationStudy
 from frame_ros.reports.calibration_figures import (
@@ -44,7 +44,6 @@ HEADINGS = {
     'resolution': 'resolution', 'uncertainty': 'uncertainty', 'nll': 'NLL', 'auroc': 'AUROC',
     'auprc': 'AUPRC',
 }  # fmt: skip
-COMPARED = ('ece_1', 'ece_2', 'mce', 'brier', 'nll', 'auroc')
 MOMENTS = {FIRST: 'before the first action', HORIZON: 'over the horizon'}
 METRICS_TEXT = (
     'ECE: mean gap between confidence and success rate over bins of equal mass (ECE₂: root of the '
@@ -191,11 +190,11 @@ def _dimensions(found: CalibrationStudy) -> Part | None:
         [
             f'{row.dimension}',
             Cell(f'{row.bias:+.3f}', BAD if row.bias > 0 else PLAIN),
-            *(_estimate(row.metrics[each]) for each in COMPARED),
+            *(_estimate(row.metrics[each]) for each in STATISTICS),
         ]
         for row in rows
     ]
-    header = ('dimension', 'bias', *(HEADINGS[each] for each in COMPARED))
+    header = ('dimension', 'bias', *(HEADINGS[each] for each in STATISTICS))
     table = Table(header, shown, numbers=frozenset(range(1, len(header))), is_sortable=True)
     text = 'Bias: mean confidence less the success rate; above 0 the policy is too sure.'
     return Part('Action dimensions', [text], [dimension_figure(rows), table], 'dimensions')
@@ -207,10 +206,10 @@ def _recalibrators(comparison: Comparison) -> Part:
     best = min(each.metrics['nll'].value for each in fitted)
     rows = [_candidate_row(each, comparison, best) for each in fitted]
     rows += [
-        [each.kind, Cell(each.problem, QUIET), *[Cell(DASH, QUIET)] * (len(COMPARED) + 1)]
+        [each.kind, Cell(each.problem, QUIET), *[Cell(DASH, QUIET)] * (len(STATISTICS) + 1)]
         for each in refused
     ]
-    header = ('recalibrator', 'parameters', *(HEADINGS[each] for each in COMPARED), 'NLL gained')
+    header = ('recalibrator', 'parameters', *(HEADINGS[each] for each in STATISTICS), 'NLL gained')
     shown = {RAW, comparison.recommended}
     diagrams = [each for each in fitted if each.kind in shown]
     content: list[Table | Figure] = [
@@ -232,7 +231,7 @@ def _recalibrators(comparison: Comparison) -> Part:
 def _candidate_row(each: Candidate, comparison: Comparison, best: float) -> list[str | Cell]:
     is_chosen = each.kind == comparison.recommended
     cells = []
-    for name in COMPARED:
+    for name in STATISTICS:
         is_best = name == 'nll' and each.metrics[name].value == best
         cells.append(_estimate(each.metrics[name], GOOD if is_best else PLAIN))
     gain = Cell(DASH, QUIET) if each.kind == RAW else _estimate(each.gain)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from frame_ros.core.options import option, options
 from frame_ros.robots.catalogue import load_robot
 from frame_ros.robots.frame_names import FrameNames
-from frame_ros.robots.profiles import OF_ROBOT
+from frame_ros.robots.profiles import DEFAULT_ROBOT, OF_ROBOT, ROBOT_NAMES
 from frame_ros.robots.robot import Robot
 
 TIPS = "or a short name of the profile's tips, such as tcp; '': the default"
@@ -17,7 +17,7 @@ TIPS = "or a short name of the profile's tips, such as tcp; '': the default"
 class RobotOptions:
     """The robot."""
 
-    robot: str = option('so101', OF_ROBOT)
+    robot: str = option(DEFAULT_ROBOT, OF_ROBOT, known=ROBOT_NAMES)
 
 
 @options

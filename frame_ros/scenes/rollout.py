@@ -14,6 +14,7 @@ from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
 from frame_ros.episodes.reference import Reference
 from frame_ros.policies.base import Policy
+from frame_ros.robots.profiles import DEFAULT_ROBOT
 from frame_ros.scenes.rollout_loop import RolloutLoop, StepListener
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
@@ -43,7 +44,7 @@ class Rollouts(RolloutLoop):
         timeout: float = 20.0,
         instruction: str = INSTRUCTION,
         cameras: Mapping[str, tuple[int, int]] | None = None,
-        robot: str = 'so101',
+        robot: str = DEFAULT_ROBOT,
     ) -> None:
         """Builds the scene.
 

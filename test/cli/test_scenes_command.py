@@ -167,6 +167,25 @@ def test_a_policy_runs_in_scenes_into_a_folder_and_the_table_says_how_often(tmp_
     assert '--seed is an option of generate, ' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(('action', 'is_resumed'), [('run', True), ('show', False)])
+def test_an_interrupted_campaign_says_how_it_goes_on(
+    action, is_resumed, tmp_path, capsys, monkeypatch
+):
+    file, folder = tmp_path / 'scenes.json', tmp_path / 'campaign'
+    fixed = ['--operators', 'light_intensity', '--count', '1', '--output', str(file)]
+    assert main(['scenes', 'generate', *fixed]) == 0
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr('frame_ros.evaluation.scene_trials.campaign.run_campaign', interrupted)
+    monkeypatch.setattr('frame_ros.cli.scenes.command.format_table', interrupted)
+    output = ['--output', str(folder)] if is_resumed else []
+    assert main(['scenes', action, str(file), *output]) == 130
+    said = f'interrupted; the same command continues in {folder}'
+    assert (said in capsys.readouterr().err) == is_resumed
+
+
 @pytest.mark.parametrize(
     'given',
     [

@@ -24,7 +24,6 @@ from frame_ros.core.options import (
     from_values,
     group,
     nearest,
-    nested,
     option,
     options,
     rule,
@@ -58,7 +57,7 @@ class GateOptions(BaseOptions):
     priority: int = option(0, 'priority of the thread; 0: none', at_least=10, besides=(0,))
     mode: str = option('auto', 'reaction', choices=('auto', 'true', 'false'), live=True)
     corner: tuple[float, ...] = option((0.0, 0.0), 'corner', unit='m', lengths=(2,))
-    names: tuple[str, ...] = option((), 'names of joints')
+    names: tuple[str, ...] = option((), 'names of joints', known=('elbow', 'wrist'))
     ratio: float = option(math.inf, 'largest ratio', above=0.0, is_finite=False)
     more: Mapping[str, Any] = option({}, 'whatever else')
     limits: LimitOptions = group(LimitOptions, step=0.2)
@@ -158,12 +157,11 @@ def test_the_nearest_name_is_found_whatever_the_group(name, found):
     assert nearest(name, ['priority', 'limits.step', 'limits.speeds']) == found
 
 
-names = st.dictionaries(st.sampled_from(['a', 'b.c', 'b.d', 'e.f.g']), st.integers())
-
-
-@given(names)
-def test_nested_and_flat_are_inverse(values):
-    assert flat(nested(values)) == values
+def test_mappings_in_mappings_are_flat_by_dotted_names():
+    values = {'a': 1, 'b': {'c': 2, 'd': {'e': []}}, 'f.g': 3, 'h': {}}
+    assert flat(values) == {'a': 1, 'b.c': 2, 'b.d.e': [], 'f.g': 3, 'h': {}}
+    with pytest.raises(OptionError, match='b.c is given twice'):
+        flat({'b': {'c': 1}, 'b.c': 2})
 
 
 numbers = st.floats(1.0, 200.0)
@@ -192,6 +190,7 @@ def test_arguments_of_a_command_line_come_from_the_declaration(capsys):
         parse('--help')
     shown = ' '.join(capsys.readouterr().out.split())
     assert 'rate of the watchdogs (1 to 200 Hz; default: 50)' in shown
+    assert 'names of joints (known: elbow, wrist)' in shown
     assert '--most RATIO' in shown and 'start at once (default: --autostart)' in shown
     assert '--limits.step STEP' in shown and '--others.step' not in shown
 

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The code of the pages about extending the package, saved and run as a reader does."""
 
+import ast
+import importlib
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -35,6 +38,23 @@ def test_a_report_section_is_in_page_and_json(tmp_path: Path, monkeypatch: pytes
     page = Path('report.html').read_text(encoding='utf-8')
     assert '<h3>Fast motion</h3>' in page
     assert 'The TCP was faster than 0.25 m/s at 0 steps' in page
+
+
+def test_a_command_is_a_module_and_a_line(tmp_path, monkeypatch, capsys):
+    module, line = code_of('command')
+    cli = importlib.import_module('frame_ros.cli')
+    (tmp_path / 'durations.py').write_text(module, encoding='utf-8')
+    monkeypatch.setattr(cli, '__path__', [*cli.__path__, str(tmp_path)])
+    for name, entry in ast.literal_eval('{' + line + '}').items():
+        monkeypatch.setitem(cli.COMMANDS, name, entry)
+    bag = str(robot_bag(tmp_path / 'bag', [], count=30))
+    try:
+        assert cli.main(['durations', bag, '--digits', '2']) == 0
+        assert re.fullmatch(r'\S+: \d+\.\d\d s\n', capsys.readouterr().out)
+        assert cli.main(['durations', bag, '--digits', '7']) == 2
+    finally:
+        sys.modules.pop('frame_ros.cli.durations', None)
+    assert capsys.readouterr().err == 'frame-ros: --digits is 7; it must be 0 to 6\n'
 
 
 def test_a_robot_outside_of_the_package_is_a_profile_and_a_urdf(

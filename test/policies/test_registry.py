@@ -7,13 +7,13 @@ import pytest
 
 from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.policies.base import Policy
+from frame_ros.policies.policy_names import OURS
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.registry import make_policy
 
 
 def test_an_unknown_policy_names_the_known_ones():
-    known = 'scripted, scripted_tasks, planted_weaknesses, hold, lerobot, '
-    with pytest.raises(PolicyError, match=f"no policy 'magic'; known: {known}"):
+    with pytest.raises(PolicyError, match=f"no policy 'magic'; known: {', '.join(OURS)}, "):
         make_policy('magic')
 
 

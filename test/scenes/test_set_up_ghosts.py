@@ -8,10 +8,10 @@ import attrs
 import cv2
 import numpy as np
 import pytest
+from outline_accuracy import outline_error
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.reports.set_up_cards.page import Photo, overlay
-from frame_ros.scenes.cards.accuracy import outline_error
 from frame_ros.scenes.cards.camera import Lens, PlacedCamera, lens_of, placed_camera
 from frame_ros.scenes.cards.facts import object_facts
 from frame_ros.scenes.cards.ghosts import Ghost, draw_ghosts, enlarged, ghosts_of, plain_text

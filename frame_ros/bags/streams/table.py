@@ -20,7 +20,7 @@ from frame_ros.bags.streams.joints import ACTION, JOINT_STATES
 from frame_ros.bags.streams.poses import GOAL, OBJECT, POSE
 from frame_ros.core.errors import BagError
 from frame_ros.core.options import check_names
-from frame_ros.metrics.message_fields import FIELDS, LISTS
+from frame_ros.metrics.message_fields import FIELDS, KINDS, LISTS
 
 
 def _live(kind: str) -> RecordedStream:
@@ -35,7 +35,7 @@ STREAMS = {
     for row in (
         POSE, ACTION, CONTACT, PROXIMITY, INFERENCE, JOINT_STATES, OBJECT, GOAL, GRASP,
         GRIPPER, EVENT,
-        *map(_live, ('quality', 'safety', 'efficiency', 'confidence')),
+        *map(_live, KINDS),
     )
 }  # fmt: skip
 # Those that feed the metric pipeline.

@@ -107,7 +107,7 @@ def argument(option: Option) -> DeclareLaunchArgument:
     return DeclareLaunchArgument(
         option.name,
         default_value=text_of(option.default),
-        description=_description(option) if not choices else option.text,  # launch appends them
+        description=_description(option) if not choices else option.help,  # launch appends them
         choices=list(choices) or None,
     )
 

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.metrics import format_table
-from frame_ros.cli.scenes.runs import evaluating
+from frame_ros.cli.scenes.action import SCENE_FILES, Action, names_of
+from frame_ros.cli.scenes.runs import evaluating, run_names
 from frame_ros.cli.scenes.worlds import of_another, own_scene, robot_of
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     from frame_ros.scenes.description.scene import Scene
     from frame_ros.scenes.generation.setting import Setting
 
-ACTIONS = {'breaking': 'look for the smallest changes of scenes that break a policy'}
 # Options that other actions have too.
 SHARED = ('operators', 'repeats', 'success_rule')
 HEADING = ('scene', 'operator', 'changed', 'breaks at', 'passes at')
-INTERRUPTED = 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,25 +62,37 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     for robot in dict.fromkeys(scene.robot for scene in scenes):
         policy.check(robot)
     place_of = _Settings(runs.world, from_arguments(SceneLimits, args))
-    try:
-        with evaluating(args, policy, runs) as (bar, evaluate):
-            done: list[SceneBreaking] = []
+    with evaluating(args, policy, runs) as (bar, evaluate):
+        done: list[SceneBreaking] = []
 
-            def show(each: SceneBreaking) -> None:
-                done.append(each)
-                bar(len(done), len(scenes) - bool(chosen.towards))
+        def show(each: SceneBreaking) -> None:
+            done.append(each)
+            bar(len(done), len(scenes) - bool(chosen.towards))
 
-            break_scenes(
-                scenes, chosen, evaluate, args.output,
-                settings_of(policy, runs, libraries_digests(scenes)), place_of,
-                own_scene(runs.world), show,
-            )  # fmt: skip
-    except KeyboardInterrupt:
-        print(f'interrupted; the same command continues in {args.output}', file=sys.stderr)
-        return INTERRUPTED
+        break_scenes(
+            scenes, chosen, evaluate, args.output,
+            settings_of(policy, runs, libraries_digests(scenes)), place_of,
+            own_scene(runs.world), show,
+        )  # fmt: skip
     print(report(done))
     print(f'in {Path(args.output)}')
     return 0 if any(not each.problem for each in done) else 1
+
+
+def _names() -> frozenset[str]:
+    own = names_of(BreakingOptions, SceneLimits, without=('attempts',))
+    return own | (run_names() - {'is_checked'})  # it checks the scenes itself, by its own limits
+
+
+ACTIONS = {
+    'breaking': Action(
+        'look for the smallest changes of scenes that break a policy',
+        run,
+        _names,
+        SCENE_FILES,
+        is_resumed=True,
+    )
+}
 
 
 def report(done: Sequence[SceneBreaking]) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import given
+from frame_ros.cli.scenes.action import SCENE_FILES, Action, names_of
 from frame_ros.cli.scenes.verdicts import NOT_CHECKED, SceneChecks
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
@@ -98,6 +99,19 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     write_whole(output, text, 'the cards')
     print(f'{said}: {output}')
     return 1 if problems else 0
+
+
+def _names() -> frozenset[str]:
+    photos = {'mat', 'only', 'photo', 'camera_info', 'extrinsics', 'is_rectified'}
+    limits = names_of(SceneLimits, without=('attempts',))
+    return names_of(MatOptions) | limits | {'output', *photos}
+
+
+ACTIONS = {
+    'cards': Action(
+        'write printable cards by which scenes are set up by hand', run, _names, SCENE_FILES
+    )
+}
 
 
 def problems_of(scenes: Sequence[Scene], limits: SceneLimits) -> dict[int, str]:

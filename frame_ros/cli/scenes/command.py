@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
-from frame_ros.cli.scenes import allowed, breaking, cards, runs, search, worlds
-from frame_ros.cli.scenes.report import add_report_arguments, report_campaigns
+from frame_ros.cli.scenes import breaking, cards, runs, search, worlds
+from frame_ros.cli.scenes import report as reports
+from frame_ros.cli.scenes.action import FILES, SCENE_FILES, Action, check, names_of, note_arguments
 from frame_ros.cli.scenes.verdicts import GOOD, NOT_CHECKED, WRONG, SceneChecks
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
-from frame_ros.evaluation.scene_trials.robustness.study import RobustnessOptions
-from frame_ros.evaluation.scene_trials.search.breaking_study import BreakingOptions
-from frame_ros.evaluation.scene_trials.search.search_options import SearchOptions
-from frame_ros.scenes.cards.mat import MatOptions
+from frame_ros.robots.profiles import DEFAULT_ROBOT
 from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.run_options import SceneRunOptions
 from frame_ros.scenes.tasks.kinds import TASKS
@@ -32,19 +30,8 @@ if TYPE_CHECKING:
     from frame_ros.scenes.description.scene import Scene
     from frame_ros.scenes.generation.generator import Generated
 
-ACTIONS = {
-    'generate': 'draw scenes',
-    'check': 'check files of scenes',
-    'show': 'list the scenes of files',
-    'convert': "write VLATest's scene files in this package's form",
-    'operators': 'list what scenes vary by',
-    'cards': 'write printable cards by which scenes are set up by hand',
-    'run': 'run a policy in the scenes of files',
-    **search.ACTIONS,
-    **breaking.ACTIONS,
-    'design': "draw scenes from which factors' shares of the variance follow (Sobol' indices)",
-    'report': 'the robustness of policies over the scenes of campaigns',
-}
+# Each declares its actions, and the arguments that no one before it has.
+MODULES = (cards, runs, search, breaking, reports)
 SHOWN = ('scene', 'task', 'robot', 'instruction', 'objects', 'light', 'policy seed')
 
 
@@ -52,7 +39,7 @@ SHOWN = ('scene', 'task', 'robot', 'instruction', 'objects', 'light', 'policy se
 class GenerateOptions:
     """Scenes to draw."""
 
-    robot: str = option('so101', 'simulated robot, or the YAML file of its profile')
+    robot: str = option(DEFAULT_ROBOT, 'simulated robot, or the YAML file of its profile')
     task: str = option(
         'pick_up', 'task; of convert: where the name says none', choices=tuple(TASKS)
     )
@@ -71,7 +58,7 @@ class GenerateOptions:
 class DesignOptions:
     """A design of scenes."""
 
-    robot: str = option('so101', 'simulated robot, or the YAML file of its profile')
+    robot: str = option(DEFAULT_ROBOT, 'simulated robot, or the YAML file of its profile')
     task: str = option('pick_up', 'task', choices=tuple(TASKS))
     seed: int = option(0, 'seed of the design', at_least=0)
     operators: tuple[str, ...] = option(
@@ -90,7 +77,9 @@ class DesignOptions:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        'what', choices=tuple(ACTIONS), help='; '.join(f'{n}: {t}' for n, t in ACTIONS.items())
+        'what',
+        choices=tuple(ACTIONS),
+        help='; '.join(f'{name}: {action.text}' for name, action in ACTIONS.items()),
     )
     parser.add_argument(
         'files',
@@ -114,13 +103,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, GenerateOptions)
     add_options(parser.add_argument_group('limits'), SceneLimits)
-    cards.add_arguments(parser)
-    runs.add_arguments(parser)
-    search.add_arguments(parser)
-    breaking.add_arguments(parser)
     shared = ('robot', 'task', 'seed', 'operators', 'meshes')
     add_options(parser.add_argument_group('design'), DesignOptions, shared)
-    add_report_arguments(parser)
+    for module in MODULES:
+        module.add_arguments(parser)
+    note_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -133,56 +120,23 @@ def run(args: argparse.Namespace) -> int:
             action.
         ValueRangeError: there is no such operator.
     """
-    allowed.refuse_others(args, option_names())
-    needing = ('check', 'show', 'convert', 'cards', 'run', 'report', 'breaking', *search.OF_FILES)
-    has_files = args.what in needing
-    if has_files != bool(args.files):
-        raise SetupError(f'{args.what} needs {"files" if has_files else "no file"} of scenes')
-    if args.what == 'run':
-        return runs.run(args, [scene for file in args.files for scene in _read(file)])
-    if args.what in search.ACTIONS:
-        return search.run(args, [scene for file in args.files for scene in _read(file)])
-    if args.what == 'report':
-        return report_campaigns(args)
-    if args.what in breaking.ACTIONS:
-        return breaking.run(args, [scene for file in args.files for scene in _read(file)])
-    if args.what == 'generate':
-        return _generate(args)
-    if args.what == 'design':
-        return _design(args)
-    if args.what == 'convert':
-        return _convert(args)
-    if args.what == 'operators':
-        world = from_arguments(SceneRunOptions, args).world
-        print(format_table(operator_rows() if world == OURS else worlds.rows(world)))
-        return 0
-    if args.what == 'cards':
-        return cards.run(args, [each for file in args.files for each in _read(file)])
-    return _check(args) if args.what == 'check' else _show(args)
+    check(args, ACTIONS)
+    chosen = ACTIONS[args.what]
+    has_scenes = chosen.files == SCENE_FILES
+    scenes = [scene for file in args.files for scene in _read(file)] if has_scenes else []
+    try:
+        return chosen.run(args, scenes)
+    except KeyboardInterrupt:
+        if chosen.is_resumed:
+            text = f'interrupted; the same command continues in {args.output}'
+            print(text, file=sys.stderr)
+        raise
 
 
-def option_names() -> dict[str, frozenset[str]]:
-    """Returns the names of the options that each action takes."""
-    names, output = allowed.names_of, {'output'}
-    photos = {'mat', 'only', 'photo', 'camera_info', 'extrinsics', 'is_rectified'}
-    return {
-        'generate': names(GenerateOptions, SceneLimits) | output | {'world'},
-        'check': names(SceneLimits, without=('attempts',)) | {'world'},
-        'show': frozenset(),
-        'convert': frozenset({'task', 'models', *output}),
-        'operators': frozenset({'world'}),
-        'cards': names(MatOptions) | names(SceneLimits, without=('attempts',)) | output | photos,
-        'run': allowed.run_names(),
-        # It checks the scenes itself, by its own limits.
-        'search': names(SearchOptions, SceneLimits) | allowed.run_names() - {'is_checked'},
-        # So does this.
-        'breaking': names(BreakingOptions, SceneLimits, without=('attempts',))
-        | allowed.run_names() - {'is_checked'},
-        'design': names(DesignOptions, SceneLimits) | output | {'world'},
-        'coverage': frozenset({'world'}),
-        'mutate': names(search.MutateOptions) | output | {'instructions'},
-        'report': names(RobustnessOptions) | output | {'json', 'title'},
-    }
+def _operators(args: argparse.Namespace, _: object) -> int:
+    world = from_arguments(SceneRunOptions, args).world
+    print(format_table(operator_rows() if world == OURS else worlds.rows(world)))
+    return 0
 
 
 def operator_rows() -> list[tuple[str, ...]]:
@@ -192,7 +146,7 @@ def operator_rows() -> list[tuple[str, ...]]:
     return [('operator', 'what varies', 'from'), *((o.name, o.text, o.source) for o in REGISTRY)]
 
 
-def _generate(args: argparse.Namespace) -> int:
+def _generate(args: argparse.Namespace, _: object) -> int:
     from frame_ros.scenes.generation.generator import generate
 
     chosen = from_arguments(GenerateOptions, args)
@@ -211,7 +165,7 @@ def _generate(args: argparse.Namespace) -> int:
     return 1 if found.left_out else 0
 
 
-def _design(args: argparse.Namespace) -> int:
+def _design(args: argparse.Namespace, _: object) -> int:
     from frame_ros.evaluation.scene_trials.robustness.sobol_design import sobol_design
     from frame_ros.scenes.generation.operators import UNSEEN, chosen_operators
     from frame_ros.scenes.generation.setting import setting
@@ -251,7 +205,7 @@ def report(found: Generated) -> str:
     return '\n'.join(lines)
 
 
-def _convert(args: argparse.Namespace) -> int:
+def _convert(args: argparse.Namespace, _: object) -> int:
     from frame_ros.scenes.description.vlatest import read_vlatest
 
     output = _output(args, args.files)
@@ -264,7 +218,7 @@ def _convert(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check(args: argparse.Namespace) -> int:
+def _check(args: argparse.Namespace, _: object) -> int:
     world = from_arguments(SceneRunOptions, args).world
     checks = SceneChecks(from_arguments(SceneLimits, args), world)
     counts = Counter[str]()
@@ -293,11 +247,8 @@ def _check(args: argparse.Namespace) -> int:
     return 1 if counts[WRONG] or counts['cannot be read'] else 0
 
 
-def _show(args: argparse.Namespace) -> int:
-    rows: list[tuple[str, ...]] = [SHOWN]
-    for file in args.files:
-        rows += list(_rows(_read(file)))
-    print(format_table(rows))
+def _show(_: argparse.Namespace, scenes: Sequence[Scene]) -> int:
+    print(format_table([SHOWN, *_rows(scenes)]))
     return 0
 
 
@@ -344,3 +295,27 @@ def _write(output: Path | None, scenes: Sequence[Scene]) -> None:
         print(scenes_text(scenes), end='')
     else:
         write_scenes(output, scenes)
+
+
+def _drawing_names(kind: Any) -> frozenset[str]:
+    return names_of(kind, SceneLimits) | {'output', 'world'}
+
+
+ACTIONS = {
+    'generate': Action('draw scenes', _generate, lambda: _drawing_names(GenerateOptions)),
+    'design': Action(
+        "draw scenes from which factors' shares of the variance follow (Sobol' indices)",
+        _design, lambda: _drawing_names(DesignOptions),
+    ),
+    'check': Action(
+        'check files of scenes',
+        _check, lambda: names_of(SceneLimits, without=('attempts',)) | {'world'}, FILES,
+    ),
+    'show': Action('list the scenes of files', _show, files=SCENE_FILES),
+    'convert': Action(
+        "write VLATest's scene files in this package's form",
+        _convert, lambda: {'task', 'models', 'output'}, FILES,
+    ),
+    'operators': Action('list what scenes vary by', _operators, lambda: {'world'}),
+    **{name: action for module in MODULES for name, action in module.ACTIONS.items()},
+}  # fmt: skip

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.metrics import format_table
+from frame_ros.cli.scenes.action import FILES, Action, names_of
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, flag_of, from_arguments
 from frame_ros.core.options import walk
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 DEFAULT_OUTPUT = 'robustness.html'
 
 
-def add_report_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of `report`; those that another action has too are shared."""
     group = parser.add_argument_group('report')
     taken = {name for action in parser._actions for name in action.option_strings}
@@ -41,7 +42,7 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
             action.type, action.choices = wide.type, wide.choices
 
 
-def report_campaigns(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, _: object = ()) -> int:
     """Analyses campaigns, writes the page and JSON, and prints a summary.
 
     `args` has files (the folders), output, json, title and the fields of RobustnessOptions. The
@@ -80,6 +81,14 @@ def report_campaigns(args: argparse.Namespace) -> int:
     if output is not None and not prints:
         print(f'\nthe page: {output}')
     return 0
+
+
+ACTIONS = {
+    'report': Action(
+        'the robustness of policies over the scenes of campaigns',
+        run, lambda: names_of(RobustnessOptions) | {'output', 'json', 'title'}, FILES,
+    )
+}  # fmt: skip
 
 
 def _refuse_other_json(file: Path) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.progress import Progress
+from frame_ros.cli.scenes.action import SCENE_FILES, Action, names_of
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved, option, options
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 # What `scenes generate` has too, or what no run needs.
 NOT_USED = ('robot', 'seed', 'temperatures', 'samples', 'with_depth')
 NAMES = {'policy_options': '--option', 'is_checked': '--check'}
-INTERRUPTED = 130
 HEADING = (
     'task',
     'changed',
@@ -83,20 +83,29 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     # Its seeds are those of the scenes.
     policy = evolved(from_arguments(TrialPolicyOptions, args), seed=0)
     begun = time.monotonic()
-    try:
-        with Progress('trials', args.quiet) as bar:
-            results = run_campaign(
-                args.output, scenes, policy, from_arguments(SceneRunOptions, args),
-                chosen.repeats, processes=chosen.processes,
-                on_result=lambda _, done, total: bar(done, total),
-                on_message=lambda text: print(text, file=sys.stderr),
-                most_wall_time=chosen.trial_time_limit, record=from_arguments(RecordOptions, args),
-            )  # fmt: skip
-    except KeyboardInterrupt:
-        print(f'interrupted; the same command continues in {args.output}', file=sys.stderr)
-        return INTERRUPTED
+    with Progress('trials', args.quiet) as bar:
+        results = run_campaign(
+            args.output, scenes, policy, from_arguments(SceneRunOptions, args),
+            chosen.repeats, processes=chosen.processes,
+            on_result=lambda _, done, total: bar(done, total),
+            on_message=lambda text: print(text, file=sys.stderr),
+            most_wall_time=chosen.trial_time_limit, record=from_arguments(RecordOptions, args),
+        )  # fmt: skip
     print(summary(scenes, results, time.monotonic() - begun))
     return 0 if any(result.is_valid for result in results) else 1
+
+
+def run_names() -> frozenset[str]:
+    """Returns the options of runs of a policy, as `run`, `search` and `breaking` take them."""
+    kinds = (CampaignOptions, RecordOptions, SceneRunOptions, TrialPolicyOptions)
+    return names_of(*kinds, without=NOT_USED) | {'output', 'quiet'}
+
+
+ACTIONS = {
+    'run': Action(
+        'run a policy in the scenes of files', run, run_names, SCENE_FILES, is_resumed=True
+    )
+}
 
 
 @contextmanager

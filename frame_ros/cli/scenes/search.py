@@ -7,14 +7,14 @@ tried, and scenes with other instructions. See docs/scene-search.md.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import input_file
 from frame_ros.cli.metrics import format_table
-from frame_ros.cli.scenes.runs import evaluating
+from frame_ros.cli.scenes.action import SCENE_FILES, Action, names_of
+from frame_ros.cli.scenes.runs import evaluating, run_names
 from frame_ros.cli.scenes.worlds import robot_of, start_of
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
@@ -29,15 +29,8 @@ if TYPE_CHECKING:
     from frame_ros.scenes.description.scene import Scene
     from frame_ros.scenes.search.coverage import OperatorCoverage
 
-ACTIONS = {
-    'search': 'look for scenes in which a policy fails',
-    'coverage': 'count how much of what can vary the scenes of files have tried',
-    'mutate': 'write scenes with other words for their instructions',
-}
-OF_FILES = ('coverage', 'mutate')
 # Options that `generate` and `run` have too.
 SHARED = ('robot', 'task', 'seed', 'operators', 'fixed', 'meshes', 'repeats')
-INTERRUPTED = 130
 
 
 @options
@@ -61,19 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
-    """Does what is asked for; returns 1 if there is nothing to show.
-
-    Args:
-        scenes: of the files of `coverage` and `mutate`.
-
-    Raises:
-        FrameRosError: as of `search`, or scenes or instructions are not as expected.
-    """
-    return {'search': _search, 'coverage': _coverage, 'mutate': _mutate}[args.what](args, scenes)
-
-
-def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
+def _search(args: argparse.Namespace, _: Sequence[Scene]) -> int:
     from frame_ros.evaluation.scene_trials.campaign import settings_of
     from frame_ros.evaluation.scene_trials.search.study import search
     from frame_ros.scenes.description.mesh_digests import library_digests
@@ -90,17 +71,13 @@ def _search(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     # The search has checked each scene by its own limits.
     runs = evolved(from_arguments(SceneRunOptions, args), is_checked=False)
     policy.check(chosen.robot)
-    try:
-        with evaluating(args, policy, runs) as (bar, evaluate):
-            found = search(
-                chosen, evaluate, args.output,
-                settings_of(policy, runs, library_digests(chosen.meshes)),
-                from_arguments(SceneLimits, args), robot, start,
-                on_batch=lambda tried: bar(len(tried), chosen.budget),
-            )  # fmt: skip
-    except KeyboardInterrupt:
-        print(f'interrupted; the same command continues in {args.output}', file=sys.stderr)
-        return INTERRUPTED
+    with evaluating(args, policy, runs) as (bar, evaluate):
+        found = search(
+            chosen, evaluate, args.output,
+            settings_of(policy, runs, library_digests(chosen.meshes)),
+            from_arguments(SceneLimits, args), robot, start,
+            on_batch=lambda tried: bar(len(tried), chosen.budget),
+        )  # fmt: skip
     print(found.text)
     names = [each.scene.name for each in found.failures]
     print(f'failed: {", ".join(names) or "none"}\nin {Path(args.output)}')
@@ -167,3 +144,23 @@ def _mutate(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     write_scenes(output, [each.scene for each in found])
     print(f'{len(found)} scenes with other instructions, of {len(scenes)}')
     return 0
+
+
+def _search_names() -> frozenset[str]:
+    own = names_of(SearchOptions, SceneLimits)
+    return own | (run_names() - {'is_checked'})  # it checks the scenes itself, by its own limits
+
+
+ACTIONS = {
+    'search': Action(
+        'look for scenes in which a policy fails', _search, _search_names, is_resumed=True
+    ),
+    'coverage': Action(
+        'count how much of what can vary the scenes of files have tried',
+        _coverage, lambda: {'world'}, SCENE_FILES,
+    ),
+    'mutate': Action(
+        'write scenes with other words for their instructions',
+        _mutate, lambda: names_of(MutateOptions) | {'output', 'instructions'}, SCENE_FILES,
+    ),
+}  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from frame_ros.confidence.calibration import BINS
 from frame_ros.confidence.recalibration.platt import PlattScaling
 from frame_ros.confidence.recalibration.recalibrator import (
     Recalibrator,
@@ -21,8 +22,6 @@ from frame_ros.confidence.recalibration.recalibrator import (
 from frame_ros.confidence.samples import Array, as_confidences, as_outcomes
 from frame_ros.confidence.weighted_samples import WeightedSamples
 from frame_ros.core.errors import CalibrationError, ValueRangeError
-
-BINS = 12
 
 
 class _Binned(Recalibrator):

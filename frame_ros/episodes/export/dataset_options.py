@@ -11,7 +11,7 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import option, options
 from frame_ros.robots.catalogue import load_robot
 from frame_ros.robots.likely_units import RAD
-from frame_ros.robots.profiles import OF_ROBOT
+from frame_ros.robots.profiles import DEFAULT_ROBOT, OF_ROBOT, ROBOT_NAMES
 from frame_ros.robots.robot import Robot
 
 NO_CAMERAS = 'none'
@@ -22,7 +22,7 @@ KEEP = ('all', 'policy', 'operator')
 class DatasetOptions(ObservationOptions):
     """A data set made of recordings."""
 
-    robot: str = option('so101', OF_ROBOT)
+    robot: str = option(DEFAULT_ROBOT, OF_ROBOT, known=ROBOT_NAMES)
     repo_id: str = option('', 'as in me/pick_cubes; none: local and the name of the folder')
     fps: int = option(0, 'frames per second; 0: what every input reaches', at_least=0)
     is_repeating: bool = option(False, 'frames may repeat what comes more rarely than --fps')

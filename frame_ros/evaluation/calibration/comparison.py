@@ -24,9 +24,8 @@ from frame_ros.confidence.weighted_samples import CLIP
 from frame_ros.core.errors import CalibrationError
 from frame_ros.evaluation.calibration.calibration_set import CalibrationSet
 from frame_ros.evaluation.calibration.horizon import newest_at
-from frame_ros.evaluation.calibration.options import FIRST, RAW, CalibrationOptions
+from frame_ros.evaluation.calibration.options import FIRST, RAW, STATISTICS, CalibrationOptions
 
-STATISTICS = ('ece_1', 'ece_2', 'mce', 'brier', 'nll', 'auroc')
 # Completions at which an episode counts where it counts over its horizon.
 STEPS: Array = np.arange(20) / 20.0
 # Held-out likelihoods closer than this are a tie, nats.

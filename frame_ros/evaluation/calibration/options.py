@@ -13,6 +13,8 @@ from frame_ros.core.options import option, options, rule
 FIRST, HORIZON = 'first', 'horizon'
 # The confidence as it is.
 RAW = 'raw'
+# Of `calibration_metrics`, those by which recalibrators are compared.
+STATISTICS = ('ece_1', 'ece_2', 'mce', 'brier', 'nll', 'auroc')
 
 
 @options

@@ -35,11 +35,6 @@ from frame_ros.robots.grippers import gripper_joints
 from frame_ros.robots.likely_units import LEAST_MARGIN, MARGIN
 
 ROLE = 'joint_states'
-# What recordings call a robot with the joints, signs and zeros of a world's.
-SAME_ROBOTS = {
-    'so101': ('so101_follower', 'so101', 'so_follower', 'so100_follower', 'so100', 'so-100'),
-    'fr3': ('fr3', 'franka', 'franka_fr3'),
-}
 OLD_NAME = 'main_'  # how LeRobot's joints began, with other zeros and signs, until June 2025
 
 
@@ -128,7 +123,7 @@ def _robot_of(path: Path, episodes: list[_Episode]) -> str:
     }
     for robot, joints in needed.items():
         if names.issuperset(joints):
-            said = sorted({each.said for each in episodes} - {'', *SAME_ROBOTS[robot]})
+            said = sorted({each.said for each in episodes} - {'', *WORLD_ROBOTS[robot].called})
             if said:
                 raise BagError(
                     f'{path} is of another robot: {", ".join(said)}, whose joints have the names '

@@ -82,22 +82,27 @@ class FaultStream:
         self.begins, self.true_begins = Begins(period), Begins(period)
         self.warnings: dict[str, float] = {}
         self.thresholds: list[float] = []
-        self._robot, self._per_block = robot, _samples_per_block(robot)
-        self._arm = slice(0, len(robot.joint_names) - len(robot.finger_links))
         seed = _seed_of(trial, fault)
         self._noise = WrenchNoise(1.0 / period, worlds.noise_of(fault), seed)
         self._transport = worlds.Transport(fault, seed)
-        self._cable = worlds.Cable(model, robot.wrench_link) if fault == 'cable 1 N' else None
-        count = self._arm.stop
-        is_shaken = fault == 'vibration'
-        self._gears = worlds.GearVibration(count, period, seed) if is_shaken else None
+        on = worlds.OnArm(
+            model, robot.wrench_link, robot.joint_names,
+            slice(0, len(robot.joint_names) - len(robot.finger_links)), period,
+            _samples_per_block(robot), seed,
+        )  # fmt: skip
+        disturbance = worlds.fault_of(fault).disturbance
+        self._disturbance = disturbance(on) if disturbance is not None else None
         self._waiting: deque[Sent] = deque()
         self._judged: list[_Judged] = []
         self._next_look = 0
 
     def send(self, stamps: Stamps, samples: SensorSamples) -> None:
         """Measures and sends true samples; rows count from the first of them."""
-        wrenches = self._noise(samples.wrenches + self._disturbance(samples))
+        wrenches = samples.wrenches
+        if self._disturbance is not None:
+            # As the sensor reads it: with the sign of the simulator, of the tool on the wrist.
+            wrenches = wrenches - self._disturbance(samples.positions, samples.velocities)
+        wrenches = self._noise(wrenches)
         sent_stamps, comes = self._transport.of(stamps)
         # Not before it was measured, nor before the joint states of its time.
         rows = np.searchsorted(stamps, sent_stamps, side='left')
@@ -146,18 +151,6 @@ class FaultStream:
             for text in self.sensor.warnings:
                 self.warnings.setdefault(text, seconds_of(judged[-1].stamp))
         self.thresholds.append(self.sensor.sensitivity.force)
-
-    def _disturbance(self, samples: SensorSamples) -> Array:
-        """As the sensor reads it: with the sign of the simulator, of the tool on the wrist."""
-        found = np.zeros_like(samples.wrenches)
-        if self._cable is not None:
-            columns = [self._robot.joint_names.index(name) for name in self._cable.joint_names]
-            for first in range(0, len(found), self._per_block):
-                rows = slice(first, first + self._per_block)
-                found[rows] -= self._cable.wrenches(samples.positions[rows, columns])
-        if self._gears is not None:
-            found -= self._gears.wrenches(samples.velocities[:, self._arm])
-        return found
 
 
 class HardSensing:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from frame_ros.evaluation.contact_comparison import FORCE_SHARE
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.joint_effort import JointSensors
 from frame_ros.evaluation.trials.policy_run import TIMINGS, PolicyActions, timed_samples
@@ -19,7 +20,6 @@ from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
 from frame_ros.sensing.contact.joints.motor_model import MotorModel, load_motors
 
 MARGIN = 100_000_000  # ns about a sensed contact in which truth may explain it
-FORCE_SHARE = 0.25  # least share of a sensed force that the true, expected one must have
 SENSORS_SEED = 0  # the shipped motors are of this arm
 FINGERS = 2  # that press on the object: it is held
 

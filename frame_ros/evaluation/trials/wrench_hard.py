@@ -47,13 +47,14 @@ def run(trial: Trial) -> dict[str, Any]:
     if trial.settings['has_pushes']:
         pushes = hand_pushes(trial, seconds)
     arm = ArmRun(trial.robot, trial.seed, pushes, rest=rest)
-    if '100 g unannounced' in faults:
+    later = [t for name in faults if (t := worlds.fault_of(name).hung_after) is not None]
+    if 0.0 in later:
         worlds.hang_weight(arm.simulation)
-    is_hung = '100 g later' not in faults
+        later.remove(0.0)
     for block in arm.blocks(seconds):
-        if not is_hung and block.stamps[-1] >= BEGIN + worlds.LATER * SECOND:
+        if later and block.stamps[-1] >= BEGIN + later[0] * SECOND:
             worlds.hang_weight(arm.simulation)
-            is_hung = True
+            later.clear()
         sensing.take(block)
     sensing.finish()
     return {

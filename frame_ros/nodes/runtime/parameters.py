@@ -86,7 +86,7 @@ def descriptor_of(option: Option) -> ParameterDescriptor:
     """The description, range and choices of a parameter."""
     unit = f' [{option.unit}]' if option.unit else ''
     found = ParameterDescriptor(
-        description=option.text + unit,
+        description=option.help + unit,
         additional_constraints=option.expected,
         read_only=option.live == FIXED,
     )

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from frame_ros.core.options import option, options, rule
+from frame_ros.robots.profiles import DEFAULT_ROBOT
 
 
 @options
@@ -46,7 +47,7 @@ class SessionOptions:
     scene_instruction: bool = option(
         True, "with scene_topic: the instruction is the scene's; false: `instruction`"
     )
-    robot: str = option('so101', 'arm, for the metadata')
+    robot: str = option(DEFAULT_ROBOT, 'arm, for the metadata')
     world: str = option('', 'world that it is in, for the metadata; empty: our simulator')
     policy: str = option(
         'scripted', "name of the policy, for the metadata; 'scripted' has a quality"

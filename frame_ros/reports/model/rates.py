@@ -15,12 +15,12 @@ from frame_ros.bags.reader import Bag
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.topic_statistics import GAP_FACTOR
 from frame_ros.metrics import REGISTRY
 from frame_ros.metrics.record import CONTACTS, CONTROL_STEPS, DISTANCES, INFERENCES
 from frame_ros.reports.model.numbers import readable
 
 NAN = float('nan')
-GAP_FACTOR = 5.0
 
 # What metrics that difference, or integrate over time, are sampled at -> the kind of message or the
 # role whose stamps those are.

@@ -27,9 +27,10 @@ from frame_ros.robots.profile import RobotProfile
 
 FOLDERS_VARIABLE = 'FRAME_ROS_ROBOTS'
 ROBOT_NAMES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+DEFAULT_ROBOT = 'so101'  # of every option and argument that chooses a robot
 # How every option that chooses a robot describes it.
 OF_ROBOT = (
-    f'robot: {", ".join(ROBOT_NAMES)}, the YAML file of a profile or its name in a folder of '
+    'robot: its name, the YAML file of a profile or its name in a folder of '
     f'{FOLDERS_VARIABLE}, or a URDF file'
 )
 

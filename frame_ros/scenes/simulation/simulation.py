@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots import find_urdf
+from frame_ros.robots.profiles import DEFAULT_ROBOT
 from frame_ros.scenes.generation.clutter import Obstacle, draw_clutter
 from frame_ros.scenes.generation.layout import COLOURS, SceneLayout, draw_layout
 from frame_ros.scenes.simulation.external_forces import ExternalForces, ExternalTruth
@@ -41,7 +42,7 @@ class PickPlaceSimulation(RobotSimulation):
         self,
         seed: int = 0,
         timestep: float | None = None,
-        robot: str = 'so101',
+        robot: str = DEFAULT_ROBOT,
         obstacles: Sequence[Obstacle] = (),
         friction: str = '',
     ):

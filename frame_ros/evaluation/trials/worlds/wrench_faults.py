@@ -8,7 +8,9 @@ stamps, jitter, loss.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,25 +23,41 @@ from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 
 Array = NDArray[np.float64]
 Stamps = NDArray[np.int64]
-FAULTS = (
-    'none', 'cable 1 N', 'vibration', 'stamps 20 ms late', 'stamps 20 ms early',
-    'stamps 50 ms late', '100 g unannounced', '100 g later', 'jitter 5 ms', 'loss 20 %',
-    'drift times ten',
-)  # fmt: skip
-HARD = tuple(name for name in FAULTS if name not in ('none', 'stamps 50 ms late', 'loss 20 %'))
-WEIGHTS = ('100 g unannounced', '100 g later')  # they change the arm's motion
-OFFSETS = {'stamps 20 ms late': 0.02, 'stamps 20 ms early': -0.02, 'stamps 50 ms late': 0.05}
 PAYLOAD, LATER = 0.1, 30.0  # kg; s after which it is hung onto the hand
-JITTER, LOSS = 0.005, 0.2  # s, standard deviation of the delay before stamping; share
+
+
+class OnArm(NamedTuple):
+    """The arm that something disturbs.
+
+    Attributes:
+        robot, link: that carry the sensor.
+        joint_names: columns of positions and velocities.
+        arm: of these columns, without the fingers.
+        period: s between two samples.
+        per_block: samples of a block.
+        seed: of what is drawn.
+    """
+
+    robot: Robot
+    link: str
+    joint_names: tuple[str, ...]
+    arm: slice
+    period: float
+    per_block: int
+    seed: int
+
+
+# Returns (S, 6) N and N m on the tool of positions and velocities (S, N).
+Disturbance = Callable[[Array, Array], Array]
 
 
 def noise_of(fault: str) -> WrenchNoiseOptions:
-    """The sensor's own noise; with ten times its drift where that is the fault."""
-    usual = WrenchNoiseOptions()
-    if fault != 'drift times ten':
+    """The sensor's own noise, with the drift of the fault."""
+    usual, factor = WrenchNoiseOptions(), fault_of(fault).drift
+    if factor == 1.0:
         return usual
     force, torque = usual.drift
-    return WrenchNoiseOptions(usual.noise, usual.bias, (10.0 * force, 10.0 * torque))
+    return WrenchNoiseOptions(usual.noise, usual.bias, (factor * force, factor * torque))
 
 
 @dataclass(frozen=True)
@@ -139,13 +157,77 @@ class GearVibration:
         return found
 
 
+def pull_of_cable(on: OnArm) -> Disturbance:
+    """Returns the disturbance by a cable, straight from block to block."""
+    cable = Cable(on.robot, on.link)
+    columns = [on.joint_names.index(name) for name in cable.joint_names]
+
+    def pull(positions: Array, _: Array) -> Array:
+        starts = range(0, len(positions), on.per_block)
+        blocks = (positions[first : first + on.per_block, columns] for first in starts)
+        return np.concatenate([cable.wrenches(block) for block in blocks])
+
+    return pull
+
+
+def ripple_of_gears(on: OnArm) -> Disturbance:
+    """Returns the disturbance by the gears of the arm."""
+    gears = GearVibration(on.arm.stop, on.period, on.seed)
+    return lambda _, velocities: gears.wrenches(velocities[:, on.arm])
+
+
+@dataclass(frozen=True)
+class WrenchFault:
+    """All that distinguishes a fault: of what acts on the tool, of the sensor, and of its stream.
+
+    Attributes:
+        disturbance: makes what acts on the tool besides its weight; None: nothing does.
+        hung_after: s after which a weight is hung onto the hand, which changes the arm's motion;
+            None: none is.
+        drift: factor of the sensor's drift.
+        offset: s by which its stamps are after the samples.
+        jitter: s, standard deviation of the delay before stamping.
+        loss: share of the samples.
+        is_hard: it is one of the hard set, for which the bars are.
+    """
+
+    disturbance: Callable[[OnArm], Disturbance] | None = None
+    hung_after: float | None = None
+    drift: float = 1.0
+    offset: float = 0.0
+    jitter: float = 0.0
+    loss: float = 0.0
+    is_hard: bool = True
+
+
+NO_FAULT = WrenchFault(is_hard=False)
+FAULTS = {
+    'none': NO_FAULT,
+    'cable 1 N': WrenchFault(pull_of_cable),
+    'vibration': WrenchFault(ripple_of_gears),
+    'stamps 20 ms late': WrenchFault(offset=0.02),
+    'stamps 20 ms early': WrenchFault(offset=-0.02),
+    'stamps 50 ms late': WrenchFault(offset=0.05, is_hard=False),
+    '100 g unannounced': WrenchFault(hung_after=0.0),
+    '100 g later': WrenchFault(hung_after=LATER),
+    'jitter 5 ms': WrenchFault(jitter=0.005),
+    'loss 20 %': WrenchFault(loss=0.2, is_hard=False),
+    'drift times ten': WrenchFault(drift=10.0),
+}
+HARD = tuple(name for name, fault in FAULTS.items() if fault.is_hard)
+WEIGHTS = tuple(name for name, fault in FAULTS.items() if fault.hung_after is not None)
+
+
+def fault_of(name: str) -> WrenchFault:
+    """Returns the fault of this name; of any other, such as a push alone, none."""
+    return FAULTS.get(name, NO_FAULT)
+
+
 class Transport:
     """The stamps of a stream, and what of it arrives."""
 
     def __init__(self, fault: str, seed: int) -> None:
-        self._offset = round(OFFSETS.get(fault, 0.0) * SECOND)
-        self._is_late = fault == 'jitter 5 ms'
-        self._loss = LOSS if fault == 'loss 20 %' else 0.0
+        self._fault = fault_of(fault)
         self._rng = np.random.default_rng((seed, 0x78))
         self._last = 0
 
@@ -154,14 +236,14 @@ class Transport:
 
         Jitter: stamped when read, a random time after it was measured, in order.
         """
-        found = stamps + self._offset
-        if self._is_late:
-            # Gamma of shape 1: of standard deviation JITTER.
-            found = found + (self._rng.exponential(JITTER, len(stamps)) * SECOND).astype(np.int64)
+        found = stamps + round(self._fault.offset * SECOND)
+        if jitter := self._fault.jitter:
+            # Gamma of shape 1.
+            found = found + (self._rng.exponential(jitter, len(stamps)) * SECOND).astype(np.int64)
             for row, stamp in enumerate(found.tolist()):
                 self._last = max(stamp, self._last + 1000)
                 found[row] = self._last
-        comes = self._rng.random(len(stamps)) >= self._loss
+        comes = self._rng.random(len(stamps)) >= self._fault.loss
         return found, comes
 
 
