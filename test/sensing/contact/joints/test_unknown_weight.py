@@ -33,7 +33,7 @@ def posture(seconds, moves=True):
 
 
 def watched(robot, mass, seconds=20.0, moves=True, push=None, is_holding=False):
-    """What is found where the arm carries `mass` more than described. push(t): N at the tip."""
+    """The weight found where the arm carries `mass` more than described. push(t): N at the tip."""
     dynamics, carrying = RobotDynamics(robot), RobotDynamics(robot)
     carrying.set_payload(Payload('fr3_link8', max(mass, 0.0), POINT))
     lighter = RobotDynamics(robot)
