@@ -35,7 +35,7 @@ FIELDS = {
         'header.stamp', 'header.frame_id',
         *(f'wrench.{part}.{axis}' for part in ('force', 'torque') for axis in 'xyz'),
     ),
-    IMAGE: ('header.stamp', 'data', 'height', 'width', 'step', 'encoding'),
+    IMAGE: ('header.stamp', 'data', 'height', 'width', 'step', 'encoding', 'is_bigendian'),
     COMPRESSED: ('header.stamp', 'data'),
 }  # fmt: skip
 UNREADABLE = (BagError, ValueError, struct.error, IndexError)
@@ -165,9 +165,9 @@ def _take(health: StreamHealth, topic: str, kind: str, values: list[Any]) -> Non
     elif kind == COMPRESSED:
         health.on_image(topic, stamp, compressed_sample(_bytes(values[1])))
     else:
-        data, height, width, step, encoding = values[1:]
+        data, height, width, step, encoding, is_bigendian = values[1:]
         if height * step and len(data) >= height * step:
-            sample = image_sample(_bytes(data), height, width, step, encoding)
+            sample = image_sample(_bytes(data), height, width, step, encoding, bool(is_bigendian))
             health.on_image(topic, stamp, sample)
 
 

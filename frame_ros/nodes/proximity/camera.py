@@ -154,7 +154,10 @@ class ProximityCamera:
         size = image.height * image.step
         if self._health is None or not size or len(image.data) < size:
             return ''
-        sample = image_sample(image.data, image.height, image.width, image.step, image.encoding)
+        sample = image_sample(
+            image.data, image.height, image.width, image.step, image.encoding,
+            bool(image.is_bigendian),
+        )  # fmt: skip
         return self._health.on_image(self.name, stamp, sample).unavailable
 
     @property

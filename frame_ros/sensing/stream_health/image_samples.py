@@ -30,13 +30,16 @@ class ImageSample(NamedTuple):
         return self.pixels[:: max(1, len(self.pixels) // CHANNELS)][:CHANNELS]
 
 
-def image_sample(data: Any, height: int, width: int, step: int, encoding: str) -> ImageSample:
+def image_sample(
+    data: Any, height: int, width: int, step: int, encoding: str, is_bigendian: bool = False
+) -> ImageSample:
     """Returns the sample of an image.
 
     Args:
         data: its bytes, any buffer.
         height, width: pixels; step: bytes of a row.
         encoding: as of sensor_msgs/image_encodings; depth is '16UC1' (mm) or '32FC1' (m).
+        is_bigendian: whether the first of a pixel's bytes is the highest.
     """
     content = np.frombuffer(data, np.uint8)
     rows = content[: height * step].reshape(-1, step)[:: EVERY // 2]
@@ -45,8 +48,9 @@ def image_sample(data: Any, height: int, width: int, step: int, encoding: str) -
     if kind is None:
         bytes_of_pixel = max(step // max(width, 1), 1)
         return ImageSample(key, rows[::2, :: EVERY * bytes_of_pixel].astype(np.float64).ravel())
-    wide = np.dtype(kind).itemsize
-    pixels = np.ascontiguousarray(rows[::2, : width * wide]).view(kind)[:, ::EVERY]
+    value = np.dtype(kind).newbyteorder('>' if is_bigendian else '<')
+    wide = value.itemsize
+    pixels = np.ascontiguousarray(rows[::2, : width * wide]).view(value)[:, ::EVERY]
     found = pixels.astype(np.float64).ravel()
     found[~(found > 0.0)] = np.nan  # a hole
     return ImageSample(key, found)

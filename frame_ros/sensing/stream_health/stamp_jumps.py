@@ -13,7 +13,7 @@ nothing is found.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, nan
 
 from frame_ros.core.time import SECOND
@@ -27,6 +27,7 @@ AFTER = 3 * SECOND // 10  # ns behind it
 AROUND = SECOND // 10  # ns before and behind the jump of another stream that do not count
 LEAST_AFTER = 5  # samples
 KNOWN = 3 * SECOND // 10  # ns of arrivals before a jump, at least
+FIRST = SECOND  # ns of arrivals whose least delay stamps can come back to
 LOST = SECOND // 10  # ns of messages that may be missing where stamps jump
 AGREEMENT = 0.2  # of the jump by which step and delay may differ
 LEAST_AGREEMENT = SECOND // 500  # ns, likewise
@@ -45,12 +46,16 @@ class StampJump:
         before: ns, stamp of the one before it.
         seconds: by which stamps are later than before.
         deviation: s, about, of that.
+        since_first: s by which they are later than in the first second, by the least delays.
+        first: ns, arrival of the first message.
     """
 
     arrival: int
     before: int
     seconds: float
     deviation: float
+    since_first: float = nan
+    first: int = 0
 
 
 @dataclass
@@ -131,7 +136,8 @@ class StampJumps:
         self._usual = nan  # ns from stamp to stamp
         # How far steps differ from usual ones, and from those between arrivals.
         self._spread = self._late_spread = 0.0
-        self._begin = 0  # ns, first arrival behind the last jump
+        self._begin = self._start = 0  # ns, first arrival behind the last jump, and of all
+        self._first = inf  # ns, least delay in the first second
         self._blocks: deque[_Block] = deque(maxlen=BLOCKS)
         self._candidates: list[_Candidate] = []
 
@@ -149,9 +155,12 @@ class StampJumps:
         delay = arrival - stamp
         if not self._blocks or not -LARGEST < step - since < LARGEST or since < 0:
             self.restart()
-            self._begin = arrival
+            self._begin = self._start = arrival
+            self._first = delay
             self._blocks.append(_Block(arrival, arrival, delay))
             return None
+        if arrival - self._start < FIRST:
+            self._first = min(self._first, delay)
         if self._is_odd(step, since):
             self._note(step, since, last, arrival)
         found = self._judge(arrival, delay) if self._candidates else None
@@ -218,7 +227,16 @@ class StampJumps:
             # What is behind it is judged by what is behind it.
             self._candidates.clear()
             self._begin = first.arrival
+            found = self._since_first(found, min(first.after))
         return found
+
+    def _since_first(self, found: StampJump, delay: float) -> StampJump:
+        """Returns a jump with how stamps are since the first second; delay: ns, the least behind
+        it.
+        """
+        is_known = found.arrival - self._start >= FIRST
+        later = (self._first - delay) / SECOND if is_known else nan
+        return replace(found, since_first=later, first=self._start)
 
 
 def allowance(jump: float) -> float:

@@ -65,10 +65,13 @@ class StreamHealth:
         self._arrivals: dict[str, StampJumps] = {}
         # Jumps that are not decided on: whose, and the stream that they are compared with.
         self._pending: list[tuple[StampJump, str, str]] = []
+        # Of the same pairs: arrival of the first message, and s by which stamps jumped since.
+        self._jumped: dict[tuple[str, str], tuple[int, float]] = {}
 
     def reset(self) -> None:
         """The clock was set back or forward; what was learnt and found stays."""
         self._pending.clear()
+        self._jumped.clear()
         self.motion.reset()
         if self._tool is not None:
             self._tool.reset()
@@ -114,13 +117,27 @@ class StreamHealth:
         change = arrivals.change(jump.arrival) if arrivals is not None else None
         if change is None:
             return since > LONGEST_WAIT
+        of_joints = name == JOINT_STATES
+        stream = self.streams.get(other if of_joints else name)
+        if stream is None or stream.offset is None:
+            return True
+        seconds = self._step(jump, (name, other), stream)
         if abs(change - jump.seconds) * SECOND > allowance(jump.seconds * SECOND):
-            of_joints = name == JOINT_STATES
-            stream = self.streams.get(other if of_joints else name)
-            if stream is not None and stream.offset is not None:
-                seconds = -jump.seconds if of_joints else jump.seconds
-                stream.offset.shift(seconds, jump.deviation, jump.before)
+            seconds = -seconds if of_joints else seconds
+            stream.offset.shift(seconds, jump.deviation, jump.before)
         return True
+
+    def _step(self, jump: StampJump, pair: tuple[str, str], stream: Judged) -> float:
+        """Returns s by which stamps are later behind a jump. If they are again as in the first
+        second, and no motion has shown them, that is what takes all jumps before it back: their sum
+        has the error of each, and lacks one that was missed.
+        """
+        first, before = self._jumped.get(pair, (jump.first, 0.0))
+        before = before if first == jump.first else 0.0
+        is_back = abs(jump.since_first) <= stream.tolerance
+        seconds = -before if is_back and stream.estimate.unavailable else jump.seconds
+        self._jumped[pair] = jump.first, before + seconds
+        return seconds
 
     def mount_wrench(self, robot: Robot, link: str, rotation: Array, translation: Array) -> None:
         """Sets where the force-torque sensor sits: rotation (3, 3), translation (3,) m in a link.

@@ -11,11 +11,11 @@ from attrs import evolve
 
 from frame_ros.robots import Capsule
 from frame_ros.robots.shapes.link_shapes import capsule_shape, placed, sphere
-from frame_ros.sensing.proximity.depth.camera import depth_in_metres
+from frame_ros.sensing.proximity.depth.camera import DepthCamera, depth_in_metres
 from frame_ros.sensing.proximity.depth.detector import NOTHING_NEAR, DepthProximity
 from frame_ros.sensing.proximity.depth.edges import EdgeFilter
-from frame_ros.sensing.proximity.depth.kernels import is_kept
 from frame_ros.sensing.proximity.depth.options import DepthOptions
+from frame_ros.sensing.proximity.depth.support_kernels import is_kept
 
 sys.path.insert(0, str(Path(__file__).parent))
 from depth_scenes import CAMERA, ROTATION, TRANSLATION, full_scan, in_millimetres, seen
@@ -109,3 +109,40 @@ def test_nothing_with_support_is_nothing_near():
     settings = evolve(DepthOptions(), smoothing=1, min_support=5, thin_support=0)
     reading = DepthProximity(CAMERA, settings).measure(depth, ARM, ROTATION, TRANSLATION)
     assert reading.unavailable == NOTHING_NEAR and np.isnan(reading.distance)
+
+
+def wall_along_the_line_of_sight(camera, offset, kind):
+    """Depths of a wall x = `offset` m from 0.8 m on, left of it a wall 2.5 m away."""
+    x, _ = camera.rays()
+    along = np.where(x > 0, offset / np.where(x > 0, x, 1.0), np.inf)
+    depth = np.tile(np.where((along > 0.8) & (along < 2.5), along, 2.5), (camera.height, 1))
+    return in_millimetres(depth) if kind == np.uint16 else depth.astype(kind)
+
+
+@pytest.mark.parametrize('kind', [np.uint16, np.float32])
+def test_a_wall_along_the_line_of_sight_is_seen(kind):
+    # No neighbour of its pixels is at about their depth beyond 1.2 m.
+    camera = DepthCamera(320, 240, 192.0, 192.0, 159.5, 119.5)
+    depth = wall_along_the_line_of_sight(camera, 0.3, kind)
+    ball = placed('ball', [sphere(0.05, [0.1, 0.0, 1.6])])
+    reading = DepthProximity(camera, DepthOptions(depth_noise=0.0)).measure(
+        depth, ball, np.eye(3), np.zeros(3)
+    )
+    assert reading.distance == pytest.approx(0.15, abs=0.005)
+    assert reading.points_on_obstacle[0, 2] == pytest.approx(1.6, abs=0.05)
+
+
+@pytest.mark.parametrize('wide', range(1, 5))
+def test_mixed_depths_along_an_outline_count_for_nothing(wide):
+    """A plate that is left out as held, before a wall, and depths in between them."""
+    depth = np.full((CAMERA.height, CAMERA.width), 1.6)
+    depth[:, :80] = 1.0
+    depth[:, 80 : 80 + wide] = 1 / np.linspace(1.0, 1 / 1.6, wide + 2)[1:-1]
+    plate = np.where(np.arange(CAMERA.width) < 80, depth, 0.0)
+    verdicts = np.zeros(depth.shape, np.uint8)
+    support = EdgeFilter(DepthOptions()).support(np.dtype(np.uint16))
+    for image in (depth, depth - plate):
+        verdicts[:] = 0
+        as_loaded = in_millimetres(image).astype(np.float32)
+        for column in range(80, 80 + wide):
+            assert not is_kept(as_loaded, 60, column, support, verdicts)

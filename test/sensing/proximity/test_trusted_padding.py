@@ -122,6 +122,22 @@ def test_a_camera_displaced_by_more_than_the_padding_is_refused():
     assert checked(pose, assumed, padding=0.025, tolerance=0.01, **settings).refusal
 
 
+def test_a_refused_camera_is_not_called_displaced_while_checks_show_that_it_is_not():
+    pose, settings = looking(), {'is_corrected': False, 'growth': 0.05, 'spacing': 1.0}
+    trusted = TrustedPadding(CAMERA, PADDING, AlignmentOptions(**settings))
+    away = moved(pose, (0.0, 0.03, 0.0))
+    reasons = []
+    for number in range(4):
+        now = arm(number)
+        true = pose if number else away
+        trusted.check(number * SECOND, image_of(true, now, number), now, *pose)
+        reasons.append(trusted.refusal)
+    assert reasons[0].startswith('misaligned by') and reasons[3] == ''
+    for number in (1, 2):
+        assert reasons[number].startswith('misaligned until 3 checks in a row'), reasons[number]
+    assert trusted.newest.displacement < PADDING
+
+
 def test_a_tolerance_above_the_padding_is_refused_in_words():
     with pytest.raises(ValueRangeError, match=r'at most the padding of 0\.01 m'):
         TrustedPadding(CAMERA, PADDING, AlignmentOptions(tolerance=0.011))

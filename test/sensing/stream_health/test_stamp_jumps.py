@@ -218,6 +218,48 @@ def test_what_a_motion_had_shown_is_shifted_by_the_jump():
     assert back.streams[WRENCH].problem == ''
 
 
+def problems_of(jumps, lost=(), joints=(), every=1, scatter=0.0):
+    """At the end of each second: why a wrench whose stamps are later by s from each second of
+    `jumps` on, and those of the joints from `joints` on, is not used. lost: seconds from and to
+    which no wrench comes. every: which wrench comes. scatter: s by which that is late, at most.
+    """
+    health, transport = StreamHealth(StreamHealthOptions()), Transport(3)
+    rng, found = np.random.default_rng(0), {}
+    for count, each in enumerate(sent(200, 16.0).tolist()):
+        second = (each - START) / SECOND
+        for name, changes in ((WRENCH, jumps), ('joint_states', joints)):
+            later = next((by for since, by in reversed(changes) if second >= since), 0.0)
+            if name == WRENCH and any(begin <= second < end for begin, end in lost):
+                continue
+            if name == WRENCH and count % every:
+                continue
+            stamp = each + round(later * SECOND)
+            late = round(rng.uniform(0.0, scatter) * SECOND) if name == WRENCH else 0
+            health.on_arrival(name, stamp, transport.arrival(name, each) + late)
+            if name == WRENCH:
+                health.on_wrench(stamp, rng.normal(size=6).tolist())
+                found[int(second)] = health.streams[WRENCH].problem
+            else:
+                health.on_joints(stamp, ('a',), *rng.normal(size=(3, 1)))
+    return found
+
+
+def test_stamps_that_jump_back_after_a_jump_that_was_missed_are_used():
+    found = problems_of([(4.0, -0.2), (8.0, 0.0)], lost=[(4.0, 4.4)])
+    assert set(found.values()) == {''}
+
+
+def test_errors_of_jumps_there_and_back_do_not_add_up():
+    there_and_back = [(2.0 + k, 0.4 * (k % 2 == 0)) for k in range(8)]
+    found = problems_of(there_and_back, every=7, scatter=0.012)
+    assert 'later' in found[2] and found[15] == ''
+
+
+def test_stamps_that_are_back_are_apart_from_those_of_joints_that_are_not():
+    found = problems_of([(4.0, 0.2), (8.0, 0.0)], joints=[(4.0, 0.2)])
+    assert found[7] == '' and '200 ms earlier' in found[10]
+
+
 def test_a_jump_is_corrected_where_offsets_are():
     health = health_after(wrench=0.02, is_corrected=True)
     assert health.streams[WRENCH].problem == ''

@@ -116,3 +116,16 @@ def test_a_less_certain_estimate_takes_no_correction_away(is_corrected):
     assert found(0.5 * limit, 0.3 * limit) == is_corrected  # it may be small, which is not shown
     assert not found(0.5 * limit, 0.2 * limit)
     assert found(late, weak) == is_corrected
+
+
+@pytest.mark.parametrize(('encoding', 'kind'), [('16UC1', 'u2'), ('32FC1', 'f4')])
+def test_the_order_of_the_bytes_changes_no_pixel(encoding, kind):
+    depth = np.linspace(300, 900, 64 * 64).reshape(64, 64)
+    found = []
+    for order in '<>':
+        sent = depth.astype(order + kind)
+        found.append(
+            image_sample(sent.tobytes(), 64, 64, 64 * sent.itemsize, encoding, order == '>')
+        )
+    np.testing.assert_array_equal(found[0].pixels, found[1].pixels)
+    assert found[0].pixels[0] == 300

@@ -56,7 +56,7 @@ class TrustedPadding:
         self.settings = AlignmentOptions() if settings is None else settings
         self.camera = camera
         self._checker = CameraAlignment(camera, self.settings, padding)
-        self._least = padding
+        self._least, self._tolerance = padding, self.settings.tolerance_within(padding)
         self.reset()
 
     def reset(self) -> None:
@@ -131,6 +131,11 @@ class TrustedPadding:
         return is_trusted
 
     def _reason(self, found: Alignment, is_small: bool) -> str:
+        if not found.is_aligned and found.displacement <= self._tolerance:
+            return (
+                f'misaligned until {self.settings.confirmations} checks in a row show the robot '
+                f'where it is; the last one shows it {_mm(found.displacement)} from there'
+            )
         text = misalignment(found)
         if found.is_aligned and not is_small:
             most = self._least + self.settings.growth

@@ -17,7 +17,7 @@ Arguments that many functions share:
   around that, 1 for a cylinder or else 0, its least and largest depth z in m, middle (3,) and
   radius of a ball around it. A core is a point, segment, box or cylinder; the first half size of
   a cylinder is its radius.
-- support: (4,) neighbours that a pixel needs, factor and summand of `agree`, is the unit mm.
+- support: (4,) see `support_kernels`.
 """
 # mypy: disable-error-code="no-untyped-def,assignment"
 
@@ -26,6 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from frame_ros.sensing.proximity.depth.compiled import compiled, inlined
+from frame_ros.sensing.proximity.depth.support_kernels import is_kept
 
 SIDE = 8  # pixels of a block's edge
 WIDE = 4  # blocks of a tile's edge
@@ -34,8 +35,6 @@ PIXELS, BLOCKS = SIDE * SIDE, WIDE * WIDE
 SHIFT, HALF, RADIUS, IS_CYLINDER, LOW, HIGH, MIDDLE, BALL = 9, 12, 15, 16, 17, 18, 19, 22
 COLUMNS = 23
 ROUNDING = 1e-9  # m, far more than float64 loses
-SATURATED = 65535  # mm
-UNKNOWN, COUNTS, ALONE = 0, 1, 2  # support of a pixel
 
 
 @compiled
@@ -282,55 +281,13 @@ def _is_any_near(squares, z, marks, reach):
 
 
 @compiled
-def agree(one, other, support):
-    """Returns whether two neighbouring values are of about the same depth; 0, invalid, agrees with
-    none. For mm the share counts in whole 256ths, rounded down in two steps.
-    """
-    low, high = min(one, other), max(one, other)
-    if support[3] > 0.0:
-        more = ((int(low) >> 4) * int(support[1])) >> 4
-        return low > 0 and high <= min(int(low) + more + int(support[2]), SATURATED)
-    return low > 0 and high <= low * np.float32(support[1]) + np.float32(support[2])
-
-
-@compiled
-def _has_support(image, row, column, support):
-    """Returns whether enough of a pixel's 8 neighbours are at about its depth."""
-    count = 0
-    for down in range(max(row - 1, 0), min(row + 2, image.shape[0])):
-        for across in range(max(column - 1, 0), min(column + 2, image.shape[1])):
-            count += agree(image[row, column], image[down, across], support)
-    return count - 1 >= support[0]  # itself
-
-
-@compiled
-def is_kept(image, row, column, support, verdicts):
-    """Returns whether a valid pixel, or a neighbour at about its depth, has support, so that
-    objects keep their rims. verdicts: of the image's size, uint8: the results so far.
-    """
-    if support[0] <= 0.0:
-        return True
-    if verdicts[row, column] != UNKNOWN:
-        return verdicts[row, column] == COUNTS
-    verdicts[row, column] = ALONE
-    for down in range(max(row - 1, 0), min(row + 2, image.shape[0])):
-        for across in range(max(column - 1, 0), min(column + 2, image.shape[1])):
-            if agree(image[row, column], image[down, across], support) and _has_support(
-                image, down, across, support
-            ):
-                verdicts[row, column] = COUNTS
-                return True
-    return False
-
-
-@compiled
 def find_nearest(image, scale, x, y, near, far, shapes, owners, support, verdicts, found):
     """Fills found (L, 7): of each link the least distance in m of the pixels that count, infinite
     if there is none; the point of that pixel, and the nearest on the link's surface, m.
 
     Args:
         owners: (S,) link of each shape, -1 for none.
-        verdicts: as of `is_kept`, all unknown.
+        verdicts: as of `support_kernels.is_kept`, all unknown.
 
     Tiles are tried from the nearest bound on, and their blocks as well, until the next bound is no
     less than what was found.

@@ -65,8 +65,8 @@ class DepthParameters:
     )
     min_support: int = option(
         7,
-        "neighbours of a pixel's 8 that must be at about its depth for it to count; 0: "
-        'single pixels count',
+        "neighbours of a pixel's 8 that must be at about its depth for it to count, or as large a "
+        'share of the 7 x 7 about it on one plane with it; 0: single pixels count',
         at_least=0,
         at_most=8,
         live=True,

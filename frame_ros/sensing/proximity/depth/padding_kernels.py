@@ -16,6 +16,7 @@ import numpy as np
 
 from frame_ros.sensing.proximity.depth import kernels
 from frame_ros.sensing.proximity.depth.compiled import compiled
+from frame_ros.sensing.proximity.depth.support_kernels import agree
 from frame_ros.sensing.proximity.depth.surface_kernels import pixel_of
 
 REACH = 40  # pixels on either side of the first one in which a surface is followed
@@ -66,7 +67,7 @@ def _follow(
                 i, j = down - top + REACH, across - left + REACH
                 if i < 0 or j < 0 or i > 2 * REACH or j > 2 * REACH or seen[i, j]:
                     continue
-                if not kernels.agree(whole[row, column], whole[down, across], support):
+                if not agree(whole[row, column], whole[down, across], support):
                     continue
                 seen[i, j] = True
                 z = np.float64(whole[down, across]) * scale
@@ -102,5 +103,5 @@ def _has_neighbours(image, row, column, support):
     count = 0
     for down in range(max(row - 1, 0), min(row + 2, image.shape[0])):
         for across in range(max(column - 1, 0), min(column + 2, image.shape[1])):
-            count += kernels.agree(image[row, column], image[down, across], support)
+            count += agree(image[row, column], image[down, across], support)
     return count - 1 >= min(NEIGHBOURS, support[0])

@@ -14,6 +14,7 @@ from frame_ros.sensing.proximity.depth import kernels, padding_kernels
 from frame_ros.sensing.proximity.depth import surface_kernels as surfaces
 from frame_ros.sensing.proximity.depth.camera import Depth, DepthCamera
 from frame_ros.sensing.proximity.depth.shapes import CameraShapes
+from frame_ros.sensing.proximity.depth.support_kernels import UNKNOWN
 
 Array = NDArray[np.float64]
 ALL_COUNT: Array = np.zeros(4)  # no pixel needs support
@@ -114,7 +115,7 @@ class DepthScan:
         images.limits(self._image, self._near, self._far)
         table = (shapes if own is None else own).table
         count = kernels.take_out_robot(*view, table, around, self._noise)
-        self._verdicts[:] = kernels.UNKNOWN
+        self._verdicts[:] = UNKNOWN
         found = np.empty((len(shapes.links), 7))
         kernels.find_nearest(*view, shapes.table, shapes.owners, support, self._verdicts, found)
         found[np.isinf(found)] = np.nan

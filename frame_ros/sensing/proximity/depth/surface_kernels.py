@@ -21,6 +21,7 @@ import numpy as np
 
 from frame_ros.sensing.proximity.depth import kernels
 from frame_ros.sensing.proximity.depth.compiled import compiled
+from frame_ros.sensing.proximity.depth.support_kernels import agree
 
 HALF = 3  # pixels on either side of the nearest one that may belong to its surface
 LEAST = 12  # of them that must be at about its depth; with fewer the pixel stands for itself
@@ -61,7 +62,7 @@ def settle(image, scale, x, y, shapes, owners, support, around, chosen, found):
         count = 0
         for down in range(max(row - around, 0), min(row + around + 1, image.shape[0])):
             for across in range(max(column - around, 0), min(column + around + 1, image.shape[1])):
-                if not kernels.agree(np.float32(depth), image[down, across], support):
+                if not agree(np.float32(depth), image[down, across], support):
                     continue
                 z = _on_plane(image, down, across, support) * scale
                 if z > 0.0:
@@ -129,7 +130,7 @@ def _sum_up(image, row, column, support, plane, sums):
             inverse = plane[0] + plane[1] * i + plane[2] * j
             if not inverse > 0.0:
                 continue
-            if kernels.agree(np.float32(1.0 / inverse), image[down, across], support):
+            if agree(np.float32(1.0 / inverse), image[down, across], support):
                 value = np.float64(image[down, across])
                 low, count = min(low, value), count + 1
                 if abs(i) <= 1.0 and abs(j) <= 1.0:

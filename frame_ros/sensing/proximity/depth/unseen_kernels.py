@@ -11,6 +11,7 @@ import numpy as np
 
 from frame_ros.sensing.proximity.depth import kernels
 from frame_ros.sensing.proximity.depth.compiled import compiled
+from frame_ros.sensing.proximity.depth.support_kernels import SATURATED
 from frame_ros.sensing.proximity.unseen import (
     HIDDEN,
     HOLE,
@@ -81,7 +82,7 @@ def _look_at(depth, scale, row, column, z, limit, low):
     if z < low:
         return TOO_NEAR
     found = np.float64(depth[int(row + 0.5), int(column + 0.5)]) * scale
-    if not found > 0.0 or (scale < 1.0 and found >= kernels.SATURATED * scale):
+    if not found > 0.0 or (scale < 1.0 and found >= SATURATED * scale):
         return TOO_NEAR if found < 0.0 else HOLE
     if found < low:
         return TOO_NEAR
