@@ -195,6 +195,7 @@ RAISED_BY_NOISE = ('ece_1', 'ece_2', 'mce', 'reliability', 'resolution')
 # begin at 0 unless the value is above what all but LEVEL / 2 of calibrated policies would show.
 ZERO_IF_CALIBRATED = ('ece_1', 'ece_2', 'mce', 'reliability')
 LEVEL = 0.05
+_ROUNDING = 1e-9  # below which an error is 0
 
 
 def calibration_metrics(
@@ -222,7 +223,8 @@ def calibration_metrics(
         drawn with the confidences themselves have errors as large (those of an episode of several
         samples with their mean confidence). Resamples without a value, such as the AUROC of
         successes alone, are left out; if they are more than 5 %, the interval is NaN, as it is
-        where all have one value, such as the AUROC of outcomes that the confidences separate.
+        where all have one value, such as the AUROC of outcomes that the confidences separate, and
+        of RAISED_BY_NOISE where the value is 0.
 
     Raises:
         ShapeError: as of `expected_calibration_error`.
@@ -287,6 +289,8 @@ def _estimate(name: str, value: float, blocks: list[Array]) -> Estimate:
     lower, upper = map(float, np.percentile(known, (2.5, 97.5)))
     if name in RAISED_BY_NOISE:
         lower, upper = max(0.0, 2.0 * value - upper), max(value, 2.0 * value - lower)
+        if upper < _ROUNDING:  # of a value of 0, which not all resamples have
+            return Estimate(value, NAN, NAN)
     return Estimate(value, lower, upper)
 
 

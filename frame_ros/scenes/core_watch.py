@@ -63,6 +63,7 @@ class CoreWatch:
             raise SetupError(
                 f'the thread {thread} of process {process} cannot be watched: {error}'
             ) from error
+        self.ask()  # what it did before is of no answer
 
     def ask(self) -> None:
         """Notes that the thread is asked now."""
@@ -81,12 +82,14 @@ class CoreWatch:
         self._lost = 0
 
     def answered(self) -> LostAnswers | None:
-        """Notes that it has answered; returns those that it lost in a row before, if it did."""
+        """Notes that it has answered; returns those that it lost in a row before, if it did and
+        has not ended since.
+        """
+        now_ran, now_waited = self.spent()
         number, self._lost = self._lost, 0
         if not number:
             return None
         asked, ran, waited = self._first
-        now_ran, now_waited = self.spent()
         return LostAnswers(
             number, asked, time.monotonic(), now_waited - waited, now_ran - ran, self._core
         )

@@ -220,6 +220,13 @@ def test_resamples_that_all_agree_are_no_interval():
     assert found['brier'].lower < found['brier'].value < found['brier'].upper
 
 
+def test_an_error_of_zero_by_chance_is_no_certain_one():
+    """Seven of ten, said to be 0.7: reflected at 0, the interval would be from 0 to 0."""
+    found = calibration_metrics(np.full(10, 0.7), np.arange(10) < 7)
+    assert found['ece_1'].value == pytest.approx(0.0, abs=1e-12)
+    assert np.isnan(found['ece_1'].lower) and np.isnan(found['ece_1'].upper)
+
+
 def test_unknown_statistics_and_numbers_of_resamples_are_refused():
     with pytest.raises(ValueRangeError, match="no statistic is called 'gain'"):
         calibration_metrics([0.1, 0.2], [0, 1], statistics=('gain',))

@@ -77,6 +77,10 @@ def test_a_horizon_beyond_what_was_seen_is_said():
     assert 'a 30 s, b 60 s' in text and 'these times differ' in text and '--tau 30' in text
     done = [replace(e, operations=e.operations[:1]) for e in outcomes if len(e.operations) == 2]
     assert len(done) == 6 and not warnings(compare_policies(done, FEW))
+    # One that was stopped early, of others that were all done: F of the last is 1.
+    last = done[0].operations[0]
+    stopped = replace(done[0], operations=(replace(last, end=3.0, ending=Ending.STOPPED),))
+    assert not warnings(compare_policies([stopped, *done[1:]], FEW))
 
 
 def test_every_link_of_the_page_leads_somewhere(study, html):

@@ -22,7 +22,7 @@ from frame_ros.metrics.constants import VERSION
 from frame_ros.reports import compare_live
 from frame_ros.reports.html.tiles import tiles
 from frame_ros.reports.model.episode_check import check_episode, problems_of
-from frame_ros.reports.parity.comparison import BAR, relative_difference
+from frame_ros.reports.parity.comparison import BAR, relative_difference, restart_problems
 from frame_ros.reports.parity.verdict import parity_verdict
 from frame_ros.reports.report import Report, report_data
 
@@ -118,6 +118,14 @@ def test_a_live_node_that_was_started_again_is_compared_up_to_then():
     assert text in map(str, problems_of(episode)) and not parity.late_inputs
     other = synthetic_episode(0)
     assert not compare_live(other).problems
+
+
+def test_a_clock_that_was_set_back_in_an_episode_is_no_other_node():
+    """Its steps count on, while stamps of before and after mix."""
+    episode = synthetic_episode(0)
+    for stream in episode.live.values():
+        stream.stamps[len(stream) // 2 :] -= round(1.013 * SECOND)
+    assert not restart_problems(episode)
 
 
 def test_samples_of_another_episode_are_left_out():

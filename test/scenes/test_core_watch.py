@@ -121,6 +121,30 @@ def test_a_thread_that_ends_is_watched_no_more(watch):
     assert watch.answered() is None
 
 
+def test_a_thread_that_ends_with_an_answer_lost_is_no_longer_judged(watch):
+    process = subprocess.Popen([sys.executable, '-c', BUSY])
+    watch.watch(process.pid, process.pid)
+    wait_until(lambda: watch.spent()[0] > 0.05)
+    watch.ask()
+    watch.lose()
+    process.kill()
+    process.wait()
+    assert watch.answered() is None
+
+
+def test_what_a_thread_did_before_it_was_watched_is_of_no_answer(watch, spinners):
+    pid = spinners[0].pid
+    other = CoreWatch()
+    other.watch(pid, pid)
+    wait_until(lambda: waited(other) > 0.2)
+    other.close()
+    began = time.monotonic()
+    watch.watch(pid, pid)  # after the question that it does not answer in time
+    watch.lose()
+    lost = watch.answered()
+    assert began <= lost.asked and lost.waited <= lost.ended - lost.asked
+
+
 def test_what_is_not_asked_any_more_is_not_lost(watch, spinners):
     watch.watch(spinners[0].pid, spinners[0].pid)
     watch.ask()

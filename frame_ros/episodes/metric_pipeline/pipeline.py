@@ -20,7 +20,11 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.control_steps import ControlStepMetrics
 from frame_ros.episodes.metric_pipeline.control_ticks import ControlTickMetrics
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
-from frame_ros.episodes.metric_pipeline.options import PipelineOptions, target_streams
+from frame_ros.episodes.metric_pipeline.options import (
+    PipelineOptions,
+    sporadic_streams,
+    target_streams,
+)
 from frame_ros.episodes.metric_pipeline.summary import EpisodeSummaries
 
 TICK_STREAMS = frozenset(('action', 'inference'))
@@ -30,6 +34,7 @@ USE = Verdict.USE
 AHEAD = SECOND // 2
 # Events that were announced ahead and wait for their stamps; an episode has a handful.
 MOST_EVENTS = 1000
+EARLIEST = 1  # ns: a stamp that is before all others; 0 is none
 
 
 class MetricPipeline:
@@ -170,8 +175,8 @@ class MetricPipeline:
 
     def _set_back(self, now: int) -> None:
         """The clock was set back to `now`, ns: what is held is of the time before, and so are the
-        stamps that streams came to, also of those that are silent. For a moment samples of that
-        time may still be on their way.
+        stamps that streams came to, also of those that are silent; what may be published once
+        holds. For a moment samples of that time may still be on their way.
         """
         self._steps.merge.flush()
         self._ticks.merge.flush()
@@ -181,7 +186,8 @@ class MetricPipeline:
             guard.restart()
             self._steps.reset_clock(stream, now)
             self._ticks.reset_clock(stream, now)
-        self.newest.clear()
+        lasting = set(sporadic_streams(self.config)) & self.newest.keys()
+        self.newest = {stream: (EARLIEST, self.newest[stream][1]) for stream in lasting}
         self._strays_until = now + SET_BACK
 
     def _feed_event(self, event: Event, now: int | None) -> None:

@@ -36,8 +36,13 @@ class _Place:
         if stamp >= self.stamp or self.value is None:
             self.value, self.stamp = value, stamp
 
-    def forget(self) -> None:
-        self.value = None
+    def restart(self) -> None:
+        """The clock was reset: of what may be published once the place holds until another comes,
+        whatever its stamp.
+        """
+        self.stamp = 0
+        if self.max_age is not None:
+            self.value = None
 
     def begin(self) -> None:
         """Forgets what has an age limit: it is not known before its first sample in the episode,
@@ -107,9 +112,9 @@ class TargetState:
     def reset_clock(self, stream: str) -> None:
         """The clock of a stream was reset: what it said before is of another time."""
         if stream == 'object':
-            self._object.forget()
+            self._object.restart()
         elif stream == 'goal':
-            self._goal.forget()
+            self._goal.restart()
         elif stream == 'grasp':
             self._grasp = None
         elif stream == 'pose':

@@ -266,14 +266,16 @@ def _of_the_set(study: Study) -> list[str]:
 
 def _of_the_horizon(study: Study) -> list[str]:
     """Returns until when operations were followed, of policies for which that is less than the
-    horizon: their CDFs stay flat from there on.
+    horizon: their CDFs stay flat from there on. Not where one was done after the last that ended
+    otherwise: what those would have become is known from the others.
     """
     ends: dict[str, float] = {}
     for row in study.cells:
         if row.cell is None or row.cell.events.all():
             continue
         last = float(row.cell.times[np.isfinite(row.cell.times)].max())
-        if LIKE * last < study.options.tau:
+        is_open = float(row.cell.times[~row.cell.events].max()) >= last
+        if is_open and LIKE * last < study.options.tau:
             ends[row.policy] = min(last, ends.get(row.policy, math.inf))
     if not ends:
         return []

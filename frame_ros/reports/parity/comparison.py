@@ -226,8 +226,13 @@ class _Comparison:
 def restart_of(live: Mapping[str, Stream]) -> int | None:
     """Returns the stamp of the last live step before the node was started again in the episode, ns;
     None if it was not. live: see `live_of_episode`.
+
+    It counts its steps from 0 again. Where the clock alone was set back, stamps of before and after
+    mix, and no number comes twice.
     """
     steps = _quality_column(live, 'step').astype(np.int64)
+    if len(np.unique(steps)) == len(steps):
+        return None
     places = np.flatnonzero(np.diff(steps) < 0)
     return int(live['quality'].stamps[places[0]]) if len(places) else None
 

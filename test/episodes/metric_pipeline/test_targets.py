@@ -189,6 +189,29 @@ def test_a_goal_may_be_published_once(at):
     assert max(delays) <= 100 * MS and max(delays[35:]) <= max(usual)
 
 
+@pytest.mark.parametrize('age', [0.0, 5.0])
+def test_a_goal_that_was_published_once_outlasts_a_clock_that_was_set_back(age):
+    """Latched, it does not come again; in a bag it is in the settings, before the START."""
+    run, config = Run(), evolve(PUT, max_goal_age=age)
+    goal = (*run.goal[0].tolist(), 'base')
+    pipeline, begin = MetricPipeline(config), BEGIN - SECOND
+    pipeline.look(begin + 50 * SECOND)
+    pipeline.feed('goal', begin + 50 * SECOND, goal, begin + 50 * SECOND)
+    pipeline.look(begin)
+    assert pipeline.newest == ({} if age else {'goal': (1, goal)})
+    for sample in sorted(episode(run.samples(without=('goal',))), key=lambda each: each[1]):
+        pipeline.feed(*sample)
+    steps = column(pipeline.finish(), 'ot_step')
+    expected = optimal_trajectory_difference(run.tcp, run.object, run.goal, run.grasped)
+    np.testing.assert_allclose(steps, np.nan if age else expected, rtol=1e-12)
+    other = MetricPipeline(config)
+    for name, stamp, value in [('goal', 1, goal)] * (not age) + episode(
+        run.samples(without=('goal',))
+    ):
+        other.feed(name, stamp, value)
+    np.testing.assert_array_equal(column(other.finish(), 'ot_step'), steps)
+
+
 def live_run(samples, config, late=None):
     """Samples and, per step, ns from its stamp to its row. late: stream -> ms."""
     late = late or {}

@@ -70,8 +70,10 @@ class UnknownWeight:
             residual: (N,) N m.
             is_holding: whether something is held, whose weight is no fault.
         """
-        if is_holding or (self._last is not None and stamp < self._last):
+        if self._last is not None and (is_holding or stamp < self._last):
             self.reset()
+        if is_holding:
+            return
         step = STEP if self._last is None else stamp - self._last
         if step < STEP:
             return

@@ -73,6 +73,21 @@ def test_a_held_object_is_no_fault(robot):
     assert watched(robot, 0.7, is_holding=True).weight == 0.0
 
 
+def test_nothing_is_kept_of_what_was_held(robot):
+    """Else the postures of the hold stand for motion, and its torques for what is left now."""
+    dynamics = RobotDynamics(robot)
+    found, other = UnknownWeight(dynamics), UnknownWeight(dynamics)
+    found.update(STEP * MILLISECOND, HOME, 50.0 * OFFSETS, is_holding=True)
+    for tick in range(2, 1500):
+        time = tick * STEP / 1000.0
+        q = posture(time)
+        for each in (found, other):
+            residual = OFFSETS - 7.0 * dynamics.gravity(q) / 30.0
+            each.update(tick * STEP * MILLISECOND, q, residual, is_holding=False)
+        assert found.weight == other.weight
+    assert found.weight
+
+
 def test_pushes_are_no_weight(robot):
     random = np.random.default_rng(2)
     pushes = [15.0 * each / np.linalg.norm(each) for each in random.normal(size=(40, 3))]
