@@ -121,7 +121,8 @@ def unanswered(bus: Any) -> str:
     try:
         drain(bus)
         silent = [name for name, motor in bus.motors.items() if not _answers(bus, motor.id)]
-    except (OSError, termios.error):  # what is wrong is known; this adds to it
+    # What is wrong is known, this adds to it; pyserial has the last two of a port that is closed.
+    except (OSError, termios.error, TypeError, AttributeError):
         return ''
     if len(silent) == len(bus.motors):
         return 'no motor answers: is the power of the arm on?'

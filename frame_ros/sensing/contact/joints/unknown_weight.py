@@ -44,7 +44,7 @@ class UnknownWeight:
         """Forgets the samples; what was found stays."""
         size = len(self._dynamics.joint_names)
         self._last: int | None = None
-        self._lasted = self._count = 0.0
+        self._lasted = self._count = self._seconds = 0.0
         self._levers: Array = np.zeros(size)
         self._torques: Array = np.zeros(size)
         self._squares = np.zeros(3)  # levers, their product with the torques, torques
@@ -83,14 +83,15 @@ class UnknownWeight:
         kept = exp(-time / MEMORY)
         self._lasted += time
         self._count = kept * self._count + 1.0
+        self._seconds = kept * self._seconds + time
         self._levers = kept * self._levers + lever
         self._torques = kept * self._torques + residual
         products = lever @ lever, lever @ residual, residual @ residual
         self._squares = kept * self._squares + products
         if self._lasted >= LASTED:
-            self._judge(time)
+            self._judge()
 
-    def _judge(self, time: float) -> None:
+    def _judge(self) -> None:
         lever, torque = self._levers / self._count, self._torques / self._count
         products = np.array((lever @ lever, lever @ torque, torque @ torque))
         spread, common, all_ = (self._squares / self._count - products).tolist()
@@ -98,7 +99,7 @@ class UnknownWeight:
             return
         weight = common / spread
         left = max(all_ - weight * common, 0.0)
-        deviation = sqrt(left / (max(self._count * time / INDEPENDENT, 1.0) * spread))
+        deviation = sqrt(left / (max(self._seconds / INDEPENDENT, 1.0) * spread))
         is_sure = abs(weight) > max(LEAST, SURE * deviation)
         if is_sure and weight * common >= EXPLAINED * all_:
             self.weight = weight
