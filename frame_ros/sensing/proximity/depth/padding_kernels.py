@@ -16,7 +16,7 @@ import numpy as np
 
 from frame_ros.sensing.proximity.depth import kernels
 from frame_ros.sensing.proximity.depth.compiled import compiled
-from frame_ros.sensing.proximity.depth.support_kernels import agree
+from frame_ros.sensing.proximity.depth.support_kernels import agree, has_neighbours
 from frame_ros.sensing.proximity.depth.surface_kernels import pixel_of
 
 REACH = 40  # pixels on either side of the first one in which a surface is followed
@@ -59,6 +59,7 @@ def _follow(
     seen[REACH, REACH] = True
     places[0, 0], places[0, 1] = top, left
     count, nearest = 1, -1
+    least = min(NEIGHBOURS, support[0])
     while count > 0:
         count -= 1
         row, column = places[count, 0], places[count, 1]
@@ -72,7 +73,7 @@ def _follow(
                 seen[i, j] = True
                 z = np.float64(whole[down, across]) * scale
                 a, b = x[across] * z, y[down] * z
-                if not _has_neighbours(whole, down, across, support):
+                if not has_neighbours(whole, down, across, support, least):
                     continue
                 if image[down, across] <= 0 and _is_within(shapes, a, b, z, core):
                     continue
@@ -95,13 +96,3 @@ def _is_within(shapes, x, y, z, reach):
     for shape in range(len(shapes)):
         result = result or kernels.distance(shapes, shape, x, y, z) < reach
     return result
-
-
-@compiled
-def _has_neighbours(image, row, column, support):
-    """Returns whether enough of a pixel's 8 neighbours are at about its depth."""
-    count = 0
-    for down in range(max(row - 1, 0), min(row + 2, image.shape[0])):
-        for across in range(max(column - 1, 0), min(column + 2, image.shape[1])):
-            count += agree(image[row, column], image[down, across], support)
-    return count - 1 >= min(NEIGHBOURS, support[0])

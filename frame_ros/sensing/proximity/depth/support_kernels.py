@@ -42,13 +42,13 @@ def agree(one, other, support):
 
 
 @compiled
-def _has_support(image, row, column, support):
-    """Returns whether enough of a pixel's 8 neighbours are at about its depth."""
+def has_neighbours(image, row, column, support, least):
+    """Returns whether so many of a pixel's 8 neighbours are at about its depth."""
     count = 0
     for down in range(max(row - 1, 0), min(row + 2, image.shape[0])):
         for across in range(max(column - 1, 0), min(column + 2, image.shape[1])):
             count += agree(image[row, column], image[down, across], support)
-    return count - 1 >= support[0]  # itself
+    return count - 1 >= least  # itself
 
 
 @compiled
@@ -64,8 +64,8 @@ def is_kept(image, row, column, support, verdicts):
     verdicts[row, column] = ALONE
     for down in range(max(row - 1, 0), min(row + 2, image.shape[0])):
         for across in range(max(column - 1, 0), min(column + 2, image.shape[1])):
-            if agree(image[row, column], image[down, across], support) and _has_support(
-                image, down, across, support
+            if agree(image[row, column], image[down, across], support) and has_neighbours(
+                image, down, across, support, support[0]
             ):
                 verdicts[row, column] = COUNTS
                 return True
