@@ -28,18 +28,21 @@ def observe(time=0.0, joints=HOME, target=OBJECT, goal=GOAL):
     return Observation(stamp, stamp, JOINT_NAMES, np.array(joints), poses=poses)
 
 
-def executed_plan(policy, seconds=12.0, jitter=0.0):
-    """All actions where the object follows the plan, so that nothing is tried again."""
+def executed_plan(policy, seconds=12.0, jitter=0.0, lag=0):
+    """All actions of an arm that is `lag` steps late, whose object follows it, so that nothing is
+    tried again.
+    """
     rng = np.random.default_rng(0)
     rows = []
     robot = load_robot('so101')
-    target = OBJECT.copy()
+    joints, target = np.array(HOME), OBJECT.copy()
     while len(rows) * DT < seconds:
         time = len(rows) * DT + jitter * rng.uniform(-1, 1)
-        chunk = policy.infer(observe(time, target=target)).actions
+        chunk = policy.infer(observe(time, joints, target)).actions
         rows.extend(chunk[:10])
-        position, _ = robot.forward(rows[-1][:5])
-        is_closed = rows[-1][5] < 0.1
+        joints = rows[max(0, len(rows) - 1 - lag)]
+        position, _ = robot.forward(joints[:5])
+        is_closed = joints[5] < 0.1
         target[:3] = position if is_closed else target[:3]
     return np.array(rows)
 
@@ -134,6 +137,11 @@ def test_the_plan_does_not_depend_on_how_it_is_cut_or_on_jitter_of_the_stamps():
     assert np.array_equal(smooth, jittered)
     steps = np.abs(np.diff(smooth, axis=0)).max()
     assert steps < 0.12  # rad per step: no jump between chunks
+
+
+def test_an_arm_that_lags_its_plan_holds_what_it_holds():
+    prompt, late = executed_plan(ScriptedPickPlace()), executed_plan(ScriptedPickPlace(), lag=25)
+    assert np.array_equal(prompt, late)
 
 
 @pytest.mark.parametrize('quality', [1.0, 0.0])

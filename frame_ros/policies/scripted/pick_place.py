@@ -127,7 +127,7 @@ class ScriptedPickPlace(Policy):
             self._start(now, lambda rng: self._plan_pick(rng, joints, target, goal))
         else:
             self._advance(now)
-            self._react(now, target, goal)
+            self._react(now, joints, target, goal)
         features = np.concatenate((joints, target[:3], goal[:3]))
         return replace(self._inference(), features=features, feature_source=self.feature_source)
 
@@ -167,9 +167,15 @@ class ScriptedPickPlace(Policy):
         self._stamp = stamp
         self._step += whole
 
-    def _react(self, stamp: int, target: NDArray[np.float64], goal: NDArray[np.float64]) -> None:
+    def _react(
+        self,
+        stamp: int,
+        joints: NDArray[np.float64],
+        target: NDArray[np.float64],
+        goal: NDArray[np.float64],
+    ) -> None:
         """Replans if the world differs from the plan: the object moved, the grasp failed, the
-        object lies elsewhere.
+        object lies elsewhere. An arm lags its plan, so a grasp is judged by measured joints.
         """
         plan = self._plan
         assert plan is not None
@@ -180,7 +186,7 @@ class ScriptedPickPlace(Policy):
             return
         for step in [s for s in plan.checks if s <= self._step]:
             kind = plan.checks.pop(step)
-            if self._is_as_planned(kind, here, target, goal):
+            if self._is_as_planned(kind, joints, target, goal):
                 continue
             self._attempts += 1
             if self._attempts > math.floor(2 * self.quality) or not self._arm.is_reachable(target):
@@ -189,9 +195,9 @@ class ScriptedPickPlace(Policy):
                 self._start(stamp, lambda rng: self._plan_pick(rng, here, target, goal))
             return
 
-    def _is_as_planned(self, kind: str, here: NDArray, target: NDArray, goal: NDArray) -> bool:
+    def _is_as_planned(self, kind: str, joints: NDArray, target: NDArray, goal: NDArray) -> bool:
         if kind == 'held':
-            position, quaternion = self._robot.forward(here[self._columns])
+            position, quaternion = self._robot.forward(joints[self._columns])
             held = position + rotation_of(quaternion) @ self._arm.held
             return bool(np.linalg.norm(target[:3] - held) < _HELD_DISTANCE)
         return bool(np.abs(target[:2] - goal[:2]).max() < self._arm.placed)

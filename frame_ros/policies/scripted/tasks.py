@@ -252,7 +252,7 @@ class ScriptedTasks(ScriptedPickPlace):
                 return np.array((SECTOR_MISS, SECTOR_MISS, 0.0))
         return np.zeros(3)
 
-    def _is_as_planned(self, kind: str, here: Array, target: Array, goal: Array) -> bool:
+    def _is_as_planned(self, kind: str, joints: Array, target: Array, goal: Array) -> bool:
         if kind == 'held':
             assert self._plan is not None
             return bool(target[2] > self._plan.target[2] + HELD)
