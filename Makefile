@@ -36,7 +36,7 @@ docs: ## The documentation as HTML, in docs/_build/html
 	@source env.bash && python -m sphinx --fail-on-warning --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-bench: ## Every benchmark that the README quotes, hours of it; ARGS=--short shows in minutes that they work
+bench: ## Every benchmark, hours of it; ARGS=--short shows in minutes that they work
 	@scripts/setup.sh
 	@scripts/benchmarks.sh $(ARGS)
 

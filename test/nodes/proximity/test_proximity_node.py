@@ -417,7 +417,7 @@ def test_what_the_gripper_holds_is_no_obstacle(bench):
     middle = translations[tip.index(ROBOT.tip_link)]
     cube = Box(tuple(middle), (0.03, 0.03, 0.03))
     pixels = millimetres(draw(boxes=(BOX, cube)))
-    node = bench(**{'held.size': [0.1, 0.1, 0.1]})
+    node = bench(**{'held.size': [0.1, 0.1, 0.1], 'depth.outline': 0.0})
     grasp = node.tester.create_publisher(GraspState, 'grasp', 10)
     node.until(grasp.get_subscription_count)
     decided = node.node._grasp._subscription

@@ -27,7 +27,7 @@ from frame_ros.sensing.proximity.depth.options import DepthOptions, Plane
 sys.path.insert(0, str(Path(__file__).parent))
 from depth_scenes import CAMERA, ROTATION, TRANSLATION, full_scan, in_millimetres, seen
 
-EXACT = DepthOptions(depth_noise=0.0, smoothing=1, min_support=0)
+EXACT = DepthOptions(depth_noise=0.0, smoothing=1, min_support=0, outline=0.0)
 ARM = placed('arm', [capsule_shape(Capsule(np.array([-0.2, 0.0, 0.2]),
                                            np.array([0.2, 0.0, 0.4]), 0.05))])  # fmt: skip
 BALL = placed('ball', [sphere(0.06, [0.3, 0.0, 0.15])])

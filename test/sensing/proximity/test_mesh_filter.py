@@ -22,7 +22,9 @@ CAMERA = DepthCamera(120, 90, 120.0, 120.0, 60.0, 45.0)
 HERE = np.eye(3), np.zeros(3)
 FACE, WALL, SIDE = 0.6, 1.5, 0.1  # m: depths; half the cube's edge
 FIRST, LAST = 40, 80  # columns that show the face, whose middle is on the optical axis
-SETTINGS = DepthOptions(min_support=0, smoothing=1, depth_noise=0.0, min_valid_fraction=0.0)
+SETTINGS = DepthOptions(
+    min_support=0, smoothing=1, depth_noise=0.0, min_valid_fraction=0.0, outline=0.0
+)
 
 
 def cube():

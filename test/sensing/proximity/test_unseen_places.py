@@ -35,7 +35,9 @@ from frame_ros.sensing.proximity.unseen import (
 CAMERA = DepthCamera(101, 101, 100.0, 100.0, 50.0, 50.0)
 FORWARD, ORIGIN = np.eye(3), np.zeros(3)
 BALL = placed('ball', [sphere(0.05, [0.0, 0.0, 1.0])])
-PLAIN = DepthOptions(depth_noise=0.0, smoothing=1, min_support=0, padding=0.01, tolerance=0.0)
+PLAIN = DepthOptions(
+    depth_noise=0.0, smoothing=1, min_support=0, padding=0.01, tolerance=0.0, outline=0.0
+)
 BAR = capsule_shape(Capsule(np.array([-0.2, 0.0, 0.0]), np.array([0.2, 0.0, 0.2]), 0.04))
 TWO = placed('arm', [BAR, box([0.1, 0.1, 0.3], [0.2, 0.0, 0.3])])
 
@@ -165,7 +167,7 @@ def test_an_obstacle_at_the_padding_may_reach_into_it(before_a_wall):
     assert reading.distance == pytest.approx(0.015, abs=1e-3)
     assert IN_PADDING not in reading.partial_reason
     depth[45:56, 45:56] = 939  # 11 mm, with 10 mm of padding
-    noisy = DepthOptions(depth_noise=0.0, smoothing=1, min_support=0, tolerance=0.002)
+    noisy = DepthOptions(depth_noise=0.0, smoothing=1, min_support=0, tolerance=0.002, outline=0.0)
     reading = DepthProximity(CAMERA, noisy).measure(depth, BALL, FORWARD, ORIGIN)
     assert reading.distance == pytest.approx(0.011, abs=1e-3)
     assert reading.unobserved_distance == 0.0 and reading.partial_reason.startswith(IN_PADDING)

@@ -13,6 +13,7 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots.shapes.link_shapes import PlacedShapes
 from frame_ros.sensing.proximity.depth.camera import SATURATED, Depth, DepthCamera
 from frame_ros.sensing.proximity.depth.options import DepthOptions
+from frame_ros.sensing.proximity.depth.outline import mixed_pixels, outline_width
 from frame_ros.sensing.proximity.depth.shapes import CameraShapes
 
 Array = NDArray[np.float64]
@@ -25,7 +26,8 @@ class MarkedCloud:
 
     Attributes:
         points: (N, 3) float32, m, in the base frame.
-        marks: (N,) uint8: OBSTACLE; SELF, the robot and its held object; CROPPED, outside the
+        marks: (N,) uint8: OBSTACLE; SELF, the robot, its held object and
+            what is mixed with its outline; CROPPED, outside the
             observed space.
     """
 
@@ -74,4 +76,11 @@ def marked_cloud(
     marks[nearest <= (settings.padding if padding is None else padding)] = SELF
     if is_own is not None:
         marks[is_own[::step, ::step][rows, columns]] = SELF
+    width = outline_width(camera, settings, step)
+    if width:
+        own = np.zeros(z.shape, np.bool_)
+        own[rows, columns] = marks == SELF
+        around = settings.padding if padding is None else padding
+        mixed = mixed_pixels(z, own, width, around, settings.depth_noise)[rows, columns]
+        marks[mixed & (marks == OBSTACLE)] = SELF
     return MarkedCloud(points.astype(np.float32), marks)

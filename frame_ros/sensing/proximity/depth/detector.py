@@ -26,9 +26,10 @@ from frame_ros.sensing.proximity.depth.edges import EdgeFilter
 from frame_ros.sensing.proximity.depth.meshes.mesh_filter import MeshFilter, compile_drawing
 from frame_ros.sensing.proximity.depth.meshes.placing import PlacedSurfaces
 from frame_ros.sensing.proximity.depth.options import DepthOptions
+from frame_ros.sensing.proximity.depth.outline import OutlineFilter
 from frame_ros.sensing.proximity.depth.scan import DepthScan, Nearest
 from frame_ros.sensing.proximity.depth.shapes import CameraShapes
-from frame_ros.sensing.proximity.depth.thin import ThinThings
+from frame_ros.sensing.proximity.depth.thin import IsOwn, Rows, ThinThings
 from frame_ros.sensing.proximity.depth.unseen_places import UnseenPlaces
 from frame_ros.sensing.proximity.depth.valid_range import DepthRange
 from frame_ros.sensing.proximity.depth.view import seen_fractions
@@ -59,6 +60,7 @@ class DepthProximity:
         self._scan = DepthScan(camera, settings.padding, settings.depth_noise)
         self._edges = EdgeFilter(settings)
         self._thin = ThinThings(camera, settings)
+        self._outline = OutlineFilter(camera, settings)
         self._unseen = UnseenPlaces(camera, settings)
         self._images: dict[np.dtype[np.generic], Depth] = {}
 
@@ -101,27 +103,24 @@ class DepthProximity:
         seen = CameraShapes(shapes, rotation, translation, held)
         around = self.settings.padding if padding is None else padding
         blind = around if surfaces is None else self._widest(around)
-        unseen = self._unseen.look(depth, shapes, seen, rotation, translation, blind)
+        pose = rotation, translation
         is_measured = self._is_measured(seen)
         if not is_measured.any():
+            unseen = self._unseen.look(depth, shapes, seen, *pose, blind)
             return replace(self._missing(shapes, OUT_OF_VIEW, fraction), unseen=unseen)
         self._crop(rotation, translation)
-        own, bare, is_own, pose = 0, None, None, (rotation, translation)
-        if self._meshes is not None and surfaces is not None:
-            extra = around - self.settings.padding
-            own = self._meshes.take_out(*self._scan.loaded, surfaces, *pose, extra)
-            bare = CameraShapes(shapes.select(surfaces.bare), rotation, translation, held)
-            is_own = partial(self._meshes.found_own, extra=extra)
+        own, is_own = self._take_out(shapes, seen, pose, held, around, surfaces)
+        unseen = self._unseen.look(self._outline.without(depth), shapes, seen, *pose, blind)
         support = self._edges.support(depth.dtype)
-        scan = self._scan.find(seen, support, around, bare)
-        nearest = self._thin.nearer(scan.nearest, depth, seen, *pose, around, is_own)
+        pixels = self._scan.nearest(seen, support)
+        nearest = self._thin.nearer(pixels, depth, seen, *pose, around, is_own)
         at_padding = self._unseen.at_padding(nearest, blind)
         unseen = None if unseen is None else replace(unseen, is_at_padding=at_padding)
-        followed = at_padding & (bare is None)  # what meshes took out is not known any more
-        nearest = self._on_surfaces(nearest, scan.nearest, seen, support, followed)
+        followed = at_padding & (surfaces is None)  # what meshes took out is not known any more
+        nearest = self._on_surfaces(nearest, pixels, seen, support, followed)
         found = self._reading(shapes.links, nearest, is_measured, rotation, translation)
         return replace(found, valid_fraction=fraction, unseen=unseen,
-                       occluded_fraction=(own + scan.own) / depth.size)  # fmt: skip
+                       occluded_fraction=own / depth.size)  # fmt: skip
 
     def points(
         self,
@@ -171,6 +170,32 @@ class DepthProximity:
         core, is_settled = FOLLOWED * self.settings.padding, self.settings.smoothing > 1
         found = self._scan.followed(nearest, pixels, seen, support, at_padding, core, is_settled)
         return self._scan.settled(found, pixels, seen, support) if is_settled else found
+
+    def _take_out(
+        self, shapes: PlacedShapes, seen: CameraShapes, pose: tuple[Array, Array],
+        held: PlacedShapes | None, padding: float, surfaces: PlacedSurfaces | None,
+    ) -> tuple[int, IsOwn]:  # fmt: skip
+        """Takes the robot and its outline out of the loaded image; returns how many pixels show it,
+        and what says whether others do.
+        """
+        image, scale = self._scan.loaded
+        self._outline.keep(image)
+        own, extra = 0, padding - self.settings.padding
+        is_by_meshes: IsOwn | None = None
+        if self._meshes is not None and surfaces is not None:
+            own = self._meshes.take_out(image, scale, surfaces, *pose, extra)
+            is_by_meshes = partial(self._meshes.found_own, extra=extra)
+            seen = CameraShapes(shapes.select(surfaces.bare), *pose, held)
+        own += self._scan.take_out(seen, padding)
+        self._outline.take_out(image, scale, padding)
+
+        def is_own(rows: Rows, columns: Rows, depths: Array) -> NDArray[np.bool_]:
+            is_mixed = self._outline.is_mixed(rows, columns)
+            if is_by_meshes is None:
+                return is_mixed
+            return is_mixed | is_by_meshes(rows, columns, depths)
+
+        return own, is_own
 
     def _crop(self, rotation: Array, translation: Array) -> None:
         if len(self._offsets):

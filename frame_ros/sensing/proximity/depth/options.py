@@ -71,6 +71,16 @@ class DepthParameters:
         at_most=8,
         live=True,
     )
+    outline: float = option(
+        0.022,
+        "angle about the robot's outline within which a camera mixes it with what is behind: what"
+        ' is seen there counts for nothing unless it is nearer to the camera than the robot;'
+        ' 0: none is mixed',
+        unit='rad',
+        at_least=0.0,
+        at_most=0.1,
+        live=True,
+    )
     thin_support: int = option(
         8,
         'pixels along a line at about its depth that one of a thin thing needs; with half of '

@@ -24,13 +24,14 @@ NEIGHBOURS = 5  # of 8 that a pixel needs at about its depth: those along a stra
 
 
 @compiled
-def follow(image, whole, scale, x, y, shapes, owners, support, core, chosen, found):
+def follow(image, whole, scale, x, y, shapes, owners, support, core, noise, chosen, found):
     """Moves the point of each link to the nearest pixel of the surface that it lies on.
 
     Args:
         image: without the robot; whole: the same with it.
         support: (4,) decides what is at about the same depth.
-        core: m around all shapes; what lies within is the robot.
+        core: m around all shapes; what lies within is the robot, and so is what its depth z, wrong
+            by noise * z^2 m, may have put outside.
         chosen: (L,) bool, links whose point is a pixel of the image; False where it did not move.
         found: (L, 7) as of `kernels.find_nearest`; renewed.
     """
@@ -42,14 +43,29 @@ def follow(image, whole, scale, x, y, shapes, owners, support, core, chosen, fou
             continue
         row, column = pixel_of(found, link, x, y)
         least = found[link, 0]
-        _follow(image, whole, scale, x, y, shapes, owners, support, core, link, row, column, seen,
-                places, found)  # fmt: skip
+        _follow(image, whole, scale, x, y, shapes, owners, support, core, noise, link, row, column,
+                seen, places, found)  # fmt: skip
         chosen[link] = found[link, 0] < least
 
 
 @compiled
 def _follow(
-    image, whole, scale, x, y, shapes, owners, support, core, link, top, left, seen, places, found
+    image,
+    whole,
+    scale,
+    x,
+    y,
+    shapes,
+    owners,
+    support,
+    core,
+    noise,
+    link,
+    top,
+    left,
+    seen,
+    places,
+    found,
 ):
     """Lowers found[link] to the nearest pixel linked to the one at (top, left).
 
@@ -75,7 +91,8 @@ def _follow(
                 a, b = x[across] * z, y[down] * z
                 if not has_neighbours(whole, down, across, support, least):
                     continue
-                if image[down, across] <= 0 and _is_within(shapes, a, b, z, core):
+                reach = core + noise * z * z
+                if image[down, across] <= 0 and _is_within(shapes, a, b, z, reach):
                     continue
                 places[count, 0], places[count, 1] = down, across
                 count += 1

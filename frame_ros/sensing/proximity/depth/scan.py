@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,17 +111,29 @@ class DepthScan:
             padding: m, of this image; None: as the scan was made with.
             own: the shapes to remove, if not all: the distance to a pixel in one that stays is 0.
         """
+        count = self.take_out(shapes if own is None else own, padding)
+        return Scan(self.nearest(shapes, support), count)
+
+    def take_out(self, shapes: CameraShapes, padding: float | None = None) -> int:
+        """Removes the robot from the loaded image, as `find`; returns how many pixels show it."""
         around = self._padding if padding is None else float(padding)
-        view = (self._image, self._scale, self._x, self._y, self._near, self._far)
         images.limits(self._image, self._near, self._far)
-        table = (shapes if own is None else own).table
-        count = kernels.take_out_robot(*view, table, around, self._noise)
+        return int(kernels.take_out_robot(*self._view, shapes.table, around, self._noise))
+
+    def nearest(self, shapes: CameraShapes, support: Array = ALL_COUNT) -> Nearest:
+        """Finds the nearest of the pixels that `take_out` left."""
         self._verdicts[:] = UNKNOWN
         found = np.empty((len(shapes.links), 7))
-        kernels.find_nearest(*view, shapes.table, shapes.owners, support, self._verdicts, found)
+        kernels.find_nearest(
+            *self._view, shapes.table, shapes.owners, support, self._verdicts, found
+        )
         found[np.isinf(found)] = np.nan
         distances = np.maximum(found[:, 0], 0.0)
-        return Scan(Nearest(distances, found[:, 1:4], found[:, 4:]), int(count))
+        return Nearest(distances, found[:, 1:4], found[:, 4:])
+
+    @property
+    def _view(self) -> tuple[Any, ...]:
+        return self._image, self._scale, self._x, self._y, self._near, self._far
 
     def settled(
         self, nearest: Nearest, pixels: Nearest, shapes: CameraShapes, support: Array
@@ -154,7 +167,7 @@ class DepthScan:
         Args:
             nearest, pixels, shapes, support: as of `settled`.
             at_padding: (L,) links whose nearest obstacle may reach into the padding.
-            core: m around the robot that nothing is followed into.
+            core: m around the robot that nothing is followed into; the noise is added.
             is_settled: whether the points that move are put onto the surface around them, as
                 `settled` does.
         """
@@ -169,7 +182,7 @@ class DepthScan:
             images.crop(whole, self._scale, self._x, self._y, *self._limits, self._noise)
         found = np.column_stack((nearest.distances, nearest.points, nearest.surface))
         view = (self._scale, self._x, self._y, shapes.table, shapes.owners, support)
-        padding_kernels.follow(self._image, whole, *view, float(core), chosen, found)
+        padding_kernels.follow(self._image, whole, *view, float(core), self._noise, chosen, found)
         if is_settled:
             surfaces.settle(whole, *view, 0, chosen, found)
         return Nearest(found[:, 0], found[:, 1:4], found[:, 4:])

@@ -11,6 +11,7 @@ from frame_ros.robots.shapes.link_shapes import PlacedShapes
 from frame_ros.sensing.proximity.depth import unseen_kernels as kernels
 from frame_ros.sensing.proximity.depth.camera import Depth, DepthCamera
 from frame_ros.sensing.proximity.depth.options import DepthOptions
+from frame_ros.sensing.proximity.depth.outline import outline_width
 from frame_ros.sensing.proximity.depth.scan import Nearest
 from frame_ros.sensing.proximity.depth.shapes import CameraShapes
 from frame_ros.sensing.proximity.surroundings import SurroundingsOf
@@ -26,6 +27,9 @@ class UnseenPlaces:
     def __init__(self, camera: DepthCamera, settings: DepthOptions) -> None:
         """settings: hidden_size, hidden_reach and partial_margin decide on places."""
         self._settings = settings
+        width = outline_width(camera, settings)
+        # rad, to the nearest pixel that may count
+        self._outline = (width + 1) / min(camera.fx, camera.fy) if width else 0.0
         self._lens = np.array([camera.fx, camera.fy, camera.cx, camera.cy])
         self._around = SurroundingsOf(settings.hidden_size / 2, settings.hidden_reach)
         self._normals, self._offsets = settings.half_spaces()
@@ -82,7 +86,8 @@ class UnseenPlaces:
         settings, points = self._settings, nearest.points
         z = points[:, 2]
         ray = np.linalg.norm(points, axis=1) / z
-        blind = padding + settings.depth_noise * z**2 * ray + settings.tolerance
+        noise = settings.depth_noise * z**2 * ray + settings.tolerance
+        blind = padding + self._outline * z + noise
         found: NDArray[np.bool_] = nearest.distances < blind
         return found
 
