@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from frame_ros.confidence.samples import Array, as_confidences
 from frame_ros.core.errors import CalibrationError, ValueRangeError
+from frame_ros.metrics.arrays import checked_count
 
 POINTS = 100
 QUANTILE = 0.1
@@ -52,11 +53,9 @@ def horizon_thresholds(
         ShapeError: an episode without confidences.
         ValueRangeError: a confidence is not in [0, 1], the quantile not in (0, 1), no points.
     """
-    if not 0.0 < quantile < 1.0 or points < 1:
-        raise ValueRangeError(
-            f'quantile is {quantile} and points {points}; a quantile between 0 and 1 and 1 point '
-            'or more are expected'
-        )
+    points = checked_count(points, 'points', 1)
+    if not 0.0 < quantile < 1.0:
+        raise ValueRangeError(f'quantile is {quantile}; a value between 0 and 1 is expected')
     rows = [at_completion(as_confidences(each, 'T'), points) for each in confidences_per_episode]
     if not rows:
         raise CalibrationError('no episodes; horizon thresholds need some, better 20 or more')

@@ -21,7 +21,8 @@ from frame_ros.confidence.recalibration.recalibrator import (
 )
 from frame_ros.confidence.samples import Array, as_confidences, as_outcomes
 from frame_ros.confidence.weighted_samples import WeightedSamples
-from frame_ros.core.errors import CalibrationError, ValueRangeError
+from frame_ros.core.errors import CalibrationError
+from frame_ros.metrics.arrays import checked_count
 
 
 class _Binned(Recalibrator):
@@ -35,9 +36,7 @@ class _Binned(Recalibrator):
     def __init__(self, bins: int = BINS) -> None:
         """Raises ValueRangeError for fewer than 1 bin."""
         super().__init__()
-        if bins < 1:
-            raise ValueRangeError(f'{bins} bins; 1 or more are expected')
-        self._bins = bins
+        self._bins = checked_count(bins, 'bins', 1)
         self.upper: Array = np.empty(0)
         self.values: Array = np.empty(0)
 

@@ -25,6 +25,8 @@ from frame_ros.metrics.record import RATE
 
 __all__ = ['OptimalTrajectoryDifference', 'optimal_trajectory_difference', 'remaining_distance']
 
+SECOND_TERMS = ('object_to_goal', 'tcp_to_goal')
+
 
 def optimal_trajectory_difference(
     tcp: Any,
@@ -70,7 +72,7 @@ def remaining_distance(
     second_term: str = 'object_to_goal',
 ) -> Array:
     """The distance left, (T,) m; arguments and errors as of `optimal_trajectory_difference`."""
-    check_variant(second_term, ('object_to_goal', 'tcp_to_goal'))
+    check_variant(second_term, SECOND_TERMS, 'second_term')
     xp, points = as_points(tcp, 1, 'tcp')
     thing = like(points, target, 'target')
     check_same_shape(points, thing, ('tcp', 'target'))
@@ -95,7 +97,7 @@ class OptimalTrajectoryDifference(StepValue):
 
     def __init__(self, second_term: str = 'object_to_goal', window: int = WINDOW) -> None:
         """`second_term`: as of the batch form. Raises ValueRangeError: it is unknown."""
-        check_variant(second_term, ('object_to_goal', 'tcp_to_goal'))
+        check_variant(second_term, SECOND_TERMS, 'second_term')
         super().__init__(1, window)
         self._is_from_tcp = second_term == 'tcp_to_goal'
         self._initial = NAN
