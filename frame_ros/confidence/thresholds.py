@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.confidence.samples import Array, as_confidences
+from frame_ros.confidence.samples import Array, as_confidences, as_given
 from frame_ros.core.errors import CalibrationError, ValueRangeError
 from frame_ros.metrics.arrays import checked_count
 
@@ -46,7 +46,7 @@ def horizon_thresholds(
         points: steps of completion.
 
     Returns:
-        (points,) thresholds; that of completion c is number ceil(c points) - 1.
+        (points,) thresholds, torch of torch; that of completion c is number ceil(c points) - 1.
 
     Raises:
         CalibrationError: no episodes.
@@ -56,10 +56,11 @@ def horizon_thresholds(
     points = checked_count(points, 'points', 1)
     if not 0.0 < quantile < 1.0:
         raise ValueRangeError(f'quantile is {quantile}; a value between 0 and 1 is expected')
-    rows = [at_completion(as_confidences(each, 'T'), points) for each in confidences_per_episode]
+    given = list(confidences_per_episode)
+    rows = [at_completion(as_confidences(each, 'T'), points) for each in given]
     if not rows:
         raise CalibrationError('no episodes; horizon thresholds need some, better 20 or more')
-    return np.quantile(np.stack(rows), quantile, axis=0)
+    return as_given(np.quantile(np.stack(rows), quantile, axis=0), given[0])
 
 
 def threshold_at(thresholds: Array | Sequence[float], completion: float) -> float:

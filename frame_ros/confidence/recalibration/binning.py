@@ -19,7 +19,7 @@ from frame_ros.confidence.recalibration.recalibrator import (
     not_fitted,
     numbers,
 )
-from frame_ros.confidence.samples import Array, as_confidences, as_outcomes
+from frame_ros.confidence.samples import Array, as_confidences, as_given, as_outcomes
 from frame_ros.confidence.weighted_samples import WeightedSamples
 from frame_ros.core.errors import CalibrationError
 from frame_ros.metrics.arrays import checked_count
@@ -85,7 +85,7 @@ class HistogramBinning(_Binned):
     def predict(self, confidences: Any) -> Array:
         """Returns probabilities of success of (N,) confidences."""
         self._table()
-        return self.mapped(as_confidences(confidences))
+        return as_given(self.mapped(as_confidences(confidences)), confidences)
 
     def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
         """Returns probabilities of success of (N,) confidences, unchecked."""
@@ -116,14 +116,14 @@ class PlattBinning(_Binned):
         """Scales and cuts (N,) confidences; errors as of `Recalibrator.fit`."""
         self._platt.fit(confidences, outcomes)
         self.notes = list(self._platt.notes)
-        scaled = self._platt.predict(confidences)
+        scaled = self._platt.mapped(as_confidences(confidences))
         self._cut(scaled, scaled)
         return self
 
     def predict(self, confidences: Any) -> Array:
         """Returns probabilities of success of (N,) confidences."""
         self._table()
-        return self.mapped(as_confidences(confidences))
+        return as_given(self.mapped(as_confidences(confidences)), confidences)
 
     def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
         """Returns probabilities of success of (N,) confidences, unchecked."""
@@ -131,7 +131,8 @@ class PlattBinning(_Binned):
 
     def parameters(self) -> dict[str, Any]:
         """Slope, intercept, edges and values."""
-        return {**self._platt.parameters(), **self._table()}
+        table = self._table()
+        return {**self._platt.parameters(), **table}
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> PlattBinning:
