@@ -224,3 +224,14 @@ def test_what_are_no_real_numbers(make, bad):
     metric = make()
     with pytest.raises(ValueRangeError, match='no sequence of real numbers'):
         metric.update(bad)
+
+
+@pytest.mark.parametrize('state', [float('nan'), None, 'no', [True]])
+def test_a_contact_that_is_not_known_is_no_collision(state):
+    metric = CollisionRate()
+    with pytest.raises(ValueRangeError, match='in_collision is .*; True or False is expected'):
+        metric.update(state)
+    assert np.isnan(metric.value) and metric.collisions == 0
+    for known in (np.True_, 1, 0, np.False_, True):
+        metric.update(known)
+    assert (metric.collisions, metric.value) == (2, 0.4)
