@@ -124,7 +124,7 @@ class OptimalTrajectoryDifference(StepValue):
 
         Raises:
             ShapeError: not 2 or 3 values each, or one of goal and grasped without the other.
-            ValueRangeError: a value is not finite. Nothing has changed in either case.
+            ValueRangeError: a value, or grasped, is not finite. Nothing has changed in either case.
         """
         distance = self._distance(tcp, target, goal, grasped)
         before, initial = self._last, self._initial
@@ -159,6 +159,8 @@ class OptimalTrajectoryDifference(StepValue):
         else:
             to_goal = dist(tcp, goal)
             total = reach + to_goal
+            if grasped != grasped:
+                raise ValueRangeError(f'grasped is {grasped}; True or False is expected')
             if grasped:
                 left = to_goal
             else:
