@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from frame_ros.core.errors import ShapeError
@@ -53,17 +53,20 @@ def stratified_interval(strata: Iterable[Stratum], confidence: float = 0.95) -> 
         ValueRangeError: more successes than trials, or confidence outside (0, 1).
     """
     known = _known(strata)
-    total = sum(each.weight for each in known)
-    counts: list[float] = []
-    for successes, trials in (
-        zip(*((each.successes_a, each.trials_a) for each in known)),
-        zip(*((each.successes_b, each.trials_b) for each in known)),
-    ):
-        shares = [each.weight / total for each in known]
-        rate = sum(share * k / n for share, k, n in zip(shares, successes, trials))
-        size = max(1.0, 1.0 / sum(share * share / n for share, n in zip(shares, trials)))
-        counts += [min(rate, 1.0) * size, size]
-    return newcombe_interval(*counts, confidence)
+    of_a = _as_one_object(known, [each[:2] for each in known])
+    of_b = _as_one_object(known, [each[2:] for each in known])
+    return newcombe_interval(*of_a, *of_b, confidence=confidence)
+
+
+def _as_one_object(
+    strata: Sequence[Stratum], counts: Sequence[tuple[int, int]]
+) -> tuple[float, float]:
+    """Successes and trials of one policy, as if of one object."""
+    total = sum(each.weight for each in strata)
+    shares = [each.weight / total for each in strata]
+    rate = sum(share * k / n for share, (k, n) in zip(shares, counts))
+    trials = max(1.0, 1.0 / sum(share * share / n for share, (_, n) in zip(shares, counts)))
+    return min(rate, 1.0) * trials, trials
 
 
 def is_balanced(strata: Iterable[Stratum]) -> bool:
