@@ -53,20 +53,26 @@ def stratified_interval(strata: Iterable[Stratum], confidence: float = 0.95) -> 
         ValueRangeError: more successes than trials, or confidence outside (0, 1).
     """
     known = _known(strata)
-    of_a = _as_one_object(known, [each[:2] for each in known])
-    of_b = _as_one_object(known, [each[2:] for each in known])
+    total = sum(each.weight for each in known)
+    shares = [each.weight / total for each in known]
+    successes_a, trials_a, successes_b, trials_b = zip(*known, strict=True)
+    of_a = as_one_object(successes_a, trials_a, shares)
+    of_b = as_one_object(successes_b, trials_b, shares)
     return newcombe_interval(*of_a, *of_b, confidence=confidence)
 
 
-def _as_one_object(
-    strata: Sequence[Stratum], counts: Sequence[tuple[int, int]]
+def as_one_object(
+    successes: Sequence[int], trials: Sequence[int], shares: Sequence[float]
 ) -> tuple[float, float]:
-    """Successes and trials of one policy, as if of one object."""
-    total = sum(each.weight for each in strata)
-    shares = [each.weight / total for each in strata]
-    rate = sum(share * k / n for share, (k, n) in zip(shares, counts))
-    trials = max(1.0, 1.0 / sum(share * share / n for share, (_, n) in zip(shares, counts)))
-    return min(rate, 1.0) * trials, trials
+    """Returns successes and trials of one object that has the mean of the objects' rates, and the
+    variance of it where all objects have one rate: trials are 1 / sum(share^2 / n).
+
+    shares: weights of the objects, which add up to 1.
+    """
+    counts = list(zip(successes, trials, shares, strict=True))
+    rate = sum(share * k / n for k, n, share in counts)
+    size = max(1.0, 1.0 / sum(share * share / n for _, n, share in counts))
+    return min(rate, 1.0) * size, size
 
 
 def is_balanced(strata: Iterable[Stratum]) -> bool:
