@@ -299,6 +299,7 @@ def test_the_bootstrap_interval_is_that_of_drawn_pairs():
     a, b = rng.integers(0, 4, 50), rng.integers(0, 3, 50)
     found = paired_credit(a, b, 3, Aim(), 20_000, 1)
     means = (a - b)[rng.integers(50, size=(20_000, 50))].mean(axis=1) / 3
+    means = found.difference + np.sqrt(50 / 49) * (means - found.difference)
     assert (found.lower, found.upper) == pytest.approx(
         tuple(np.quantile(means, (0.025, 0.975))), abs=0.01
     )
@@ -311,12 +312,35 @@ def test_the_bootstrap_interval_is_that_of_drawn_pairs():
     assert unpaired.lower < unpaired.difference < unpaired.upper
 
 
+@pytest.mark.parametrize(('trials', 'objects'), [((2, 3), 10), ((5, 4), 5), ((10, 10), 1)])
+def test_the_bootstrap_interval_covers_with_few_episodes_of_an_object(trials, objects):
+    rng = np.random.default_rng(5)
+    wanted = sum(0.8**k - 0.7**k for k in range(1, 5)) / 4
+    held = []
+    for seed in range(300):
+        strata = {
+            ('', str(place)): tuple(
+                (rng.random((count, 4)) < share).cumprod(axis=1).sum(axis=1)
+                for count, share in zip(trials, (0.8, 0.7))
+            )
+            for place in range(objects)
+        }
+        found = unpaired_credit(strata, 4, Aim(), 500, seed)
+        held.append(found.lower <= wanted <= found.upper)
+    # Of two and three episodes of each object, resamples as they are hold it in 84 %.
+    assert np.mean(held) > 0.9
+
+
 def test_degenerate_stages():
     same = paired_credit(np.array([2, 2]), np.array([1, 1]), 3, Aim(), 100)
-    assert same.lower == same.upper == pytest.approx(1 / 3) and 'same difference' in same.remark
+    assert np.isnan([same.lower, same.upper]).all() and 'same difference' in same.remark
     assert same.p == 0.5
     flat = unpaired_credit({('', ''): (np.array([3]), np.array([3]))}, 3, Aim(), 100)
-    assert flat.p == 1.0 and 'the interval is a point' in flat.remark and flat.needed > 100
+    assert flat.p == 1.0 and np.isnan(flat.lower) and flat.needed > 100
+    assert 'no policy varies within an object' in flat.remark
+    one = {('', 'x'): (np.array([3, 0]), np.array([1])), ('', 'y'): (np.array([2]), np.array([0]))}
+    found = unpaired_credit(one, 3, Aim(), 100)
+    assert np.isnan([found.lower, found.upper]).all() and 'has one episode of a pol' in found.remark
     with pytest.raises(ShapeError):
         paired_credit(np.array([], int), np.array([], int), 3, Aim())
     with pytest.raises(ValueRangeError, match='0 to 3'):
