@@ -25,7 +25,7 @@ from frame_ros.confidence.samples import (
 from frame_ros.confidence.weighted_samples import Bins, WeightedSamples
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics import wilson_interval
-from frame_ros.metrics.arrays import are_equal
+from frame_ros.metrics.arrays import are_equal, checked_count
 
 BINS = 12
 RESAMPLES = 1000
@@ -96,7 +96,7 @@ def expected_calibration_error(
         ShapeError: no sample, or not as many outcomes as confidences.
         ValueRangeError: a confidence is not in [0, 1], an outcome not 0 or 1, bins or q below 1.
     """
-    if q < 1:
+    if not q >= 1:
         raise ValueRangeError(f'q is {q}; 1 or more is expected')
     samples, found = _binned(confidences, outcomes, bins)
     return float(samples.calibration_error(found, q)[0])
@@ -277,7 +277,7 @@ def _calibrated_bins(
 
 
 def _statistics(samples: WeightedSamples, bins: int, names: tuple[str, ...]) -> dict[str, Array]:
-    found = samples.bins(_checked_bins(bins))
+    found = samples.bins(checked_count(bins, 'bins', 1))
     return {name: STATISTICS[name](samples, found) for name in names}
 
 
@@ -301,10 +301,4 @@ def _samples(confidences: Any, outcomes: Any) -> WeightedSamples:
 
 def _binned(confidences: Any, outcomes: Any, bins: int) -> tuple[WeightedSamples, Bins]:
     samples = _samples(confidences, outcomes)
-    return samples, samples.bins(_checked_bins(bins))
-
-
-def _checked_bins(bins: int) -> int:
-    if bins < 1:
-        raise ValueRangeError(f'{bins} bins; 1 or more are expected')
-    return bins
+    return samples, samples.bins(checked_count(bins, 'bins', 1))

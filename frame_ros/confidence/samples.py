@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.arrays import as_floats, on_cpu
+from frame_ros.metrics.arrays import array_api_compat, as_floats, on_cpu
 
 Array = NDArray[np.float64]
 # Rounding of a softmax in single precision takes probabilities so far beyond their bounds.
@@ -39,6 +39,15 @@ def as_confidences(values: Any, axes: str = 'N') -> Array:
             '0 and 1'
         )
     return np.clip(array, 0.0, 1.0)
+
+
+def as_given(found: Array, given: Any) -> Any:
+    """Returns numbers that were made of `given`: of a torch tensor as one of its device and type
+    (float64 of whole numbers), without its gradient; otherwise as they are.
+    """
+    if not array_api_compat.is_torch_array(given):
+        return found
+    return (given if given.is_floating_point() else given.double()).new_tensor(found)
 
 
 def as_outcomes(values: Any, count: int) -> Array:

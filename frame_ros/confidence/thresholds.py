@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.confidence.samples import Array, as_confidences
+from frame_ros.confidence.samples import Array, as_confidences, as_given
 from frame_ros.core.errors import CalibrationError, ValueRangeError
+from frame_ros.metrics.arrays import checked_count
 
 POINTS = 100
 QUANTILE = 0.1
@@ -45,22 +46,21 @@ def horizon_thresholds(
         points: steps of completion.
 
     Returns:
-        (points,) thresholds; that of completion c is number ceil(c points) - 1.
+        (points,) thresholds, torch of torch; that of completion c is number ceil(c points) - 1.
 
     Raises:
         CalibrationError: no episodes.
         ShapeError: an episode without confidences.
         ValueRangeError: a confidence is not in [0, 1], the quantile not in (0, 1), no points.
     """
-    if not 0.0 < quantile < 1.0 or points < 1:
-        raise ValueRangeError(
-            f'quantile is {quantile} and points {points}; a quantile between 0 and 1 and 1 point '
-            'or more are expected'
-        )
-    rows = [at_completion(as_confidences(each, 'T'), points) for each in confidences_per_episode]
+    points = checked_count(points, 'points', 1)
+    if not 0.0 < quantile < 1.0:
+        raise ValueRangeError(f'quantile is {quantile}; a value between 0 and 1 is expected')
+    given = list(confidences_per_episode)
+    rows = [at_completion(as_confidences(each, 'T'), points) for each in given]
     if not rows:
         raise CalibrationError('no episodes; horizon thresholds need some, better 20 or more')
-    return np.quantile(np.stack(rows), quantile, axis=0)
+    return as_given(np.quantile(np.stack(rows), quantile, axis=0), given[0])
 
 
 def threshold_at(thresholds: Array | Sequence[float], completion: float) -> float:

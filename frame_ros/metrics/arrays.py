@@ -3,13 +3,15 @@
 """Checked arrays of any library that follows the array API standard: where every formula starts.
 
 NumPy arrays stay NumPy, torch tensors stay torch (device and gradient included); sequences become
-NumPy arrays. Integers and booleans become float64. torch is never imported from here.
+NumPy arrays. Integers and booleans become float64. Masked arrays have to be without masked values.
+torch is never imported from here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -54,9 +56,11 @@ def as_numbers(values: Any, name: str) -> tuple[Any, Array]:
 
     Raises:
         ShapeError: nested sequences of unequal lengths.
-        ValueRangeError: a value is not a real number.
+        ValueRangeError: a value is not a real number, or is masked.
     """
     array = values if array_api_compat.is_array_api_obj(values) else _from_sequence(values, name)
+    if type(array) is not np.ndarray and isinstance(array, np.ndarray):
+        array = _plain(array, name)
     xp = array_api_compat.array_namespace(array)
     # isdtype does not know numpy's types of strings and objects: their kind shows them.
     dtype = array.dtype
@@ -84,6 +88,17 @@ def _from_sequence(values: Any, name: str) -> NDArray[Any]:
         raise ShapeError(
             f'{name} are nested sequences of unequal lengths; one shape is expected'
         ) from error
+
+
+def _plain(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Returns what a subclass of NumPy's array holds: a matrix or a memory map, say."""
+    count = int(np.ma.getmaskarray(array).sum())
+    if count:
+        raise ValueRangeError(
+            f'{name}: {count} of the values are masked; leave them out, or give NaN where that is '
+            f'allowed'
+        )
+    return np.asarray(array)
 
 
 def as_flags(values: Any, name: str) -> tuple[Any, Array]:
@@ -173,13 +188,17 @@ def as_points(
     if points.ndim < 2 or points.shape[-1] not in (2, 3) or points.shape[-2] < minimum:
         raise ShapeError(
             f'{name} have shape {tuple(points.shape)}; (..., T, 2) or (..., T, 3) with at least '
-            f'{minimum} samples T is expected'
+            f'{_samples(minimum)} T is expected'
         )
     return xp, points
 
 
-def as_sequences(values: Any, minimum: int, name: str, check: bool = True) -> tuple[Any, Array]:
+def as_sequences(
+    values: Any, minimum: int, name: str, check: bool = True, axis: str = 'T'
+) -> tuple[Any, Array]:
     """Returns namespace and array of `values`, (..., T, D), T at least `minimum`, D at least 1.
+
+    axis: what errors call T.
 
     Raises:
         ShapeError: another shape, or too few samples.
@@ -188,10 +207,14 @@ def as_sequences(values: Any, minimum: int, name: str, check: bool = True) -> tu
     xp, array = as_floats(values, name, check=check)
     if array.ndim < 2 or array.shape[-1] < 1 or array.shape[-2] < minimum:
         raise ShapeError(
-            f'{name} have shape {tuple(array.shape)}; (..., T, D) with at least {minimum} '
-            f'samples T is expected'
+            f'{name} have shape {tuple(array.shape)}; (..., {axis}, D) with at least '
+            f'{_samples(minimum)} {axis} is expected'
         )
     return xp, array
+
+
+def _samples(count: int) -> str:
+    return '1 sample' if count == 1 else f'{count} samples'
 
 
 def like(
@@ -241,10 +264,25 @@ def pair_of(item: Any, name: str, what: str) -> tuple[Any, Any]:
     return first, second
 
 
-def check_variant(variant: str, known: Sequence[str]) -> None:
-    """Raises ValueRangeError unless `variant` is one of `known`."""
+def check_variant(variant: str, known: Sequence[str], name: str = 'variant') -> None:
+    """Raises ValueRangeError unless `variant`, the argument `name`, is one of `known`."""
     if variant not in known:
-        raise ValueRangeError(f'variant is {variant!r}; one of {", ".join(known)} is expected')
+        raise ValueRangeError(f'{name} is {variant!r}; one of {", ".join(known)} is expected')
+
+
+def checked_count(value: Any, name: str, least: int) -> int:
+    """Returns a whole number.
+
+    Raises:
+        ValueRangeError: it is no whole number, or less than the least.
+    """
+    try:
+        count = None if isinstance(value, bool) else index(value)
+    except TypeError:
+        count = None
+    if count is None or count < least:
+        raise ValueRangeError(f'{name} is {value!r}; a whole number of {least} or more is expected')
+    return count
 
 
 def weighted_sum(xp: Any, values: Array, weights: Any = 1.0) -> Array:

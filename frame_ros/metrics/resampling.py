@@ -194,7 +194,7 @@ def _pair(
     positions: Any, reference: Any, minimum: int, alignment: str, check: bool
 ) -> tuple[Any, Array, Array]:
     """Namespace, positions, aligned if that is asked for (then checked), and reference."""
-    check_variant(alignment, ALIGNMENTS)
+    check_variant(alignment, ALIGNMENTS, 'align')
     xp, points = as_points(positions, minimum, check=check)
     wanted = like(points, reference, 'reference', check=check)
     check_same_shape(points, wanted, ('positions', 'reference'))

@@ -89,7 +89,7 @@ def reference_errors(
             or a reference without length to go along.
         MissingExtraError: `with_dtw` without dtaidistance (extra 'dtw').
     """
-    check_variant(by, MATCHES)
+    check_variant(by, MATCHES, 'by')
     xp, points, times = _trajectory(stamps, positions, 'positions', delta + 1)
     others = _references(references, 1)
     along = times if by == 'time' else travelled_lengths(points, breaks)
@@ -165,7 +165,7 @@ def mean_trajectory(
         ValueRangeError: a value is not finite, stamps do not increase, an unknown way, or a
             reference without length by arc length.
     """
-    check_variant(by, MATCHES)
+    check_variant(by, MATCHES, 'by')
     paths = _references(references, 2)
     xp, first, _ = paths[0]
     if any(points.shape[1] != first.shape[1] for _, points, _ in paths):

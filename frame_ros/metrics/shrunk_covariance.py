@@ -33,7 +33,7 @@ def ledoit_wolf(samples: Any) -> ShrunkCovariance:
     Source: Ledoit and Wolf, A well-conditioned estimator for large-dimensional covariance matrices,
     2004, section 3.
     """
-    return shrink(*as_sequences(samples, 2, 'samples'))
+    return shrink(*as_sequences(samples, 2, 'samples', axis='N'))
 
 
 def shrink(xp: Any, samples: Array) -> ShrunkCovariance:

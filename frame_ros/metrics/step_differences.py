@@ -137,9 +137,9 @@ def authors_window(xp: Any, steps: Array, order: int, runs: Runs) -> Array:
 
 def check_order(order: int) -> None:
     """Raises ValueRangeError unless the order of a difference is 1, 2 or 3."""
-    if order not in (1, 2, 3):
+    if isinstance(order, bool) or not hasattr(order, '__index__') or order not in (1, 2, 3):
         raise ValueRangeError(
-            f'order is {order}; 1 (position), 2 (velocity) or 3 (acceleration) is expected'
+            f'order is {order!r}; 1 (position), 2 (velocity) or 3 (acceleration) is expected'
         )
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from frame_ros.confidence import (
+    HistogramBinning,
     brier_parts,
     brier_score,
     calibration_metrics,
@@ -192,8 +193,15 @@ def test_bad_input_is_named():
         brier_score([0.5], [2])
     with pytest.raises(ValueRangeError, match='q is 0'):
         expected_calibration_error([0.5], [True], q=0)
-    with pytest.raises(ValueRangeError, match='0 bins'):
-        expected_calibration_error([0.5], [True], bins=0)
+    with pytest.raises(ValueRangeError, match='q is nan'):
+        expected_calibration_error([0.5], [True], q=float('nan'))
+    for bins in (0, 1.5, 'a'):
+        with pytest.raises(ValueRangeError, match=f'bins is {bins!r}; a whole number of 1 or more'):
+            expected_calibration_error([0.5], [True], bins=bins)
+        with pytest.raises(ValueRangeError, match=f'bins is {bins!r}; a whole number'):
+            HistogramBinning(bins)
+    with pytest.raises(ValueRangeError, match='confidences: 1 of the values are masked'):
+        brier_score(np.ma.array([0.5, 0.2], mask=[0, 1]), [True, False])
 
 
 def test_resamples_without_failures_are_left_out_while_they_are_few():

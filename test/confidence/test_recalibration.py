@@ -18,6 +18,7 @@ from frame_ros.confidence import (
     Recalibrator,
     TemperatureScaling,
     expected_calibration_error,
+    horizon_thresholds,
 )
 from frame_ros.confidence.recalibration.recalibrator import kinds
 from frame_ros.core.errors import CalibrationError, ShapeError, ValueRangeError
@@ -250,3 +251,45 @@ def test_torch_tensors_are_taken():
     confidences, outcomes = overconfident(50)
     expected = PlattScaling().fit(confidences, outcomes).alpha
     assert PlattScaling().fit(torch.tensor(confidences), torch.tensor(outcomes)).alpha == expected
+
+
+def of_torch(kind):
+    """A fitted recalibrator, and what it predicts of."""
+    confidences, outcomes = overconfident(60)
+    if kind in SINGLE:
+        return kind().fit(confidences, outcomes), confidences, ()
+    values = np.stack([confidences, confidences**2], axis=1)
+    if kind is ActionWisePlattScaling:
+        return kind().fit(values, outcomes), values, ()
+    at = np.stack([values**0.5, values, values**2], axis=-1)
+    return kind().fit(at, outcomes, [0.5, 1.0, 2.0]), at, ([0.5, 1.0, 2.0],)
+
+
+@pytest.mark.parametrize('kind', kinds(), ids=lambda kind: kind.kind)
+def test_of_torch_tensors_predictions_are_torch_tensors(kind):
+    torch = pytest.importorskip('torch')
+    fitted, values, rest = of_torch(kind)
+    expected = fitted.predict(values, *rest)
+    assert type(expected) is np.ndarray and expected.dtype == np.float64
+    given = torch.tensor(values, requires_grad=True)
+    found = fitted.predict(given, *rest)
+    assert found.dtype == torch.float64 and not found.requires_grad
+    np.testing.assert_array_equal(found.numpy(), expected)
+    found = fitted.predict(given.float(), *rest)
+    assert found.dtype == torch.float32
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-5)
+
+
+def test_thresholds_of_torch_tensors_are_a_torch_tensor():
+    torch = pytest.importorskip('torch')
+    episodes = [[0.2, 0.8], [0.5, 0.4, 0.9]]
+    found = horizon_thresholds([torch.tensor(each) for each in episodes], points=4)
+    assert found.dtype == torch.float32
+    np.testing.assert_allclose(found.numpy(), horizon_thresholds(episodes, points=4), atol=1e-6)
+    assert horizon_thresholds([torch.tensor([0, 1])]).dtype == torch.float64
+
+
+def test_an_error_names_the_recalibrator_that_was_not_fitted():
+    for kind in kinds():
+        with pytest.raises(CalibrationError, match=f'recalibrator {kind.kind} has not been fitted'):
+            kind().to_dict()

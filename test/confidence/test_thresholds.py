@@ -47,6 +47,8 @@ def test_horizon_thresholds_refuse_what_cannot_be():
         horizon_thresholds([])
     with pytest.raises(ShapeError, match='not empty'):
         horizon_thresholds([[]])
+    with pytest.raises(ValueRangeError, match='points is 1.5; a whole number of 1 or more'):
+        horizon_thresholds([[0.5]], points=1.5)
     with pytest.raises(ValueRangeError, match='quantile is 1'):
         horizon_thresholds([[0.5]], quantile=1.0)
 

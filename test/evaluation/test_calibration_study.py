@@ -419,3 +419,6 @@ def test_scores_that_change_in_the_course_of_time_are_noted():
     assert not notes(level)
     assert 'risk of confidence rises' in notes(level - 0.01 * np.arange(40))[0]
     assert 'risk of confidence falls' in notes(level + 0.01 * np.arange(40))[0]
+    # One order of 120 rises by chance, and so does one that falls: 5 episodes show nothing.
+    assert not notes(np.linspace(0.5, 0.6, 5))
+    assert 'risk of confidence falls' in notes(np.linspace(0.5, 0.6, 8))[0]

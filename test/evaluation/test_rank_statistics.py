@@ -125,6 +125,8 @@ def test_kappa_of_a_worked_example():
     assert cohens_kappa(a, b) == pytest.approx(0.4)
     assert cohens_kappa(list('xxyy'), list('xxyy')) == 1.0
     assert cohens_kappa(list('xxyy'), list('yyxx')) == -1.0
+    with pytest.raises(ShapeError, match='0 and 0 items; .*, at least 1'):
+        cohens_kappa([], [])
 
 
 @pytest.mark.parametrize('weights', ['linear', 'quadratic'])

@@ -87,6 +87,13 @@ def test_letters_of_many_policies_stay_few():
 def test_tables_that_are_no_comparison_of_pairs_are_refused():
     with pytest.raises(ShapeError):
         compact_letters(np.zeros((2, 3)))
+    # p-values, and policies that were not compared: none of them is a difference.
+    for value, said in ((0.3, '0.3'), (np.nan, 'nan'), (2, '2')):
+        with pytest.raises(ValueRangeError, match=f'differ holds {said}; True or False'):
+            compact_letters([[False, value], [value, False]])
+    with pytest.raises(ValueRangeError, match='real numbers'):
+        compact_letters([['no', 'no'], ['no', 'no']])
+    assert compact_letters([[np.nan, 1], [1.0, np.nan]]) == ['a', 'b']
     with pytest.raises(ValueRangeError, match='symmetric'):
         compact_letters(np.array([[0, 1], [0, 0]]))
     with pytest.raises(ValueRangeError, match='letters'):

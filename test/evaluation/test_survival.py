@@ -146,6 +146,13 @@ def test_stratified_logrank_adds_counts_and_pooled_joins_samples():
     assert logrank(a, b, 'pooled').p == pytest.approx(pooled.pvalue, rel=1e-9)
 
 
+def test_logrank_of_policies_that_share_no_object_is_unknown():
+    for variant in ('stratified', 'pooled'):
+        found = logrank({'x': ([1.0], [1])}, {'y': ([2.0], [1])}, variant)
+        assert np.isnan([found.statistic, found.p]).all() and found.strata == ()
+        assert (found.only_first, found.only_second) == (('x',), ('y',))
+
+
 def test_logrank_is_positive_where_the_first_is_faster():
     fast, slow = ([1.0, 2, 3, 4, 5], [1] * 5), ([6.0, 7, 8, 9, INF], [1] * 5)
     assert logrank(fast, slow).statistic > 0 > logrank(slow, fast).statistic

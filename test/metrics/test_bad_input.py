@@ -53,6 +53,8 @@ BAD = {
     'action_instability': [
         (lambda: m.action_instability(TIMES, 1), ShapeError, r'\(9,\); \(\.\.\., T, D\)'),
         (lambda: m.action_instability(PATH[:2], 2), ShapeError, 'at least 3 samples'),
+        (lambda: m.action_instability(PATH, 1.0), ValueRangeError, 'order is 1.0; 1 .position.'),
+        (lambda: m.action_instability(PATH, True), ValueRangeError, 'order is True; 1'),
         (lambda: m.action_instability(HOLED, 1), ValueRangeError, NOT_FINITE),
         (lambda: m.action_instability(PATH, 1, 2.0), ShapeError, 'no pair; two scalars or'),
         (lambda: m.action_instability(PATH, 1, (1.0, 1.0)), ValueRangeError, 'below its upper'),
@@ -85,14 +87,17 @@ BAD = {
         (lambda: m.find_breaks(HOLED[:, 0], 1.0), ValueRangeError, 'not finite'),
     ],
     'absolute_trajectory_error': [
+        (lambda: m.absolute_trajectory_error(PATH, PATH, 'x'), ValueRangeError, "align is 'x'"),
         (lambda: m.absolute_trajectory_error(PATH, PATH[:8]), ShapeError, r'\(9, 3\).*\(8, 3\)'),
-        (lambda: m.absolute_trajectory_error(PATH[:0], PATH[:0]), ShapeError, 'at least 1 samples'),
+        (lambda: m.absolute_trajectory_error(PATH[:0], PATH[:0]), ShapeError, '1 sample T'),
         (lambda: m.absolute_trajectory_error(HOLED, PATH), ValueRangeError, NOT_FINITE),
         (lambda: m.absolute_trajectory_error(PATH, HOLED), ValueRangeError, f'ref.*{NOT_FINITE}'),
         (lambda: m.absolute_trajectory_error(PATH, HOLED, 'se3'), ValueRangeError, NOT_FINITE),
         (lambda: m.absolute_trajectory_error(PATH, PATH, 'x'), ValueRangeError, "'x'; one of none"),
     ],
     'relative_trajectory_error': [
+        (lambda: m.relative_trajectory_error(PATH, PATH, 1.5), ValueRangeError, 'delta is 1.5; a'),
+        (lambda: m.relative_trajectory_error(PATH, PATH, 'a'), ValueRangeError, "delta is 'a'; a"),
         (lambda: m.relative_trajectory_error(PATH, WIDE), ShapeError, r'\(9, 3\).*\(9, 4\)'),
         (lambda: m.relative_trajectory_error(PATH, PATH, 9), ShapeError, 'at least 10 samples'),
         (lambda: m.relative_trajectory_error(PATH, PATH, 0), ValueRangeError, 'delta is 0'),
@@ -139,12 +144,14 @@ BAD = {
     ],
     'dtw_distance': [
         (lambda: m.dtw_distance(PATH, PATH[:, :2]), ShapeError, r'\(9, 3\).*\(9, 2\)'),
-        (lambda: m.dtw_distance(PATH[:0], PATH), ShapeError, 'at least 1 samples'),
+        (lambda: m.dtw_distance(PATH[:0], PATH), ShapeError, 'at least 1 sample T'),
         (lambda: m.dtw_distance(PATH[None], PATH), ShapeError, 'one path'),
         (lambda: m.dtw_distance(PATH, HOLED), ValueRangeError, NOT_FINITE),
         (lambda: m.dtw_distance(PATH, PATH, -1), ValueRangeError, 'window is -1'),
     ],
     'optimal_trajectory_difference': [
+        (lambda: m.optimal_trajectory_difference(PATH, STILL, second_term='x'), ValueRangeError,
+         "second_term is 'x'; one of object_to_goal"),
         (lambda: m.optimal_trajectory_difference(PATH, PATH[:8]), ShapeError, r'\(8, 3\)'),
         (lambda: m.optimal_trajectory_difference(PATH[:1], PATH[:1]), ShapeError, 'at least 2'),
         (lambda: m.optimal_trajectory_difference(HOLED, PATH), ValueRangeError, NOT_FINITE),
@@ -172,7 +179,7 @@ BAD = {
     ],
     'mse': [
         (lambda: m.mse(PATH, WIDE), ShapeError, r'\(9, 3\), predicted \(9, 4\)'),
-        (lambda: m.mse(PATH[:0], PATH[:0]), ShapeError, 'at least 1 samples'),
+        (lambda: m.mse(PATH[:0], PATH[:0]), ShapeError, '1 sample T'),
         (lambda: m.mse(PATH, HOLED), ValueRangeError, f'predicted.*{NOT_FINITE}'),
     ],
     'amse': [
@@ -196,6 +203,8 @@ BAD = {
         (lambda: m.count_collisions(HOLED_ROW), ValueRangeError, 'not finite'),
     ],
     'obstacle_proximity': [
+        (lambda: m.obstacle_proximity(np.ma.array([0.5, 0.1], mask=[0, 1])), ValueRangeError,
+         'distances: 1 of the values are masked'),
         (lambda: m.obstacle_proximity([]), ShapeError, 'at least 1 sample'),
         (lambda: m.obstacle_proximity([0.1, -np.inf]), ValueRangeError, r'infinite.*\(1,\)'),
     ],
@@ -246,7 +255,7 @@ BAD = {
     ],
     'execution_variability': [
         (lambda: m.execution_variability([1.0, 2.0]), ShapeError, r'\(2,\)'),
-        (lambda: m.execution_variability(PATH[:1]), ShapeError, 'at least 2 samples'),
+        (lambda: m.execution_variability(PATH[:1]), ShapeError, 'at least 2 samples N'),
         (lambda: m.execution_variability(HOLED), ValueRangeError, NOT_FINITE),
     ],
     'latency_statistics': [
@@ -268,6 +277,7 @@ BAD = {
         (lambda: m.chunk_consistency(PATH, WIDE, 1), ShapeError, r'\(9, 4\) and \(9, 3\)'),
         (lambda: m.chunk_consistency(PATH, HOLED, 1), ValueRangeError, NOT_FINITE),
         (lambda: m.chunk_consistency(PATH, PATH, -1), ValueRangeError, 'shift is -1'),
+        (lambda: m.chunk_consistency(PATH, PATH, 1.5), ValueRangeError, 'shift is 1.5; a whole'),
     ],
     'mahalanobis_distance': [
         (lambda: m.mahalanobis_distance([1.0, 2.0], [0.0], [[1.0]]), ShapeError, r'\(2,\)'),
@@ -286,7 +296,7 @@ BAD = {
     'reversal_share': [
         (lambda: m.reversal_share([1.0, 2.0]), ShapeError, r'\(2,\)'),
         (lambda: m.reversal_share(HOLED), ValueRangeError, NOT_FINITE),
-        (lambda: m.reversal_share(PATH, 2), ValueRangeError, 'window is 2; at least 3'),
+        (lambda: m.reversal_share(PATH, 2), ValueRangeError, 'window is 2; a whole number of 3'),
     ],
     'stagnation': [
         (lambda: m.stagnation(PATH, PATH[1:]), ShapeError, 'one position for each action'),
@@ -324,7 +334,7 @@ def of_positions(function):
     """Calls of a function that needs positions (T, 3) alone."""
     return [
         (lambda: function(WIDE), ShapeError, THREE_WIDE),
-        (lambda: function(PATH[:0]), ShapeError, 'at least [1-4] samples'),
+        (lambda: function(PATH[:0]), ShapeError, 'at least (1 sample|[2-4] samples) T'),
         (lambda: function(HOLED), ValueRangeError, NOT_FINITE),
     ]
 
@@ -354,6 +364,19 @@ def test_what_was_wrong_and_what_would_be_right_is_named(name, call, error, says
     with pytest.raises(error, match=says) as raised:
         call()
     assert isinstance(raised.value, FrameRosError) and isinstance(raised.value, ValueError)
+
+
+def test_masked_values_are_refused_and_other_kinds_of_numpy_arrays_are_plain_ones():
+    masked = np.ma.array(PATH, mask=np.zeros(PATH.shape, bool))
+    whole = m.path_length(masked)
+    assert type(whole) is np.float64 and whole == m.path_length(PATH)
+    other = PATH.view(type('OtherArray', (np.ndarray,), {}))
+    assert type(m.tcp_instability(other, 1)) is np.ndarray
+    masked[3, 1] = np.ma.masked
+    for call in (m.path_length, m.action_instability, m.mse):
+        rest = {m.action_instability: (1,), m.mse: (STILL,)}.get(call, ())
+        with pytest.raises(ValueRangeError, match='1 of the values are masked; leave them out'):
+            call(masked, *rest)
 
 
 def test_where_nothing_moves_what_divides_by_the_length_is_nan_and_the_rest_0():

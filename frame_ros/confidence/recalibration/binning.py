@@ -19,9 +19,10 @@ from frame_ros.confidence.recalibration.recalibrator import (
     not_fitted,
     numbers,
 )
-from frame_ros.confidence.samples import Array, as_confidences, as_outcomes
+from frame_ros.confidence.samples import Array, as_confidences, as_given, as_outcomes
 from frame_ros.confidence.weighted_samples import WeightedSamples
-from frame_ros.core.errors import CalibrationError, ValueRangeError
+from frame_ros.core.errors import CalibrationError
+from frame_ros.metrics.arrays import checked_count
 
 
 class _Binned(Recalibrator):
@@ -35,9 +36,7 @@ class _Binned(Recalibrator):
     def __init__(self, bins: int = BINS) -> None:
         """Raises ValueRangeError for fewer than 1 bin."""
         super().__init__()
-        if bins < 1:
-            raise ValueRangeError(f'{bins} bins; 1 or more are expected')
-        self._bins = bins
+        self._bins = checked_count(bins, 'bins', 1)
         self.upper: Array = np.empty(0)
         self.values: Array = np.empty(0)
 
@@ -86,7 +85,7 @@ class HistogramBinning(_Binned):
     def predict(self, confidences: Any) -> Array:
         """Returns probabilities of success of (N,) confidences."""
         self._table()
-        return self.mapped(as_confidences(confidences))
+        return as_given(self.mapped(as_confidences(confidences)), confidences)
 
     def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
         """Returns probabilities of success of (N,) confidences, unchecked."""
@@ -117,14 +116,14 @@ class PlattBinning(_Binned):
         """Scales and cuts (N,) confidences; errors as of `Recalibrator.fit`."""
         self._platt.fit(confidences, outcomes)
         self.notes = list(self._platt.notes)
-        scaled = self._platt.predict(confidences)
+        scaled = self._platt.mapped(as_confidences(confidences))
         self._cut(scaled, scaled)
         return self
 
     def predict(self, confidences: Any) -> Array:
         """Returns probabilities of success of (N,) confidences."""
         self._table()
-        return self.mapped(as_confidences(confidences))
+        return as_given(self.mapped(as_confidences(confidences)), confidences)
 
     def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
         """Returns probabilities of success of (N,) confidences, unchecked."""
@@ -132,7 +131,8 @@ class PlattBinning(_Binned):
 
     def parameters(self) -> dict[str, Any]:
         """Slope, intercept, edges and values."""
-        return {**self._platt.parameters(), **self._table()}
+        table = self._table()
+        return {**self._platt.parameters(), **table}
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> PlattBinning:

@@ -17,7 +17,7 @@ from frame_ros.confidence.recalibration.recalibrator import (
     not_fitted,
     numbers,
 )
-from frame_ros.confidence.samples import Array, as_confidences, as_outcomes
+from frame_ros.confidence.samples import Array, as_confidences, as_given, as_outcomes
 from frame_ros.core.errors import CalibrationError
 
 
@@ -59,7 +59,7 @@ class IsotonicScaling(Recalibrator):
     def predict(self, confidences: Any) -> Array:
         """Returns probabilities of success of (N,) confidences."""
         self.parameters()
-        return self.mapped(as_confidences(confidences))
+        return as_given(self.mapped(as_confidences(confidences)), confidences)
 
     def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
         """Returns probabilities of success of (N,) confidences, unchecked."""

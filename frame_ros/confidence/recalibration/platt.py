@@ -17,7 +17,7 @@ from frame_ros.confidence.recalibration.recalibrator import (
     not_fitted,
     numbers,
 )
-from frame_ros.confidence.samples import Array, as_confidences, as_outcomes
+from frame_ros.confidence.samples import Array, as_confidences, as_given, as_outcomes
 from frame_ros.core.errors import CalibrationError, ShapeError
 
 SEPARATED = (
@@ -111,7 +111,7 @@ class PlattScaling(Recalibrator):
     def predict(self, confidences: Any) -> Array:
         """Returns probabilities of success of (N,) confidences."""
         self._check_fitted()
-        return self.mapped(as_confidences(confidences))
+        return as_given(self.mapped(as_confidences(confidences)), confidences)
 
     def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
         """Returns probabilities of success of (N,) confidences, unchecked."""
@@ -175,7 +175,7 @@ class ActionWisePlattScaling(Recalibrator):
         """Returns probabilities of success, (N,), of (N, D) confidences."""
         if not self.dimensions:
             raise not_fitted(self.kind)
-        return self.mapped(as_confidences(confidences, 'N, D'))
+        return as_given(self.mapped(as_confidences(confidences, 'N, D')), confidences)
 
     def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
         """Returns probabilities of success, (N,), of (N, D) confidences, unchecked."""

@@ -50,7 +50,8 @@ class Recalibrator(ABC):
 
     @abstractmethod
     def predict(self, confidences: Any) -> Array:
-        """Returns probabilities of success, (N,), of what `fit` takes.
+        """Returns probabilities of success, (N,), of what `fit` takes: of a torch tensor as one of
+        its device and type, without a gradient.
 
         Raises:
             CalibrationError: it has not been fitted.

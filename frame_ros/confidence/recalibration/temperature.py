@@ -17,7 +17,7 @@ from frame_ros.confidence.recalibration.recalibrator import (
     not_fitted,
     numbers,
 )
-from frame_ros.confidence.samples import Array, as_confidences, as_outcomes
+from frame_ros.confidence.samples import Array, as_confidences, as_given, as_outcomes
 from frame_ros.confidence.weighted_samples import CLIP
 from frame_ros.core.errors import CalibrationError, ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import as_floats, on_cpu
@@ -168,7 +168,8 @@ class TemperatureScaling(Recalibrator):
     def predict(self, confidences: Any, temperatures: Any = None) -> Array:
         """Returns confidences (N,) at the fitted temperature."""
         self.parameters()
-        return _curve(confidences, temperatures)[0](self.temperature)
+        found = _curve(confidences, temperatures)[0](self.temperature)
+        return as_given(found, confidences)
 
     def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
         """Returns confidences (N,) at the fitted temperature, of (N, K), unchecked."""
@@ -227,7 +228,7 @@ class ActionWiseTemperatureScaling(Recalibrator):
         curves, _ = self._curves(confidences, temperatures)
         self._check_dimensions(len(curves))
         each = [curve(float(found)) for curve, found in zip(curves, self.dimensions)]
-        return np.mean(each, axis=0)
+        return as_given(np.mean(each, axis=0), confidences)
 
     def mapped(self, values: Array, temperatures: Array | None = None) -> Array:
         """Returns confidences (N,) at the fitted temperatures, of (N, D, K), unchecked."""
@@ -241,7 +242,7 @@ class ActionWiseTemperatureScaling(Recalibrator):
 
     @staticmethod
     def _curves(confidences: Any, temperatures: Any) -> tuple[list[Curve], Array]:
-        array = np.asarray(confidences)
+        array = np.asarray(on_cpu(as_floats(confidences, 'probabilities', allow_nan=True)[1]))
         if array.ndim != 3 or not array.size:
             raise ShapeError(f'probabilities have shape {array.shape}; (N, D, K) is expected')
         curves = [_curve(array[:, [d]], temperatures) for d in range(array.shape[1])]

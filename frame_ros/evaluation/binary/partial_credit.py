@@ -31,11 +31,13 @@ class PartialCredit:
         mean_a, mean_b: over these episodes, in [0, 1].
         difference: first minus second; within objects, weighted, if unpaired.
         lower, upper: percentile interval of it by a bootstrap of whole pairs, or of the episodes
-            of each policy and object.
+            of each policy and object, whose means are scaled to the variance of n - 1 (Rao and Wu
+            1988). NaN where resamples say nothing: all agree, or an object has one episode of a
+            policy.
         p: exact, two-sided: flipped signs of the pairs' differences, or permutation within objects.
         p_rank: Mann-Whitney's of all episodes; NaN if they are paired.
         needed: pairs, or episodes of each policy, that find a mean difference of the margin.
-        remark: why the interval says nothing; '' if it does.
+        remark: why there is no interval; '' if there is one.
     """
 
     is_paired: bool
@@ -73,7 +75,7 @@ def paired_credit(
         raise ShapeError(f'a has {len(a)} episodes and b {len(b)}; pairs are expected')
     differences = np.asarray(a - b)
     means = _resampled_means(differences, resamples, np.random.default_rng(seed)) / stages
-    lower, upper = _percentiles(means, aim)
+    lower, upper = _percentiles(means, aim) if np.ptp(differences) else (NAN, NAN)
     return PartialCredit(
         True,
         *(len(a), len(b)),
@@ -83,9 +85,7 @@ def paired_credit(
         sign_flip_p(differences),
         NAN,
         needed_for_mean(_paired_deviation(differences / stages), aim),
-        ''
-        if np.ptp(differences)
-        else 'all pairs have the same difference: the interval is a point',
+        '' if np.ptp(differences) else 'all pairs have the same difference: there is no interval',
     )
 
 
@@ -120,8 +120,12 @@ def unpaired_credit(
         weight * (_resampled_means(x, resamples, rng) - _resampled_means(y, resamples, rng))
         for weight, (x, y) in zip(weights, rows)
     )
-    lower, upper = _percentiles(np.asarray(means), aim)
-    are_constant = all(np.ptp(values) == 0 for row in rows for values in row)
+    remark = ''
+    if all(np.ptp(values) == 0 for row in rows for values in row):
+        remark = 'no policy varies within an object: there is no interval'
+    elif any(len(values) == 1 for row in rows for values in row):
+        remark = 'an object has one episode of a policy: there is no interval'
+    lower, upper = (NAN, NAN) if remark else _percentiles(np.asarray(means), aim)
     is_exact = min(len(a), len(b)) <= 100 and exact_is_possible(len(a), len(b))
     return PartialCredit(
         False,
@@ -132,7 +136,7 @@ def unpaired_credit(
         permutation_p(rows),
         mann_whitney(a, b, EXACT if is_exact else AUTO).p,
         needed_for_mean(sqrt(_variance(a / stages) + _variance(b / stages)), aim),
-        'no policy varies within an object: the interval is a point' if are_constant else '',
+        remark,
     )
 
 
@@ -146,16 +150,20 @@ def _check(values: Whole, stages: int) -> None:
 
 
 def _resampled_means(values: Whole, resamples: int, rng: np.random.Generator) -> Array:
-    """(resamples,) means of values drawn with replacement, by how often each value is drawn."""
+    """(resamples,) means of values drawn with replacement, by how often each value is drawn; about
+    their mean they vary by n - 1 in place of n, which would be too little of few.
+    """
     distinct, counts = np.unique(values, return_counts=True)
     drawn = rng.multinomial(len(values), counts / len(values), resamples)
-    found: Array = drawn @ distinct.astype(np.float64) / len(values)
+    mean = float(values.mean())
+    change = drawn @ distinct.astype(np.float64) / len(values) - mean
+    found: Array = mean + sqrt(len(values) / max(len(values) - 1, 1)) * change
     return found
 
 
 def _percentiles(means: Array, aim: Aim) -> tuple[float, float]:
     lower, upper = np.quantile(means, (aim.level / 2.0, 1.0 - aim.level / 2.0))
-    return float(lower), float(upper)
+    return max(float(lower), -1.0), min(float(upper), 1.0)
 
 
 def _paired_deviation(differences: Array) -> float:

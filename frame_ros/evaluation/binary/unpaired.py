@@ -50,7 +50,11 @@ def boschloo(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -
 
 
 def newcombe_interval(
-    successes_a: int, trials_a: int, successes_b: int, trials_b: int, confidence: float = 0.95
+    successes_a: float,
+    trials_a: float,
+    successes_b: float,
+    trials_b: float,
+    confidence: float = 0.95,
 ) -> tuple[float, float]:
     """Newcombe's hybrid score interval of the difference of success rates, a minus b: the distances
     to the ends of both Wilson intervals, added as squares. Newcombe 1998, method 10.

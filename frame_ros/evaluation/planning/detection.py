@@ -19,8 +19,9 @@ from frame_ros.evaluation.planning.pooled_tests import trial_p_values
 from frame_ros.evaluation.survival.cell import Cell
 from frame_ros.evaluation.survival.kaplan_meier import kaplan_meier
 from frame_ros.evaluation.survival.pool import WORKERS, pool_of
-from frame_ros.evaluation.survival.samples import SEED, TAU, as_cell, checked_count, objects_of
+from frame_ros.evaluation.survival.samples import SEED, TAU, as_cell, objects_of
 from frame_ros.metrics import wilson_interval
+from frame_ros.metrics.arrays import checked_count
 
 Array = NDArray[np.float64]
 # Of PhAIL, section 5.2.

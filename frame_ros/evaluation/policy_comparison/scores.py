@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.evaluation.binary.paired import critical_value
+from frame_ros.evaluation.binary.strata import as_one_object
 from frame_ros.evaluation.survival.kaplan_meier import COMPLETED, mtbf_a_of, units_per_hour_of
 from frame_ros.metrics import wilson_interval
 
 Array = NDArray[np.float64]
 # Columns of `curve_statistics`.
 RMST, COMPLETION, BEFORE_TAU, MEDIAN, GRID = range(5)
+# Trials of an object from which on its rate shows its variance.
+FEW = 3
 
 
 @dataclass(frozen=True)
@@ -112,9 +115,14 @@ def macro_interval(
     """Returns the interval of the mean of objects' success rates: the mean of their Wilson
     intervals at the lower confidence at which it is as wide as the standard error of the mean asks
     for. Yan and Su 2010. Of one object it is Wilson's; it is not empty where all rates are 0 or 1.
+    If an object has fewer than FEW trials, whose own rate says nothing of its variance, it is
+    Wilson's of all trials `as_one_object`.
 
     successes, trials: of the objects, at least one trial each.
     """
+    if min(trials) < FEW:
+        shares = [1.0 / len(trials)] * len(trials)
+        return wilson_interval(*as_one_object(successes, trials, shares), confidence)
     k, n = np.asarray(successes, np.float64), np.asarray(trials, np.float64)
     variances = k / n * (1.0 - k / n) / n
     if not variances.any():

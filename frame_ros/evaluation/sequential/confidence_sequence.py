@@ -10,6 +10,7 @@ variables by betting, JRSS B 86, 1-27, theorem 3 with the predictable plug-in be
 from __future__ import annotations
 
 from math import log, log1p
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,13 @@ CANDIDATES = np.linspace(0, 1, 2001)
 SPACING = float(CANDIDATES[1])
 # Largest share of the capital that is bet.
 LARGEST_BET = 0.5
+
+
+def checked_outcome(outcome: Any) -> bool:
+    """Returns an outcome; raises ValueRangeError unless it is True or False (1 or 0)."""
+    if outcome not in (0, 1):
+        raise ValueRangeError(f'an outcome is {outcome!r}; true or false is expected')
+    return bool(outcome)
 
 
 class DifferenceSequence:
@@ -46,8 +54,12 @@ class DifferenceSequence:
         self.lower, self.upper = -1.0, 1.0
 
     def update(self, first: bool, second: bool) -> tuple[float, float]:
-        """Returns (lower, upper) after another pair."""
-        value = (int(first) - int(second) + 1) / 2
+        """Returns (lower, upper) after another pair.
+
+        Raises:
+            ValueRangeError: an outcome is neither True nor False. Nothing has changed then.
+        """
+        value = (checked_outcome(first) - checked_outcome(second) + 1) / 2
         self._pairs += 1
         n = self._pairs
         # The bet is made before the value is seen.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.evaluation.sequential.betting import BettingTest
 from frame_ros.evaluation.sequential.bounded import BoundedTest
-from frame_ros.evaluation.sequential.confidence_sequence import DifferenceSequence
+from frame_ros.evaluation.sequential.confidence_sequence import DifferenceSequence, checked_outcome
 from frame_ros.evaluation.sequential.decision import Decision
 from frame_ros.evaluation.sequential.plan import SequentialPlan
 
@@ -69,8 +69,10 @@ class SequentialStudy:
         first, second: whether either policy succeeded.
 
         Raises:
-            ValueRangeError: the study has ended: a decision is final.
+            ValueRangeError: the study has ended: a decision is final; or an outcome is neither True
+                nor False.
         """
+        first, second = checked_outcome(first), checked_outcome(second)
         old = self.step
         if old.decision is not Decision.CONTINUE:
             raise ValueRangeError(
@@ -108,12 +110,11 @@ def sequential_test(
     a, b = list(first), list(second)
     if len(a) != len(b):
         raise ValueRangeError(f'{len(a)} and {len(b)} outcomes; as many of both are expected')
-    if wrong := [value for value in (*a, *b) if value not in (0, 1)]:
-        raise ValueRangeError(f'an outcome is {wrong[0]!r}; true or false is expected')
+    outcomes = [(checked_outcome(one), checked_outcome(other)) for one, other in zip(a, b)]
     study = SequentialStudy(plan)
     steps: list[Step] = []
-    for one, other in zip(a, b, strict=True):
-        steps.append(study.update(bool(one), bool(other)))
+    for one, other in outcomes:
+        steps.append(study.update(one, other))
         if study.step.decision is not Decision.CONTINUE:
             break
     return steps

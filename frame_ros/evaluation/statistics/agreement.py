@@ -34,7 +34,10 @@ def cohens_kappa(a: Sequence[Any], b: Sequence[Any], weights: str | None = None)
     if weights not in WEIGHTS:
         raise ValueRangeError(f'weights is {weights!r}; expected: None, linear, quadratic')
     if len(a) != len(b) or not len(a):
-        raise ShapeError(f'the raters have {len(a)} and {len(b)} items; the same number is needed')
+        raise ShapeError(
+            f'the raters have {len(a)} and {len(b)} items; the same number of each is expected, at '
+            'least 1'
+        )
     names, numbers = np.unique(_categories([*a, *b]), return_inverse=True)
     first, second = numbers.reshape(2, len(a))
     places = np.arange(len(names), dtype=np.float64)

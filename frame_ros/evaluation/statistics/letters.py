@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics.arrays import as_numbers, on_cpu
 
 # Columns of letters that are held at once; a table with more is not compact.
 MOST_COLUMNS = 4096
@@ -34,12 +35,19 @@ def compact_letters(differ: Any) -> list[str]:
 
     Raises:
         ShapeError: another shape.
-        ValueRangeError: not symmetric, or more than 4,096 letters.
+        ValueRangeError: not symmetric, a value is neither True nor False (1 nor 0), or more than
+            4,096 letters.
     """
-    table = np.asarray(differ)
+    table = np.asarray(on_cpu(as_numbers(differ, 'differ')[1]))
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise ShapeError(f'differ has shape {table.shape}; (k, k) is expected')
-    table = table.astype(np.bool_)
+    rest = table[~np.eye(len(table), dtype=np.bool_)]
+    if len(wrong := rest[(rest != 0) & (rest != 1)]):
+        raise ValueRangeError(
+            f'differ holds {wrong[0]:g}; True or False is expected, of p-values p < 0.05'
+        )
+    table = table == 1
+    np.fill_diagonal(table, False)
     if (table != table.T).any():
         raise ValueRangeError('differ is not symmetric: a pair differs in one order only')
     count = len(table)

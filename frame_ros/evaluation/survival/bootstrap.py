@@ -33,11 +33,10 @@ from frame_ros.evaluation.survival.samples import (
     SEED,
     TAU,
     as_cell,
-    checked_count,
     objects_of,
 )
 from frame_ros.evaluation.survival.two_samples import ratio_of
-from frame_ros.metrics.arrays import are_equal
+from frame_ros.metrics.arrays import are_equal, checked_count
 
 Array = NDArray[np.float64]
 CONFIDENCE = 0.95

@@ -28,6 +28,7 @@ class LogRank(NamedTuple):
         statistic: standard normal if the hazards are equal; positive if the first succeeds more
             often than expected.
         p: 1 where nothing can differ: no time at which something was done and both were at risk.
+            NaN, as the statistic, if they share no object.
         observed, expected: successes of the first sample.
         variance: of observed - expected.
         strata: objects that were compared; ('',) for a plain test.
@@ -67,7 +68,8 @@ def logrank(a: Any, b: Any, variant: str = STRATIFIED) -> LogRank:
     pairs = [(as_cell(a[name], name), as_cell(b[name], name)) for name in objects.shared]
     if variant == POOLED and pairs:
         pairs = [(_joined([pair[0] for pair in pairs]), _joined([pair[1] for pair in pairs]))]
-    return _test(pairs)._replace(
+    found = _test(pairs) if pairs else LogRank(math.nan, math.nan, 0.0, 0.0, 0.0)
+    return found._replace(
         strata=objects.shared, only_first=objects.only_first, only_second=objects.only_second
     )
 
@@ -78,7 +80,7 @@ def _joined(cells: list[Cell]) -> Cell:
 
 
 def _test(pairs: list[tuple[Cell, Cell]]) -> LogRank:
-    observed, expected, variance = np.sum([_counts(*pair) for pair in pairs] or [(0, 0, 0)], axis=0)
+    observed, expected, variance = np.sum([_counts(*pair) for pair in pairs], axis=0)
     if variance <= 0.0:
         return LogRank(0.0, 1.0, float(observed), float(expected), 0.0)
     statistic = float((observed - expected) / math.sqrt(variance))

@@ -29,11 +29,11 @@ from frame_ros.evaluation.survival.samples import (
     SEED,
     TAU,
     as_cell,
-    checked_count,
     checked_tau,
     objects_of,
 )
 from frame_ros.evaluation.survival.two_samples import Supremum, supremum_of
+from frame_ros.metrics.arrays import checked_count
 
 Array = NDArray[np.float64]
 # Statistics that differ by rounding only are ties.

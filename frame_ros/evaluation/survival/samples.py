@@ -88,17 +88,6 @@ def checked_tau(tau: float, may_be_infinite: bool = False) -> float:
     return float(tau)
 
 
-def checked_count(value: int, name: str, least: int) -> int:
-    """Returns a whole number.
-
-    Raises:
-        ValueRangeError: it is no whole number, or less than the least.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueRangeError(f'{name} is {value!r}; a whole number of {least} or more is expected')
-    return int(value)
-
-
 class Objects(NamedTuple):
     """Objects of two policies.
 

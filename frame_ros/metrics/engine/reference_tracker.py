@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.arrays import check_variant
+from frame_ros.metrics.arrays import check_variant, checked_count
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import positive_gap
 from frame_ros.metrics.resampling import MATCHES
@@ -65,9 +65,8 @@ class ReferenceTracker:
             ValueRangeError: a value is not finite, stamps do not increase, delta is below 1, gap
                 is not positive, an unknown match, or a reference without length to match along.
         """
-        check_variant(match, MATCHES)
-        if delta < 1:
-            raise ValueRangeError(f'delta is {delta}; 1 sample or more is expected')
+        check_variant(match, MATCHES, 'match')
+        delta = checked_count(delta, 'delta', 1)
         self._is_by_time = match == 'time'
         self._gap = positive_gap(gap)
         self._delta = delta

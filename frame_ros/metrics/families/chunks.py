@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError
 from frame_ros.metrics import record
-from frame_ros.metrics.arrays import Array, as_floats, like, norm, unavailable
+from frame_ros.metrics.arrays import Array, as_floats, checked_count, like, norm, unavailable
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import RunningMean, check_finite_block, mean_weights
 
@@ -90,8 +90,7 @@ def _difference(chunk: Any, last: Any, shift: int, names: tuple[str, str]) -> tu
         raise ShapeError(
             f'chunks have shapes {tuple(new.shape)} and {tuple(old.shape)}; (H, D) both is expected'
         )
-    if shift < 0:
-        raise ValueRangeError(f'shift is {shift}; 0 steps or more is expected')
+    shift = checked_count(shift, 'shift', 0)
     steps = max(0, min(new.shape[0], old.shape[0] - shift))
     return xp, new[:steps, :] - old[shift : shift + steps, :]
 
@@ -141,8 +140,7 @@ class ChunkOverlapDisagreement:
                 f'chunk has shape {new.shape}, the one before '
                 f'{None if last is None else last.shape}; (H, D) both is expected'
             )
-        if shift < 0:
-            raise ValueRangeError(f'shift is {shift}; 0 steps or more is expected')
+        shift = checked_count(shift, 'shift', 0)
         check_finite_block(new.ravel(), new, 'chunk')
         self._last, self.value = new, NAN
         steps = 0 if last is None else min(len(new), len(last) - shift)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import isfinite
 from typing import Any
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
@@ -63,6 +64,15 @@ def count_collisions(in_collision: Any) -> Array:
     return count_true(xp, now[..., 1:] > now[..., :-1]) + count_true(xp, now[..., :1])
 
 
+def _check_state(in_collision: Any) -> None:
+    try:
+        is_known = isfinite(in_collision)
+    except TypeError:
+        is_known = False
+    if not is_known:
+        raise ValueRangeError(f'in_collision is {in_collision!r}; True or False is expected')
+
+
 class CollisionRate:
     """CR so far: collisions per control step. Contacts and steps come in at their own rates.
 
@@ -82,10 +92,13 @@ class CollisionRate:
         """Takes one contact state and the control steps it stands for (0: between two steps).
 
         Raises:
-            ValueRangeError: steps are negative. Nothing has changed then.
+            ValueRangeError: steps are negative, or the state is neither a boolean nor a finite
+                number: it is not known. Nothing has changed then.
         """
         if steps < 0:
             raise ValueRangeError(f'steps is {steps}; 0 or more is expected')
+        if in_collision is not True and in_collision is not False:
+            _check_state(in_collision)
         if in_collision and not self.in_collision:
             self.collisions += 1
         self.in_collision = bool(in_collision)

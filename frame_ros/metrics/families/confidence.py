@@ -67,7 +67,7 @@ def token_confidence(
         ValueRangeError: a value is not finite or not in [0, 1], an unknown aggregate, or groups
             with another aggregate than 'mean'.
     """
-    check_variant(aggregate, TOKEN_AGGREGATES)
+    check_variant(aggregate, TOKEN_AGGREGATES, 'aggregate')
     xp, array = _probabilities(probabilities, 'probabilities', 'TN', 'token')
     if groups is not None:
         if aggregate != 'mean':
@@ -120,7 +120,7 @@ def episode_confidence(confidences: Any, aggregate: str = 'first') -> Array:
         ShapeError: no inference.
         ValueRangeError: a value is not finite or not in [0, 1], or an unknown aggregate.
     """
-    check_variant(aggregate, EPISODE_AGGREGATES)
+    check_variant(aggregate, EPISODE_AGGREGATES, 'aggregate')
     xp, array = _probabilities(confidences, 'confidences', 'T', 'inference')
     if aggregate == 'first':
         return array[..., 0]
@@ -223,7 +223,7 @@ class EpisodeConfidence:
     """
 
     def __init__(self, aggregate: str = 'first') -> None:
-        check_variant(aggregate, EPISODE_AGGREGATES)
+        check_variant(aggregate, EPISODE_AGGREGATES, 'aggregate')
         self._aggregate = aggregate
         self._mean: RunningMean | WindowMean = (
             WindowMean(EPISODE_WINDOW) if aggregate == 'window' else RunningMean()

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from functools import partial
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,13 @@ def _rates(
     return (ends - starts) / ((times[ends] - times[starts]) * NANOSECOND)
 
 
+def _integer(stamp: Any) -> int:
+    try:
+        return index(stamp)
+    except TypeError:
+        raise ValueRangeError(f'stamp is {stamp!r}; an integer, in ns, is expected') from None
+
+
 class ControlRate:
     """Rates of executed actions, Hz: `value` over all, `now`, `worst`. Batch: `control_rate`."""
 
@@ -85,8 +93,10 @@ class ControlRate:
         """Takes the stamp of one executed action, ns.
 
         Raises:
-            ValueRangeError: it is before the last one. Nothing has changed then.
+            ValueRangeError: it is before the last one, or no integer. Nothing has changed then.
         """
+        if type(stamp) is not int:
+            stamp = _integer(stamp)
         recent = self._recent
         if not self._count:
             self._first = stamp

@@ -13,7 +13,15 @@ from typing import Any
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import record
-from frame_ros.metrics.arrays import Array, as_sequences, difference, like, norm, pad_nan
+from frame_ros.metrics.arrays import (
+    Array,
+    as_sequences,
+    checked_count,
+    difference,
+    like,
+    norm,
+    pad_nan,
+)
 from frame_ros.metrics.constants import NAN, STATIC_THRESHOLD, WINDOW
 from frame_ros.metrics.engine.samples import finite
 
@@ -108,8 +116,7 @@ def _window_sums(counts: Array, width: int) -> Array:
 
 
 def _check_window(window: int, least: int) -> None:
-    if window < least:
-        raise ValueRangeError(f'window is {window}; at least {least} steps are expected')
+    checked_count(window, 'window', least)
 
 
 def _check_threshold(threshold: float) -> None:

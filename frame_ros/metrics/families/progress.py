@@ -25,6 +25,8 @@ from frame_ros.metrics.record import RATE
 
 __all__ = ['OptimalTrajectoryDifference', 'optimal_trajectory_difference', 'remaining_distance']
 
+SECOND_TERMS = ('object_to_goal', 'tcp_to_goal')
+
 
 def optimal_trajectory_difference(
     tcp: Any,
@@ -70,7 +72,7 @@ def remaining_distance(
     second_term: str = 'object_to_goal',
 ) -> Array:
     """The distance left, (T,) m; arguments and errors as of `optimal_trajectory_difference`."""
-    check_variant(second_term, ('object_to_goal', 'tcp_to_goal'))
+    check_variant(second_term, SECOND_TERMS, 'second_term')
     xp, points = as_points(tcp, 1, 'tcp')
     thing = like(points, target, 'target')
     check_same_shape(points, thing, ('tcp', 'target'))
@@ -95,7 +97,7 @@ class OptimalTrajectoryDifference(StepValue):
 
     def __init__(self, second_term: str = 'object_to_goal', window: int = WINDOW) -> None:
         """`second_term`: as of the batch form. Raises ValueRangeError: it is unknown."""
-        check_variant(second_term, ('object_to_goal', 'tcp_to_goal'))
+        check_variant(second_term, SECOND_TERMS, 'second_term')
         super().__init__(1, window)
         self._is_from_tcp = second_term == 'tcp_to_goal'
         self._initial = NAN
@@ -122,7 +124,7 @@ class OptimalTrajectoryDifference(StepValue):
 
         Raises:
             ShapeError: not 2 or 3 values each, or one of goal and grasped without the other.
-            ValueRangeError: a value is not finite. Nothing has changed in either case.
+            ValueRangeError: a value, or grasped, is not finite. Nothing has changed in either case.
         """
         distance = self._distance(tcp, target, goal, grasped)
         before, initial = self._last, self._initial
@@ -157,6 +159,8 @@ class OptimalTrajectoryDifference(StepValue):
         else:
             to_goal = dist(tcp, goal)
             total = reach + to_goal
+            if grasped != grasped:
+                raise ValueRangeError(f'grasped is {grasped}; True or False is expected')
             if grasped:
                 left = to_goal
             else:

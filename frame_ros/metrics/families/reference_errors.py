@@ -19,6 +19,7 @@ from frame_ros.metrics.arrays import (
     array_api_compat,
     check_result,
     check_variant,
+    checked_count,
     difference,
     norm,
 )
@@ -95,14 +96,13 @@ def relative_trajectory_error(
         ValueRangeError: a value is not finite, delta is below 1, an unknown alignment or variant,
             a zero quaternion, or orientations for the variant 'paper'.
     """
-    if delta < 1:
-        raise ValueRangeError(f'delta is {delta}; 1 sample or more is expected')
+    delta = checked_count(delta, 'delta', 1)
     check_variant(variant, RTE_VARIANTS)
     check_orientations_are_used(variant, orientations, reference_orientations)
     is_evo = variant == 'evo'
     # What turns both positions and orientations leaves displacements seen from a pose as they are.
     moved = 'none' if is_evo else align
-    check_variant(align, ALIGNMENTS)
+    check_variant(align, ALIGNMENTS, 'align')
     xp, points, wanted = _pair(positions, reference, delta + 1, moved, breaks is not None)
     if is_evo:
         scale = _fit(xp, points, wanted, with_scale=True)[1] if align == 'sim3' else 1.0
@@ -229,8 +229,7 @@ class RelativeTrajectoryError:
         """`variant`: 'paper' or 'evo'. Raises ValueRangeError: delta is below 1, or an unknown
         variant.
         """
-        if delta < 1:
-            raise ValueRangeError(f'delta is {delta}; 1 sample or more is expected')
+        delta = checked_count(delta, 'delta', 1)
         check_variant(variant, RTE_VARIANTS)
         self._is_evo = variant == 'evo'
         self._pairs: deque[tuple[list[float], list[float], _Turns]] = deque(maxlen=delta)

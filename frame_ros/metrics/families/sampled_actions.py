@@ -32,7 +32,7 @@ def execution_variability(samples: Any) -> Array:
         ShapeError: another shape, or fewer than 2 samples.
         ValueRangeError: a value is not finite.
     """
-    xp, array = as_sequences(samples, 2, 'samples')
+    xp, array = as_sequences(samples, 2, 'samples', axis='N')
     centred = array - xp.mean(array, axis=-2, keepdims=True)
     spread = norm(xp, xp.matrix_transpose(centred)) / array.shape[-2] ** 0.5
     return xp.mean(spread, axis=-1)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import record
-from frame_ros.metrics.arrays import Array, as_floats, like
+from frame_ros.metrics.arrays import Array, as_floats, checked_count, like
 from frame_ros.metrics.engine.samples import check_finite_block
 from frame_ros.metrics.families.sampled_actions import execution_variability
 from frame_ros.metrics.shrunk_covariance import shrink
@@ -115,8 +115,7 @@ def _consistency(xp: Any, old: Array, new: Array, shift: int, bandwidth: float |
         raise ShapeError(
             f'chunks have {old.shape[-1]} and {new.shape[-1]} dimensions; one number is expected'
         )
-    if shift < 0:
-        raise ValueRangeError(f'shift is {shift}; 0 steps or more is expected')
+    shift = checked_count(shift, 'shift', 0)
     steps = max(0, min(new.shape[1], old.shape[1] - shift))
     if not steps:
         return xp.sum(new[:, :0, :]) + xp.nan

@@ -271,6 +271,17 @@ def test_similarity_whose_highest_value_is_the_most_frequent_divides_no_scenes(s
     assert confounder_study(few).similar == ()
 
 
+def test_the_trend_of_confounders_of_few_scenes_is_not_certain(study):
+    table = study.groups[0].table
+    without = [each for each in table.scenes if not each.confounders][:2]
+    scenes = (*without, next(each for each in table.scenes if len(each.confounders) == 4))
+    trials = tuple(table.trials[table.scenes.index(each)] for each in scenes)
+    few = replace(table, scenes=scenes, trials=trials, success=np.array([1.0, 1.0, 0.0]))
+    found = confounder_study(few)
+    # The one of three that failed is any of them with the same probability.
+    assert (found.rho, found.trend_p) == pytest.approx((-1.0, 2 / 3))
+
+
 def test_mutated_runs_are_paired_with_the_default_ones(study):
     words, light = study.mutations
     assert (words.mutation, words.scenes, words.has_failed) == ('instruction', 240, True)

@@ -308,6 +308,18 @@ def test_decisions_have_statuses_of_their_own():
     assert [d.reversed for d in CODES] == [CODES[0], CODES[2], CODES[1], CODES[3]]
 
 
+@pytest.mark.parametrize('outcome', [2, float('nan'), None, 'no', 0.5])
+def test_outcomes_that_are_no_outcome_change_nothing(outcome):
+    study, interval = SequentialStudy(SequentialPlan(most=20)), DifferenceSequence()
+    for update in (study.update, interval.update):
+        for pair in ((outcome, False), (True, outcome)):
+            with pytest.raises(ValueRangeError, match='an outcome is .*; true or false'):
+                update(*pair)
+    assert study.step.pairs == 0 and (interval.lower, interval.upper) == (-1.0, 1.0)
+    step = study.update(np.True_, 0)
+    assert (step.wins, step.losses, type(step.losses)) == (1, 0, int)
+
+
 def test_bad_outcomes_are_refused():
     with pytest.raises(ValueRangeError, match='2 and 1'):
         sequential_test([True, True], [False])

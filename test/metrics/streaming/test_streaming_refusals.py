@@ -224,3 +224,33 @@ def test_what_are_no_real_numbers(make, bad):
     metric = make()
     with pytest.raises(ValueRangeError, match='no sequence of real numbers'):
         metric.update(bad)
+
+
+@pytest.mark.parametrize('state', [float('nan'), None, 'no', [True]])
+def test_a_contact_that_is_not_known_is_no_collision(state):
+    metric = CollisionRate()
+    with pytest.raises(ValueRangeError, match='in_collision is .*; True or False is expected'):
+        metric.update(state)
+    assert np.isnan(metric.value) and metric.collisions == 0
+    for known in (np.True_, 1, 0, np.False_, True):
+        metric.update(known)
+    assert (metric.collisions, metric.value) == (2, 0.4)
+
+
+@pytest.mark.parametrize('stamp', [1.5, float('nan'), None, '3'])
+def test_a_stamp_that_is_no_integer_is_refused(stamp):
+    metric = ControlRate()
+    metric.update(1_000_000_000)
+    with pytest.raises(ValueRangeError, match='stamp is .*; an integer, in ns'):
+        metric.update(stamp)
+    metric.update(np.int64(1_500_000_000))
+    assert metric.value == 2.0 and metric.now == 2.0
+
+
+def test_a_grasp_that_is_not_known_is_refused():
+    metric = OptimalTrajectoryDifference()
+    metric.update([0.0, 0.0], [1.0, 0.0], [2.0, 0.0], False)
+    with pytest.raises(ValueRangeError, match='grasped is nan; True or False'):
+        metric.update([0.5, 0.0], [1.0, 0.0], [2.0, 0.0], float('nan'))
+    metric.update([0.5, 0.0], [1.0, 0.0], [2.0, 0.0], np.True_)
+    assert metric.step == 0.5 * (1.0 + 1.5 / 2.0 - 1.0)

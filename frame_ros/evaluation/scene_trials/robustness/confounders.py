@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from frame_ros.evaluation.scene_trials.robustness.scene_factors import mean_similarity
 from frame_ros.evaluation.scene_trials.robustness.scene_table import SceneTable
 from frame_ros.evaluation.statistics.permutation import permutation_p
-from frame_ros.evaluation.statistics.ranks import spearman, vargha_delaney_a12
+from frame_ros.evaluation.statistics.ranks import AUTO, spearman, vargha_delaney_a12
 from frame_ros.metrics import wilson_interval
 
 Array = NDArray[np.float64]
@@ -42,7 +42,7 @@ class ConfounderStudy:
 
     Attributes:
         sweep: success by their number.
-        trend_p: two-sided, of Spearman's correlation of success and number.
+        trend_p: two-sided, of Spearman's correlation of success and number; exact for few scenes.
         rho: the correlation.
         similar, dissimilar: success by number of scenes whose confounders are more alike to the
             target than the median of those with as many, and of the others; the last of each is of
@@ -68,7 +68,7 @@ def confounder_study(table: SceneTable) -> ConfounderStudy:
     alike = np.array([mean_similarity(scene) for scene in table.scenes], np.float64)
     rho, trend_p = NAN, NAN
     if len(set(numbers.tolist())) > 1 and len(numbers) > 2:
-        rho, trend_p = spearman(numbers.astype(np.float64), table.success)
+        rho, trend_p = spearman(numbers.astype(np.float64), table.success, AUTO)
     different = sorted(set(numbers.tolist()))
     sweep = tuple(_count(each, table.success[numbers == each]) for each in different)
     known = np.isfinite(alike)
