@@ -31,6 +31,7 @@ from frame_ros.hardware.feetech.motors import (
     switch_torque,
     unanswered,
 )
+from frame_ros.hardware.feetech.power import PowerState, PowerWatch
 from frame_ros.hardware.feetech.telemetry import FeetechTelemetry, MotorReadings
 from frame_ros.hardware.lerobot.devices import (
     ROBOTS,
@@ -194,6 +195,7 @@ class LeRobotRobot(LeRobotDevice):
         in_order = [f'{name}{POSITION}' for name in getattr(self._bus, 'motors', ())]
         has_telemetry = self._bus is not None and in_order == list(self._mapping.keys)
         self._telemetry = FeetechTelemetry(self._bus) if has_telemetry else None
+        self._power = PowerWatch(self._bus) if has_telemetry else None
         self._rates: Array = np.ones(len(self.names))
 
     def _features(self) -> Mapping[str, Any]:
@@ -235,37 +237,83 @@ class LeRobotRobot(LeRobotDevice):
         self._connect_device(lambda: self._prepare_motors(write_calibration))
         if self._telemetry is not None:
             self._rates = rates_per_step(self._bus)
+        if self._power is not None:
+            try:
+                with device_errors('the motors cannot be read'):
+                    self._power.note()
+            except DeviceError:
+                self.close()
+                raise
 
-    def reconnect(self, is_released: bool = False) -> bool:
-        """Connects again after the port was lost, leaving motors that kept power and torque as they
-        are.
+    def reconnect(self, is_released: bool = False) -> NDArray[np.bool_]:
+        """Connects again after the port was lost, leaving motors that kept their power as they are.
 
-        Returns whether they did; otherwise the goals are now where the arm was found. Raises as
+        Returns (D,) which ones did not: their goals are now where the arm was found. Raises as
         `connect`.
 
         Args:
             is_released: the torque was off, and stays off.
         """
         self.close()
+        everything = np.ones(len(self.names), dtype=bool)
         if self._bus is None:
             self.connect()
-            return False
+            return everything
         what = f'{self._options.kind} cannot be connected again'
         try:
             with device_errors(what):
                 open_bus(self._bus)
-                enabled = self._bus.sync_read('Torque_Enable', num_retry=2)
+                state = self._power_state()
+                if state.is_restarted.all() and not is_released:
+                    self.close()
+                    self.connect()
+                    return everything
+                self._restore(state, is_released)
         except DeviceError as error:
             silent = '' if error.is_gone else unanswered(self._bus)
             self.close()
             if silent:
                 raise DeviceError(f'{what}: {silent}') from error
             raise
-        has_kept = all(value == 1 for value in enabled.values())
-        if not has_kept and not is_released:
-            self.close()
-            self.connect()
-        return has_kept
+        return state.is_restarted
+
+    def look_after_power(self) -> PowerState:
+        """Returns how the motors of an arm that is to have torque changed; those that restarted
+        have been set up again, with the torque on where they are.
+
+        Raises:
+            DeviceError: a motor does not answer.
+        """
+        if self._power is None:
+            return PowerState(*np.zeros((2, len(self.names)), dtype=bool))
+        with self._reading('power of the motors'):
+            state = self._power.look()
+            if state.is_restarted.any():
+                self._power.restore(state.is_restarted, has_torque=True)
+        return state
+
+    def _power_state(self) -> PowerState:
+        """Changes of the motors while they were not connected."""
+        if self._power is not None:
+            return self._power.look()
+        enabled = self._bus.sync_read('Torque_Enable', num_retry=2).values()
+        is_restarted = np.full(len(self.names), any(value != 1 for value in enabled))
+        return PowerState(is_restarted, np.zeros_like(is_restarted))
+
+    def _restore(self, state: PowerState, is_released: bool) -> None:
+        """Sets up motors that restarted, after a look whether it is the same arm.
+
+        Raises:
+            DeviceError: a motor does not answer, or has a fault.
+            SetupError: it is another arm.
+        """
+        if self._power is None or state.is_as_before:
+            return
+        if not is_released:
+            clear_faults(self._bus)
+        self._check_calibration()
+        if state.is_restarted.any():
+            self._power.restore(state.is_restarted, has_torque=not is_released)
 
     def read(self) -> RobotReading:
         """Returns the robot's measurements.
