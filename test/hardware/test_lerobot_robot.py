@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from frame_ros.core.errors import SetupError
 from frame_ros.gate.command_check import CommandCheck, holding_goals, limited_step
-from frame_ros.hardware.feetech.emulator.registers import TORQUE_ENABLE, get
 from frame_ros.hardware.lerobot.joint_mapping import JointMapping
 from frame_ros.robots import load_robot
 
@@ -95,39 +94,6 @@ def test_steps_and_holding():
 
 
 # With LeRobot.
-
-
-@pytest.fixture(scope='module')
-def lerobot():
-    pytest.importorskip('lerobot')
-    pytest.importorskip('scservo_sdk')
-    from frame_ros.hardware.lerobot import robot as lerobot_robot
-
-    return lerobot_robot
-
-
-@pytest.fixture()
-def bench(lerobot, tmp_path):
-    """An arm on a bus, and what makes a robot on it."""
-    from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
-    from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
-
-    arm = SimulatedSo101()
-    arm.write_calibration(tmp_path, 'arm')
-
-    def make(**options):
-        values = {'kind': 'so101_follower', 'limits': LIMITS, 'grippers': GRIPPERS}
-        # The machine that runs this may be busy: more time for an answer.
-        values |= {
-            'port': bus.port,
-            'identity': 'arm',
-            'calibration_dir': str(tmp_path),
-            'answer_timeout': 0.4,
-        }
-        return lerobot.LeRobotRobot(lerobot.DeviceOptions(**{**values, **options}))
-
-    with SimulatedBus(arm.servos, arm.advance, link=tmp_path / 'port') as bus:
-        yield arm, bus, make
 
 
 def test_reading_and_sending(bench):
@@ -255,70 +221,6 @@ def test_connecting_again_after_the_power_was_off(bench):
     assert not robot.reconnect().any()
     bus.power_cycle()
     assert robot.reconnect(is_released=True).all()
-    assert not any(servo.has_torque for servo in arm.servos)
-    robot.close()
-
-
-@pytest.mark.parametrize('starts_with_torque', [False, True])
-def test_a_motor_that_restarts_is_set_up_again_and_no_other_lets_go(bench, starts_with_torque):
-    arm, bus, make = bench
-    robot = make()
-    robot.connect()
-    assert robot.look_after_power().is_as_before
-    elbow, others = arm.servos[2], [s for s in arm.servos if s.identity != 3]
-    expected = [False, False, True, False, False, False]
-    with bus.lock:
-        for servo in others:
-            watch_torque(servo)
-        restart(elbow, starts_with_torque)
-    assert robot.look_after_power().is_restarted.tolist() == expected
-    assert robot.look_after_power().is_as_before
-    with bus.lock:
-        restart(elbow, starts_with_torque)
-    assert robot.reconnect().tolist() == expected
-    assert elbow.has_torque and get(elbow.memory, 'Acceleration') == 254
-    with bus.lock:
-        arm.servos[5].memory[TORQUE_ENABLE] = 0  # its protection did it
-        assert not any(servo.has_let_go for servo in others)
-    state = robot.look_after_power()
-    assert state.is_limp.tolist() == [False] * 5 + [True] and not state.is_restarted.any()
-    assert not arm.servos[5].has_torque  # whoever knows why it is off switches it on
-    robot.set_torque(True)
-    assert robot.look_after_power().is_as_before
-    with bus.lock:
-        restart(elbow, starts_with_torque)
-    assert robot.reconnect(is_released=True).tolist() == expected
-    assert not elbow.has_torque
-    robot.close()
-
-
-def restart(servo, starts_with_torque):
-    servo.power_cycle()
-    servo.memory[TORQUE_ENABLE] = int(starts_with_torque)
-
-
-def watch_torque(servo):
-    """Notes in `has_let_go` whether the torque is ever switched off by the bus."""
-    write = servo.write
-    servo.has_let_go = False
-
-    def watched(address, data):
-        servo.has_let_go |= address == TORQUE_ENABLE and data[:1] == b'\0'
-        return write(address, data)
-
-    servo.write = watched
-
-
-def test_another_arm_on_the_port_is_not_driven_by_this_one_s_calibration(bench):
-    arm, bus, make = bench
-    robot = make()
-    robot.connect()
-    with bus.lock:
-        for servo in arm.servos:
-            servo.memory[TORQUE_ENABLE] = 0  # such as a leader
-        arm.servos[1].memory[31] += 5  # its homing offset
-    with pytest.raises(SetupError, match='shoulder_lift'):
-        robot.reconnect()
     assert not any(servo.has_torque for servo in arm.servos)
     robot.close()
 

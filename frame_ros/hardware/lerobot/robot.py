@@ -21,7 +21,6 @@ from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.feetech.motors import (
     adapt_bus,
     check_units,
-    clear_faults,
     drain,
     feetech_bus,
     open_bus,
@@ -29,10 +28,10 @@ from frame_ros.hardware.feetech.motors import (
     set_goals_here,
     settle_port,
     switch_torque,
-    unanswered,
 )
 from frame_ros.hardware.feetech.power import PowerState, PowerWatch
 from frame_ros.hardware.feetech.telemetry import FeetechTelemetry, MotorReadings
+from frame_ros.hardware.feetech.trouble import clear_faults, explained, explanation
 from frame_ros.hardware.lerobot.devices import (
     ROBOTS,
     TELEOPERATORS,
@@ -270,10 +269,10 @@ class LeRobotRobot(LeRobotDevice):
                     return everything
                 self._restore(state, is_released)
         except DeviceError as error:
-            silent = '' if error.is_gone else unanswered(self._bus)
+            why = '' if error.is_gone else explanation(self._bus)
             self.close()
-            if silent:
-                raise DeviceError(f'{what}: {silent}') from error
+            if why:
+                raise DeviceError(f'{what}: {why}') from error
             raise
         return state.is_restarted
 
@@ -376,13 +375,14 @@ class LeRobotRobot(LeRobotDevice):
         """Checks the motors and sets their goals to their positions, before torque comes on."""
         open_bus(self._bus)
         try:
-            clear_faults(self._bus)
-            self._bus._handshake()
-            if write_calibration and self.device.calibration and not self.device.is_calibrated:
-                self._bus.disable_torque(num_retry=2)
-                self._bus.write_calibration(self.device.calibration)
-            self._check_calibration()
-            set_goals_here(self._bus)
+            with explained(self._bus):
+                clear_faults(self._bus)
+                self._bus._handshake()
+                if write_calibration and self.device.calibration and not self.device.is_calibrated:
+                    self._bus.disable_torque(num_retry=2)
+                    self._bus.write_calibration(self.device.calibration)
+                self._check_calibration()
+                set_goals_here(self._bus)
         finally:
             self._bus.disconnect(disable_torque=False)
 
@@ -433,7 +433,8 @@ class LeRobotTeleoperator(LeRobotDevice):
         """Checks the motors before LeRobot takes their torque away: they may be a robot's."""
         open_bus(self._bus)
         try:
-            self._bus._handshake()
-            self._check_calibration()
+            with explained(self._bus):
+                self._bus._handshake()
+                self._check_calibration()
         finally:
             self._bus.disconnect(disable_torque=False)
