@@ -188,6 +188,8 @@ def test_a_motor_with_a_fault_keeps_no_other_from_letting_go(bench):
 
 
 def test_a_leader_s_driver_on_the_robot_s_port_does_not_let_it_fall(lerobot, bench, tmp_path):
+    from frame_ros.hardware.lerobot.teleoperator import LeRobotTeleoperator
+
     arm, bus, make = bench
     make().connect()
     content = json.loads((tmp_path / 'arm.json').read_text())
@@ -195,7 +197,7 @@ def test_a_leader_s_driver_on_the_robot_s_port_does_not_let_it_fall(lerobot, ben
     (tmp_path / 'leader.json').write_text(json.dumps(content))
     options = {'port': bus.port, 'identity': 'leader', 'calibration_dir': str(tmp_path)}
     options |= {'limits': LIMITS, 'grippers': GRIPPERS, 'answer_timeout': 0.4}
-    leader = lerobot.LeRobotTeleoperator(lerobot.DeviceOptions('so101_leader', **options))
+    leader = LeRobotTeleoperator(lerobot.DeviceOptions('so101_leader', **options))
     with pytest.raises(SetupError, match=r'differs from the one in the motors \(gripper\)'):
         leader.connect()
     assert all(servo.has_torque for servo in arm.servos)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from robot_driver_bench import GRIPPER, LIFT, PAN, call, running_bench
 
-from frame_ros.hardware.feetech.emulator.registers import TORQUE_ENABLE
+from frame_ros.hardware.feetech.emulator.registers import TORQUE_ENABLE, get
 
+GOAL_POSITION = 42  # address
 START = [0.0, -1.35, 1.25, 0.85, 0.0, 0.5]
 
 
@@ -76,6 +77,30 @@ def test_single_corrupt_packets_are_read_again(bench, monkeypatch):
         bench.until(lambda packet=packet: bench.counts.retries == packet)
     bench.newest()
     assert bench.counts.losses == 0
+
+
+def test_goals_of_a_hold_that_got_lost_are_sent_again(bench):
+    bench.start(max_relative_target=0.0)
+    bench.newest()
+    bench.go(START)
+    servo, written = bench.arm.servos[PAN], []
+    write = servo.write
+
+    def losing(address, data):  # all after the last command's, up to the first of the hold
+        if address == GOAL_POSITION:
+            written.append(data)
+            if len(written) == 2:
+                return True
+        return write(address, data)
+
+    with bench.bus.lock:
+        servo.mechanics.upper = bench.arm.servos[PAN].angle  # it is kept from following
+        servo.write = losing
+    bench.command([1.0], ['shoulder_pan'])
+    bench.until(lambda: len(written) >= 3)
+    bench.spin(0.2)
+    goal = get(servo.memory, 'Goal_Position')
+    assert abs(goal - servo.present_position) < 20
 
 
 def test_faults_are_logged_once(bench, capfd):

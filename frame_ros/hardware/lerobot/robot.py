@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Any LeRobot robot or teleoperator behind one small interface: our joint names, rad, A.
+"""Any LeRobot robot behind one small interface: our joint names, rad, A.
 
 An arm never drops as a side effect: wherever LeRobot would switch the torque off, the caller
 decides.
@@ -34,13 +34,13 @@ from frame_ros.hardware.feetech.telemetry import FeetechTelemetry, MotorReadings
 from frame_ros.hardware.feetech.trouble import clear_faults, explained, explanation
 from frame_ros.hardware.lerobot.devices import (
     ROBOTS,
-    TELEOPERATORS,
     accepts,
     check_calibration,
     device_errors,
     make_device,
 )
 from frame_ros.hardware.lerobot.joint_mapping import POSITION, VELOCITY, JointMapping
+from frame_ros.hardware.lerobot.plausibility import check_turns, range_notes
 
 Array = NDArray[np.float64]
 CONNECT_RETRIES = 2  # LeRobot gives up at the first packet that is lost in some hundreds
@@ -170,6 +170,20 @@ class LeRobotDevice:
 
     def _check_calibration(self) -> None:
         check_calibration(self.device, self.group, self._options.kind, self._options.port)
+        if self._bus is not None:
+            values = self._bus.sync_read('Present_Position', num_retry=2)
+            found = {f'{motor}{POSITION}': value for motor, value in values.items()}
+            check_turns(self.names, self._mapping.positions(found), self.limits)
+
+    def calibration_notes(self) -> list[str]:
+        """Returns what to look at in the calibration of a Feetech bus, in words."""
+        if self._bus is None:
+            return []
+        motors = [key.removesuffix(POSITION) for key in self._mapping.keys]
+        models = {motor.model for motor in self._bus.motors.values()}
+        resolution = min(self._bus.model_resolution_table[model] for model in models)
+        joints = dict(zip(motors, self.names, strict=True))
+        return range_notes(self._bus.calibration, joints, self.limits, resolution)
 
 
 class LeRobotRobot(LeRobotDevice):
@@ -389,52 +403,3 @@ class LeRobotRobot(LeRobotDevice):
     @staticmethod
     def _velocity_key(key: str) -> str:
         return key.removesuffix(POSITION) + VELOCITY
-
-
-class LeRobotTeleoperator(LeRobotDevice):
-    """A LeRobot teleoperator that gives joint positions, such as a leader arm."""
-
-    group = TELEOPERATORS
-
-    def _features(self) -> Mapping[str, Any]:
-        features: Mapping[str, Any] = self.device.action_features
-        return features
-
-    def connect(self) -> None:
-        """Connects it, after which a leader arm has no torque; raises as `LeRobotRobot.connect`.
-
-        Raises:
-            DeviceError: it does not answer, or other motors do.
-            SetupError: it is not calibrated, or by another file.
-        """
-        self.close()
-        self._connect_device(self._check_motors)
-
-    def read(self) -> Array:
-        """Returns the present positions (D,), rad.
-
-        Raises:
-            DeviceError: it does not answer.
-        """
-        with self._reading('teleoperator'):
-            return self._mapping.positions(self.device.get_action())
-
-    def close(self) -> None:
-        """Disconnects; no error if the device is gone."""
-        with contextlib.suppress(Exception):
-            if self.device.is_connected:
-                self.device.disconnect()
-        with contextlib.suppress(Exception):
-            if self._bus is not None:
-                self._bus.port_handler.is_using = False
-                self._bus.port_handler.closePort()
-
-    def _check_motors(self) -> None:
-        """Checks the motors before LeRobot takes their torque away: they may be a robot's."""
-        open_bus(self._bus)
-        try:
-            with explained(self._bus):
-                self._bus._handshake()
-                self._check_calibration()
-        finally:
-            self._bus.disconnect(disable_torque=False)

@@ -32,6 +32,7 @@ from frame_ros.nodes.robot_driver.options import RobotDriverOptions
 from frame_ros.nodes.runtime.ticks import SWITCH_INTERVAL, Ticks
 
 Array = NDArray[np.float64]
+HOLD_REPEATS = 2  # of the goals of a hold: motors do not acknowledge them
 _Found = TypeVar('_Found')
 POWER_PERIOD = 0.1  # s between two looks whether the motors still have power and torque
 
@@ -70,6 +71,7 @@ class BusLoop:
         self._problem = self._fault = ''
         self._limp: tuple[str, ...] = ()
         self._next_attempt = self._next_look = 0.0
+        self._repeats = 0  # of a hold that are left
         self._requests = Requests()
         self._stop = threading.Event()
         self._ticks = Ticks(1.0 / settings.rate, clock, False, self._stop)
@@ -172,7 +174,7 @@ class BusLoop:
         try:
             action()
         except DeviceError as error:
-            self._lose(str(error))
+            self._lose(error)
 
     def _cycle(self) -> None:
         reading = self._read()
@@ -197,6 +199,9 @@ class BusLoop:
             if age > self._settings.command_timeout:
                 self._hold()
                 self._log_change(f'no command for {age:.2f} s: the arm holds where it is')
+        elif self._repeats > 0:
+            self._repeats -= 1
+            self._robot.send(self._goals)
 
     def _look_after_power(self, reading: RobotReading) -> None:
         """Holds the arm where it is when motors restarted or lost their torque."""
@@ -275,6 +280,7 @@ class BusLoop:
         )
         self._activity = Activity.HOLDING
         self.counts.holds += 1
+        self._repeats = HOLD_REPEATS
         self._robot.send(self._goals)
 
     def _release(self) -> None:
@@ -285,13 +291,16 @@ class BusLoop:
         except DeviceError as error:
             self._log_error(f'the arm may be stiff still: {error}')
 
-    def _lose(self, problem: str) -> None:
+    def _lose(self, error: DeviceError) -> None:
+        problem = str(error)
         with self._lock:
             self._activity, self._newest = Activity.LOST, None
         self._problem = problem
         self.counts.losses += 1
         self._robot.close()
-        self._next_attempt = time.monotonic() + self._settings.reconnect_period
+        # A port that is there is tried at once: it may have been noise.
+        pause = self._settings.reconnect_period if error.is_gone else 0.0
+        self._next_attempt = time.monotonic() + pause
         self._log_error(
             f'{problem}; no joint_states until it answers again, tried every '
             f'{self._settings.reconnect_period:g} s'

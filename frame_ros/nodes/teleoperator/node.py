@@ -22,7 +22,7 @@ from std_srvs.srv import SetBool
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.hardware.device_error import DeviceError
-from frame_ros.hardware.lerobot.robot import LeRobotTeleoperator
+from frame_ros.hardware.lerobot.teleoperator import LeRobotTeleoperator
 from frame_ros.nodes.runtime.endpoints import endpoint, published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
@@ -79,6 +79,8 @@ class TeleoperatorNode(ManagedNode):
         robot = load_robot(settings.robot)
         self._teleoperator = LeRobotTeleoperator(settings.device(robot))
         self._teleoperator.connect()
+        for note in self._teleoperator.calibration_notes():
+            self.get_logger().warning(note)
         self._names = self._teleoperator.names
         self._assembler = JointStateAssembler(self._names)
 
