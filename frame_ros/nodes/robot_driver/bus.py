@@ -94,6 +94,8 @@ class BusLoop:
             self._release()
         elif self._activity is Activity.FOLLOWING:
             self._attempt(self._hold)
+        while self._activity is Activity.HOLDING and self._repeats > 0:
+            self._attempt(self._hold_again)
         self._robot.close()
 
     @property
@@ -200,8 +202,7 @@ class BusLoop:
                 self._hold()
                 self._log_change(f'no command for {age:.2f} s: the arm holds where it is')
         elif self._repeats > 0:
-            self._repeats -= 1
-            self._robot.send(self._goals)
+            self._hold_again()
 
     def _look_after_power(self, reading: RobotReading) -> None:
         """Holds the arm where it is when motors restarted or lost their torque."""
@@ -281,6 +282,11 @@ class BusLoop:
         self._activity = Activity.HOLDING
         self.counts.holds += 1
         self._repeats = HOLD_REPEATS
+        self._robot.send(self._goals)
+
+    def _hold_again(self) -> None:
+        assert self._goals is not None
+        self._repeats -= 1
         self._robot.send(self._goals)
 
     def _release(self) -> None:
