@@ -320,9 +320,8 @@ class GateNode(ManagedNode):
             is_begun = event.type == EpisodeEvent.START and not heard.is_history
             if is_begun and gate.status == GateStatus.STOPPED and self._outputs is not None:
                 self._outputs.note_stopped(gate.reason, self._moment(), event.episode_id)
-                self.get_logger().error(
-                    f'an episode begins while the gate is {_stop_text(gate.reason)}'
-                )
+                text = _stop_text(gate.reason)
+                self.get_logger().error(f'an episode begins while the gate is {text}')
 
     def _timeout(self, gate: CommandGate) -> float:
         """s until the next look: a period, or less if a watchdog may be overdue before."""
