@@ -35,8 +35,26 @@ def _bus_status(joints: Sequence[str], bus: BusState) -> Status:
         return Status('robot', Level.ERROR, f'{bus.activity.value}: {bus.problem}', values)
     if motors is None:
         return Status('robot', Level.OK, bus.activity.value, values)
-    level, text = _condition(joints, motors)
+    level, text = _condition(joints, motors, bus.limp)
     return Status('robot', level, text or bus.activity.value, values | _readings(joints, motors))
+
+
+def fault_text(joints: Sequence[str], motors: MotorReadings) -> str:
+    """Returns the faults that the motors of `joints` report, in words; '' if there are none."""
+    faulty = [
+        f'{joint}: {", ".join(f)}' for joint, f in zip(joints, motors.faults, strict=True) if f
+    ]
+    return f'motor fault: {"; ".join(faulty)}' if faulty else ''
+
+
+def limp_text(limp: Sequence[str]) -> str:
+    """Returns what to do about joints without torque, in words; '' if there are none."""
+    if not limp:
+        return ''
+    return (
+        f'no torque: {", ".join(limp)}, taken away by the motor or by another program; when the '
+        'cause is gone, ~/torque true switches it on'
+    )
 
 
 def _readings(joints: Sequence[str], motors: MotorReadings) -> dict[str, str]:
@@ -53,11 +71,11 @@ def _readings(joints: Sequence[str], motors: MotorReadings) -> dict[str, str]:
     }
 
 
-def _condition(joints: Sequence[str], motors: MotorReadings) -> tuple[Level, str]:
-    faulty = [
-        f'{joint}: {", ".join(f)}' for joint, f in zip(joints, motors.faults, strict=True) if f
-    ]
+def _condition(
+    joints: Sequence[str], motors: MotorReadings, limp: Sequence[str]
+) -> tuple[Level, str]:
+    problems = [text for text in (fault_text(joints, motors), limp_text(limp)) if text]
+    if problems:
+        return Level.ERROR, '; '.join(problems)
     hot = [joint for joint, t in zip(joints, motors.temperatures, strict=True) if t >= HOT]
-    if faulty:
-        return Level.ERROR, f'motor fault: {"; ".join(faulty)}'
     return (Level.WARN, f'hot: {", ".join(hot)}') if hot else (Level.OK, '')

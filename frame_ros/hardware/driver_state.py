@@ -47,10 +47,13 @@ class DriverCounts:
 
 @dataclass
 class BusCounts(DriverCounts):
-    """Of a bus of servos: also its cycles, and reads and writes that were tried again."""
+    """Of a bus of servos: also its cycles, reads and writes that were tried again, and motors that
+    restarted while they were connected.
+    """
 
     cycles: int = 0
     retries: int = 0
+    restarts: int = 0
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class BusState:
     missed: int
     problem: str  # why it is lost, or why the last command was refused, in words
     reading: RobotReading | None
+    limp: tuple[str, ...] = ()  # joints that lost their torque, but not their power
 
 
 @dataclass(frozen=True)

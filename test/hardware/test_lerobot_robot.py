@@ -96,39 +96,6 @@ def test_steps_and_holding():
 # With LeRobot.
 
 
-@pytest.fixture(scope='module')
-def lerobot():
-    pytest.importorskip('lerobot')
-    pytest.importorskip('scservo_sdk')
-    from frame_ros.hardware.lerobot import robot as lerobot_robot
-
-    return lerobot_robot
-
-
-@pytest.fixture()
-def bench(lerobot, tmp_path):
-    """An arm on a bus, and what makes a robot on it."""
-    from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
-    from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
-
-    arm = SimulatedSo101()
-    arm.write_calibration(tmp_path, 'arm')
-
-    def make(**options):
-        values = {'kind': 'so101_follower', 'limits': LIMITS, 'grippers': GRIPPERS}
-        # The machine that runs this may be busy: more time for an answer.
-        values |= {
-            'port': bus.port,
-            'identity': 'arm',
-            'calibration_dir': str(tmp_path),
-            'answer_timeout': 0.4,
-        }
-        return lerobot.LeRobotRobot(lerobot.DeviceOptions(**{**values, **options}))
-
-    with SimulatedBus(arm.servos, arm.advance, link=tmp_path / 'port') as bus:
-        yield arm, bus, make
-
-
 def test_reading_and_sending(bench):
     arm, bus, make = bench
     robot = make(signs={'shoulder_pan': -1.0})
@@ -221,6 +188,8 @@ def test_a_motor_with_a_fault_keeps_no_other_from_letting_go(bench):
 
 
 def test_a_leader_s_driver_on_the_robot_s_port_does_not_let_it_fall(lerobot, bench, tmp_path):
+    from frame_ros.hardware.lerobot.teleoperator import LeRobotTeleoperator
+
     arm, bus, make = bench
     make().connect()
     content = json.loads((tmp_path / 'arm.json').read_text())
@@ -228,7 +197,7 @@ def test_a_leader_s_driver_on_the_robot_s_port_does_not_let_it_fall(lerobot, ben
     (tmp_path / 'leader.json').write_text(json.dumps(content))
     options = {'port': bus.port, 'identity': 'leader', 'calibration_dir': str(tmp_path)}
     options |= {'limits': LIMITS, 'grippers': GRIPPERS, 'answer_timeout': 0.4}
-    leader = lerobot.LeRobotTeleoperator(lerobot.DeviceOptions('so101_leader', **options))
+    leader = LeRobotTeleoperator(lerobot.DeviceOptions('so101_leader', **options))
     with pytest.raises(SetupError, match=r'differs from the one in the motors \(gripper\)'):
         leader.connect()
     assert all(servo.has_torque for servo in arm.servos)
@@ -248,12 +217,12 @@ def test_connecting_again_after_the_power_was_off(bench):
         robot.reconnect()
     bus.power_cycle()
     bus.plug()
-    assert not robot.reconnect()
+    assert robot.reconnect().all()
     assert all(servo.has_torque for servo in arm.servos)
     np.testing.assert_allclose(robot.read().positions, arm.positions, atol=0.02)
-    assert robot.reconnect()
+    assert not robot.reconnect().any()
     bus.power_cycle()
-    assert not robot.reconnect(is_released=True)
+    assert robot.reconnect(is_released=True).all()
     assert not any(servo.has_torque for servo in arm.servos)
     robot.close()
 
@@ -282,7 +251,7 @@ def test_connecting_again_names_the_motors_that_do_not_answer(bench):
     with pytest.raises(DeviceError, match='no motor answers: is the power of the arm on'):
         robot.reconnect()
     bus.faults.silent = set()
-    assert robot.reconnect()
+    assert not robot.reconnect().any()
     robot.close()
 
 

@@ -159,6 +159,16 @@ def test_the_arm_stays_with_the_person_when_robot_or_teleoperator_are_gone(bench
     assert [message.data for message in bench.takeovers if not message.data] == []
 
 
+def test_a_leader_without_power_is_named(bench):
+    bench.start()
+    bench.until(lambda: np.isfinite(bench.position()).all())
+    bench.bus.faults.silent = set(range(1, 7))
+    bench.until(lambda: 'no motor answers: is the power' in bench.teleoperator.problem())
+    assert 'no motor answers' in bench.take_over(True).message
+    bench.bus.faults.silent = set()
+    bench.until(lambda: bench.teleoperator.problem() == '')
+
+
 def test_reference_runs_begin_when_the_leader_is_aligned_and_stop_when_it_is_gone(bench):
     bench.start(mode='record')
     bench.until(lambda: bench.teleoperator._state is not None, lambda: bench.robot_at([0.0] * 6))

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Additions to LeRobot's Feetech bus: late answers, motor faults, goals before torque."""
+"""Additions to LeRobot's Feetech bus: late answers, goals before torque."""
 
 from __future__ import annotations
 
-import termios
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError
 from frame_ros.hardware.device_error import DeviceError
-from frame_ros.hardware.feetech.telemetry import FAULTS
 
 # s that the serial port waits for the bytes of an answer, for which LeRobot polls in a busy loop.
 ANSWER_WAIT = 0.005
@@ -93,61 +91,6 @@ def drain(bus: Any) -> None:
     for _ in range(MOST_LEFTOVERS):
         if not bus.port_handler.ser.read(1024):
             return
-
-
-def clear_faults(bus: Any) -> None:
-    """Switches the torque of faulty motors off and on, in place: LeRobot ignores answers with an
-    error bit.
-
-    Raises:
-        DeviceError: a fault persists.
-    """
-    if not _faults(bus):
-        return
-    set_goals_here(bus)
-    for name in _faults(bus):
-        for value in (0, 1):
-            identity = bus.motors[name].id
-            bus.packet_handler.write1ByteTxRx(bus.port_handler, identity, TORQUE_ENABLE, value)
-    if faults := _faults(bus):
-        text = ', '.join(f'{name}: {fault}' for name, fault in faults.items())
-        raise DeviceError(f'motor fault: {text}; switch the power of the arm off and on')
-
-
-def unanswered(bus: Any) -> str:
-    """Returns the motors that give no answer that can be read, in words; '': all do, or the port is
-    gone.
-    """
-    try:
-        drain(bus)
-        silent = [name for name, motor in bus.motors.items() if not _answers(bus, motor.id)]
-    # What is wrong is known, this adds to it; pyserial has the last two of a port that is closed.
-    except (OSError, termios.error, TypeError, AttributeError):
-        return ''
-    if len(silent) == len(bus.motors):
-        return 'no motor answers: is the power of the arm on?'
-    named = ', '.join(f'{name} (id {bus.motors[name].id})' for name in silent)
-    return f'no answer from {named}: are its cables in?' if silent else ''
-
-
-def _answers(bus: Any, identity: int) -> bool:
-    from scservo_sdk import COMM_SUCCESS
-
-    try:
-        return bool(bus.packet_handler.ping(bus.port_handler, identity)[1] == COMM_SUCCESS)
-    except IndexError:  # the library's, of an answer that is too short
-        return False
-
-
-def _faults(bus: Any) -> dict[str, str]:
-    """Returns motor -> its fault, for those that answer."""
-    faults = {}
-    for name, motor in bus.motors.items():
-        _, _, error = bus.packet_handler.ping(bus.port_handler, motor.id)
-        if error:
-            words = [word for bit, word in FAULTS.items() if error & bit]
-            faults[name] = ' and '.join(words) or f'error {error}'
-    return faults
 
 
 def set_goals_here(bus: Any) -> None:

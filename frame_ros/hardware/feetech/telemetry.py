@@ -34,6 +34,24 @@ class MotorReadings:
     faults: tuple[tuple[str, ...], ...]  # of each motor, in words
 
 
+def read_block(bus: Any, start: int, size: int, what: str) -> Any:
+    """Returns Feetech's GroupSyncRead with `size` bytes from address `start` of all motors.
+
+    Raises:
+        DeviceError: a motor did not answer, or sent a damaged answer.
+    """
+    from scservo_sdk import COMM_SUCCESS, GroupSyncRead
+
+    group = GroupSyncRead(bus.port_handler, bus.packet_handler, start, size)
+    for motor in bus.motors.values():
+        group.addParam(motor.id)
+    result = group.txRxPacket()
+    if result != COMM_SUCCESS:
+        text = bus.packet_handler.getTxRxResult(result)
+        raise DeviceError(f'cannot read {what}: {text}')
+    return group
+
+
 class FeetechTelemetry:
     """Reads the block of registers from Present_Velocity to Present_Current of all motors.
 
@@ -54,18 +72,8 @@ class FeetechTelemetry:
         Raises:
             DeviceError: a motor did not answer, or sent a damaged answer.
         """
-        from scservo_sdk import COMM_SUCCESS, GroupSyncRead
-
-        group = GroupSyncRead(
-            self._bus.port_handler, self._bus.packet_handler, self._start, self._size
-        )
-        for identity in self._ids:
-            group.addParam(identity)
-        result = group.txRxPacket()
-        if result != COMM_SUCCESS:
-            text = self._bus.packet_handler.getTxRxResult(result)
-            raise DeviceError(f'cannot read velocity and current of the motors: {text}')
-        return self._decode(group)
+        what = 'velocity and current of the motors'
+        return self._decode(read_block(self._bus, self._start, self._size, what))
 
     def _decode(self, group: Any) -> MotorReadings:
         loads = self._column(group, 'Present_Load', 10) * LOAD_UNIT

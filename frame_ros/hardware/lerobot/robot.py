@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Any LeRobot robot or teleoperator behind one small interface: our joint names, rad, A.
+"""Any LeRobot robot behind one small interface: our joint names, rad, A.
 
 An arm never drops as a side effect: wherever LeRobot would switch the torque off, the caller
 decides.
@@ -21,7 +21,6 @@ from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.feetech.motors import (
     adapt_bus,
     check_units,
-    clear_faults,
     drain,
     feetech_bus,
     open_bus,
@@ -29,18 +28,19 @@ from frame_ros.hardware.feetech.motors import (
     set_goals_here,
     settle_port,
     switch_torque,
-    unanswered,
 )
+from frame_ros.hardware.feetech.power import PowerState, PowerWatch
 from frame_ros.hardware.feetech.telemetry import FeetechTelemetry, MotorReadings
+from frame_ros.hardware.feetech.trouble import clear_faults, explained, explanation
 from frame_ros.hardware.lerobot.devices import (
     ROBOTS,
-    TELEOPERATORS,
     accepts,
     check_calibration,
     device_errors,
     make_device,
 )
 from frame_ros.hardware.lerobot.joint_mapping import POSITION, VELOCITY, JointMapping
+from frame_ros.hardware.lerobot.plausibility import check_turns, range_notes
 
 Array = NDArray[np.float64]
 CONNECT_RETRIES = 2  # LeRobot gives up at the first packet that is lost in some hundreds
@@ -170,6 +170,20 @@ class LeRobotDevice:
 
     def _check_calibration(self) -> None:
         check_calibration(self.device, self.group, self._options.kind, self._options.port)
+        if self._bus is not None:
+            values = self._bus.sync_read('Present_Position', num_retry=2)
+            found = {f'{motor}{POSITION}': value for motor, value in values.items()}
+            check_turns(self.names, self._mapping.positions(found), self.limits)
+
+    def calibration_notes(self) -> list[str]:
+        """Returns what to look at in the calibration of a Feetech bus, in words."""
+        if self._bus is None:
+            return []
+        motors = [key.removesuffix(POSITION) for key in self._mapping.keys]
+        models = {motor.model for motor in self._bus.motors.values()}
+        resolution = min(self._bus.model_resolution_table[model] for model in models)
+        joints = dict(zip(motors, self.names, strict=True))
+        return range_notes(self._bus.calibration, joints, self.limits, resolution)
 
 
 class LeRobotRobot(LeRobotDevice):
@@ -194,6 +208,7 @@ class LeRobotRobot(LeRobotDevice):
         in_order = [f'{name}{POSITION}' for name in getattr(self._bus, 'motors', ())]
         has_telemetry = self._bus is not None and in_order == list(self._mapping.keys)
         self._telemetry = FeetechTelemetry(self._bus) if has_telemetry else None
+        self._power = PowerWatch(self._bus) if has_telemetry else None
         self._rates: Array = np.ones(len(self.names))
 
     def _features(self) -> Mapping[str, Any]:
@@ -235,37 +250,83 @@ class LeRobotRobot(LeRobotDevice):
         self._connect_device(lambda: self._prepare_motors(write_calibration))
         if self._telemetry is not None:
             self._rates = rates_per_step(self._bus)
+        if self._power is not None:
+            try:
+                with device_errors('the motors cannot be read'):
+                    self._power.note()
+            except DeviceError:
+                self.close()
+                raise
 
-    def reconnect(self, is_released: bool = False) -> bool:
-        """Connects again after the port was lost, leaving motors that kept power and torque as they
-        are.
+    def reconnect(self, is_released: bool = False) -> NDArray[np.bool_]:
+        """Connects again after the port was lost, leaving motors that kept their power as they are.
 
-        Returns whether they did; otherwise the goals are now where the arm was found. Raises as
+        Returns (D,) which ones did not: their goals are now where the arm was found. Raises as
         `connect`.
 
         Args:
             is_released: the torque was off, and stays off.
         """
         self.close()
+        everything = np.ones(len(self.names), dtype=bool)
         if self._bus is None:
             self.connect()
-            return False
+            return everything
         what = f'{self._options.kind} cannot be connected again'
         try:
             with device_errors(what):
                 open_bus(self._bus)
-                enabled = self._bus.sync_read('Torque_Enable', num_retry=2)
+                state = self._power_state()
+                if state.is_restarted.all() and not is_released:
+                    self.close()
+                    self.connect()
+                    return everything
+                self._restore(state, is_released)
         except DeviceError as error:
-            silent = '' if error.is_gone else unanswered(self._bus)
+            why = '' if error.is_gone else explanation(self._bus)
             self.close()
-            if silent:
-                raise DeviceError(f'{what}: {silent}') from error
+            if why:
+                raise DeviceError(f'{what}: {why}') from error
             raise
-        has_kept = all(value == 1 for value in enabled.values())
-        if not has_kept and not is_released:
-            self.close()
-            self.connect()
-        return has_kept
+        return state.is_restarted
+
+    def look_after_power(self) -> PowerState:
+        """Returns how the motors of an arm that is to have torque changed; those that restarted
+        have been set up again, with the torque on where they are.
+
+        Raises:
+            DeviceError: a motor does not answer.
+        """
+        if self._power is None:
+            return PowerState(*np.zeros((2, len(self.names)), dtype=bool))
+        with self._reading('power of the motors'):
+            state = self._power.look()
+            if state.is_restarted.any():
+                self._power.restore(state.is_restarted, has_torque=True)
+        return state
+
+    def _power_state(self) -> PowerState:
+        """Changes of the motors while they were not connected."""
+        if self._power is not None:
+            return self._power.look()
+        enabled = self._bus.sync_read('Torque_Enable', num_retry=2).values()
+        is_restarted = np.full(len(self.names), any(value != 1 for value in enabled))
+        return PowerState(is_restarted, np.zeros_like(is_restarted))
+
+    def _restore(self, state: PowerState, is_released: bool) -> None:
+        """Sets up motors that restarted, after a look whether it is the same arm.
+
+        Raises:
+            DeviceError: a motor does not answer, or has a fault.
+            SetupError: it is another arm.
+        """
+        if self._power is None or state.is_as_before:
+            return
+        if not is_released:
+            clear_faults(self._bus)
+        self._check_calibration()
+        if state.is_restarted.any():
+            self._power.restore(state.is_restarted, has_torque=not is_released)
 
     def read(self) -> RobotReading:
         """Returns the robot's measurements.
@@ -328,64 +389,17 @@ class LeRobotRobot(LeRobotDevice):
         """Checks the motors and sets their goals to their positions, before torque comes on."""
         open_bus(self._bus)
         try:
-            clear_faults(self._bus)
-            self._bus._handshake()
-            if write_calibration and self.device.calibration and not self.device.is_calibrated:
-                self._bus.disable_torque(num_retry=2)
-                self._bus.write_calibration(self.device.calibration)
-            self._check_calibration()
-            set_goals_here(self._bus)
+            with explained(self._bus):
+                clear_faults(self._bus)
+                self._bus._handshake()
+                if write_calibration and self.device.calibration and not self.device.is_calibrated:
+                    self._bus.disable_torque(num_retry=2)
+                    self._bus.write_calibration(self.device.calibration)
+                self._check_calibration()
+                set_goals_here(self._bus)
         finally:
             self._bus.disconnect(disable_torque=False)
 
     @staticmethod
     def _velocity_key(key: str) -> str:
         return key.removesuffix(POSITION) + VELOCITY
-
-
-class LeRobotTeleoperator(LeRobotDevice):
-    """A LeRobot teleoperator that gives joint positions, such as a leader arm."""
-
-    group = TELEOPERATORS
-
-    def _features(self) -> Mapping[str, Any]:
-        features: Mapping[str, Any] = self.device.action_features
-        return features
-
-    def connect(self) -> None:
-        """Connects it, after which a leader arm has no torque; raises as `LeRobotRobot.connect`.
-
-        Raises:
-            DeviceError: it does not answer, or other motors do.
-            SetupError: it is not calibrated, or by another file.
-        """
-        self.close()
-        self._connect_device(self._check_motors)
-
-    def read(self) -> Array:
-        """Returns the present positions (D,), rad.
-
-        Raises:
-            DeviceError: it does not answer.
-        """
-        with self._reading('teleoperator'):
-            return self._mapping.positions(self.device.get_action())
-
-    def close(self) -> None:
-        """Disconnects; no error if the device is gone."""
-        with contextlib.suppress(Exception):
-            if self.device.is_connected:
-                self.device.disconnect()
-        with contextlib.suppress(Exception):
-            if self._bus is not None:
-                self._bus.port_handler.is_using = False
-                self._bus.port_handler.closePort()
-
-    def _check_motors(self) -> None:
-        """Checks the motors before LeRobot takes their torque away: they may be a robot's."""
-        open_bus(self._bus)
-        try:
-            self._bus._handshake()
-            self._check_calibration()
-        finally:
-            self._bus.disconnect(disable_torque=False)

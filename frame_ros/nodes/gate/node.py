@@ -317,6 +317,11 @@ class GateNode(ManagedNode):
         elif event.type in BOUNDARIES:
             stamp = stamp_ns(event.header.stamp)
             gate.on_boundary(BOUNDARIES[event.type], event.episode_id, stamp)
+            is_begun = event.type == EpisodeEvent.START and not heard.is_history
+            if is_begun and gate.status == GateStatus.STOPPED and self._outputs is not None:
+                self._outputs.note_stopped(gate.reason, self._moment(), event.episode_id)
+                text = _stop_text(gate.reason)
+                self.get_logger().error(f'an episode begins while the gate is {text}')
 
     def _timeout(self, gate: CommandGate) -> float:
         """s until the next look: a period, or less if a watchdog may be overdue before."""
@@ -363,8 +368,15 @@ class GateNode(ManagedNode):
     # What the executor's thread does, the services only while the gate's thread does not.
 
     def health(self) -> Iterator[Status]:
-        """Yields the limits that were lowered, and whether several publish where only one may."""
+        """Yields the limits that were lowered, whether the gate is stopped, and whether several
+        publish where only one may.
+        """
         yield Status('limits', Level.OK, limit_changes(self._started, self.options) or 'as started')
+        gate = self.gate
+        if gate is not None:
+            is_stopped = gate.status == GateStatus.STOPPED
+            text = _stop_text(gate.reason) if is_stopped else gate.status.name.lower()
+            yield Status('state', Level.ERROR if is_stopped else Level.OK, text)
         for topic in (each.name for each in (*COMMAND_TOPICS.values(), JOINT_COMMANDS)):
             names = sorted(
                 f'{info.node_namespace.rstrip("/")}/{info.node_name}'
@@ -400,7 +412,7 @@ class GateNode(ManagedNode):
         assert self.gate is not None and self._outputs is not None
         self._outputs.announce(kind, reason, moment, self.gate.episode.episode_id)
         if kind == 'stop':
-            self.get_logger().error(f'stopped: {reason.cause}: {reason.text}')
+            self.get_logger().error(_stop_text(reason))
 
     def _moment(self, received: int | None = None) -> Moment:
         """Now, or when something was received (ns of the system clock), which may wait a period."""
@@ -408,6 +420,13 @@ class GateNode(ManagedNode):
         ago = 0 if received is None else min(max(system - received, 0), LONGEST_AGO)
         clock = self.get_clock().now().nanoseconds if self._is_simulated else system
         return Moment(time.monotonic_ns() - ago, clock - ago)
+
+
+def _stop_text(reason: Reason) -> str:
+    return (
+        f'stopped: {reason.cause}: {reason.text}; nothing is sent to the arm before ~/reset, which '
+        'is refused while the cause persists'
+    )
 
 
 def main() -> None:

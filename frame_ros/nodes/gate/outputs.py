@@ -183,6 +183,14 @@ class GateOutputs:
         )  # fmt: skip
         self._waiting.append((self._events, event))
 
+    def note_stopped(self, reason: Reason, moment: Moment, episode_id: str) -> None:
+        """Marks an episode that begins under a stop of before it."""
+        text = f'gate stopped: nothing is sent before a reset: {reason.cause}: {reason.text}'
+        event = event_message(
+            EpisodeEvent.NOTE, episode_id, moment.clock, text, 'begun_stopped', reason.cause
+        )
+        self._waiting.append((self._events, event))
+
     def announce(self, kind: str, reason: Reason, moment: Moment, episode_id: str) -> None:
         """A stop, or the begin or end of a takeover, as an event."""
         text = f'gate: {reason.cause}: {reason.text}'

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.gate.command_check import CommandCheck, holding_goals, limited_step
 from frame_ros.gate.records import Reason
 from frame_ros.hardware.device_error import DeviceError
+from frame_ros.hardware.driver_diagnostics import fault_text, limp_text
 from frame_ros.hardware.driver_state import Activity, BusCounts, BusState
 from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading
 from frame_ros.hardware.requests import Requests
@@ -30,6 +32,9 @@ from frame_ros.nodes.robot_driver.options import RobotDriverOptions
 from frame_ros.nodes.runtime.ticks import SWITCH_INTERVAL, Ticks
 
 Array = NDArray[np.float64]
+HOLD_REPEATS = 2  # of the goals of a hold: motors do not acknowledge them
+_Found = TypeVar('_Found')
+POWER_PERIOD = 0.1  # s between two looks whether the motors still have power and torque
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class BusLoop:
         self._robot, self._settings, self._clock = robot, settings, clock
         self._publish, self._log = publish, log
         self._check = CommandCheck(robot.names, robot.limits, settings.limit_tolerance)
+        self._grippers = set(np.array(robot.names)[robot.is_gripper].tolist())
         self._lock = threading.Lock()
         self._goals: Array | None = None  # the last ones sent, or where it was found
         self._newest: _Command | None = None
@@ -62,8 +68,10 @@ class BusLoop:
         self._activity = Activity.HOLDING
         self._is_released = False  # also while it is lost
         self._reading: RobotReading | None = None
-        self._problem = ''
-        self._next_attempt = 0.0
+        self._problem = self._fault = ''
+        self._limp: tuple[str, ...] = ()
+        self._next_attempt = self._next_look = 0.0
+        self._repeats = 0  # of a hold that are left
         self._requests = Requests()
         self._stop = threading.Event()
         self._ticks = Ticks(1.0 / settings.rate, clock, False, self._stop)
@@ -86,13 +94,20 @@ class BusLoop:
             self._release()
         elif self._activity is Activity.FOLLOWING:
             self._attempt(self._hold)
+        while self._activity is Activity.HOLDING and self._repeats > 0:
+            self._attempt(self._hold_again)
         self._robot.close()
 
     @property
     def state(self) -> BusState:
         """The bus's state, from any thread."""
         return BusState(
-            self._activity, self.counts, self._ticks.missed, self._problem, self._reading
+            self._activity,
+            self.counts,
+            self._ticks.missed,
+            self._problem,
+            self._reading,
+            self._limp,
         )
 
     def command(self, stamp: int, names: Sequence[str], positions: Array) -> str:
@@ -132,7 +147,7 @@ class BusLoop:
                 self._newest = None
                 self._goals = None
                 self._activity = Activity.HOLDING if is_on else Activity.RELEASED
-            self._is_released = not is_on
+            self._is_released, self._limp = not is_on, ()
 
         self._requests.ask(switch, timeout)
 
@@ -142,6 +157,8 @@ class BusLoop:
             return 'the robot is not connected'
         if self._activity is Activity.RELEASED:
             return 'the torque is off'
+        if set(self._limp) - self._grippers:
+            return limp_text(self._limp)
         return '' if self._goals is not None else 'the robot has not been read yet'
 
     # The bus thread.
@@ -159,7 +176,7 @@ class BusLoop:
         try:
             action()
         except DeviceError as error:
-            self._lose(str(error))
+            self._lose(error)
 
     def _cycle(self) -> None:
         reading = self._read()
@@ -168,9 +185,12 @@ class BusLoop:
         middle = (reading.began + reading.ended) // 2
         stamp = self._clock.now().nanoseconds - (time.monotonic_ns() - middle)
         self._publish(stamp, reading)
+        self._log_fault(reading)
         with self._lock:
             if self._goals is None:
                 self._goals = reading.positions.copy()
+        self._look_after_power(reading)
+        with self._lock:
             command, self._newest = self._newest, None
         if self._activity is Activity.RELEASED:
             self._goals = reading.positions.copy()
@@ -181,22 +201,60 @@ class BusLoop:
             if age > self._settings.command_timeout:
                 self._hold()
                 self._log_change(f'no command for {age:.2f} s: the arm holds where it is')
+        elif self._repeats > 0:
+            self._hold_again()
+
+    def _look_after_power(self, reading: RobotReading) -> None:
+        """Holds the arm where it is when motors restarted or lost their torque."""
+        if self._activity is Activity.RELEASED or time.monotonic() < self._next_look:
+            return
+        self._next_look = time.monotonic() + POWER_PERIOD
+        state = self._repeated(self._robot.look_after_power)
+        names = np.array(self._robot.names)
+        restarted, limp = names[state.is_restarted].tolist(), tuple(names[state.is_limp].tolist())
+        if restarted:
+            self.counts.restarts += len(restarted)
+            self._reading = self._read()  # they fell until they had torque
+            self._stay(self._reading, state.is_restarted)
+            self._log_error(
+                f'{", ".join(restarted)} restarted and had no torque meanwhile: the arm holds '
+                'where it is; look at the cables and at the supply, which must not dip'
+            )
+        if limp != self._limp:
+            self._limp = limp
+            if set(limp) - self._grippers:
+                self._stay(reading, state.is_limp)
+            if limp:
+                self._log_error(f'{limp_text(limp)}; the arm holds')
+            else:
+                self._log_change('all motors have torque again')
+
+    def _stay(self, reading: RobotReading, is_lost: NDArray[np.bool_]) -> None:
+        """Holds the arm, the joints that lost their torque where they are now."""
+        assert self._goals is not None
+        self._goals = np.where(is_lost, reading.positions, self._goals)
+        with self._lock:
+            self._newest = None
+        self._hold()
 
     def _read(self) -> RobotReading:
-        """A reading, after `retries` more attempts at most.
+        return self._repeated(self._robot.read)
+
+    def _repeated(self, action: Callable[[], _Found]) -> _Found:
+        """Returns what an action of the robot returns, after `retries` more attempts at most.
 
         Raises:
             DeviceError: none of them worked.
         """
         for _ in range(self._settings.retries):
             try:
-                return self._robot.read()
+                return action()
             except DeviceError as error:
                 if error.is_gone:
                     raise
                 self.counts.retries += 1
                 self._problem = str(error)
-        return self._robot.read()
+        return action()
 
     def _follow(self, command: _Command, reading: RobotReading) -> None:
         goals = limited_step(
@@ -223,6 +281,12 @@ class BusLoop:
         )
         self._activity = Activity.HOLDING
         self.counts.holds += 1
+        self._repeats = HOLD_REPEATS
+        self._robot.send(self._goals)
+
+    def _hold_again(self) -> None:
+        assert self._goals is not None
+        self._repeats -= 1
         self._robot.send(self._goals)
 
     def _release(self) -> None:
@@ -231,16 +295,19 @@ class BusLoop:
         try:
             self._robot.set_torque(False)
         except DeviceError as error:
-            self._log.error(f'the arm may be stiff still: {error}')  # type: ignore[attr-defined]
+            self._log_error(f'the arm may be stiff still: {error}')
 
-    def _lose(self, problem: str) -> None:
+    def _lose(self, error: DeviceError) -> None:
+        problem = str(error)
         with self._lock:
             self._activity, self._newest = Activity.LOST, None
         self._problem = problem
         self.counts.losses += 1
         self._robot.close()
-        self._next_attempt = time.monotonic() + self._settings.reconnect_period
-        self._log.error(  # type: ignore[attr-defined]
+        # A port that is there is tried at once: it may have been noise.
+        pause = self._settings.reconnect_period if error.is_gone else 0.0
+        self._next_attempt = time.monotonic() + pause
+        self._log_error(
             f'{problem}; no joint_states until it answers again, tried every '
             f'{self._settings.reconnect_period:g} s'
         )
@@ -249,12 +316,16 @@ class BusLoop:
         if time.monotonic() < self._next_attempt:
             return
         try:
-            has_kept = self._robot.reconnect(self._is_released)
+            is_restarted = self._robot.reconnect(self._is_released)
             self._reading = self._robot.read()
-            self._goals = self._goals if has_kept else self._reading.positions.copy()
-            if has_kept:
+            positions = self._reading.positions.copy()
+            kept = positions if self._goals is None or self._is_released else self._goals
+            self._goals = np.where(is_restarted, positions, kept)
+            if not (self._is_released or is_restarted.all()):
                 self._hold()
         except FrameRosError as error:
+            if str(error) != self._problem:
+                self._log_error(str(error))
             self._problem = str(error)
             self._robot.close()
             self._next_attempt = time.monotonic() + self._settings.reconnect_period
@@ -264,7 +335,24 @@ class BusLoop:
             self._activity = Activity.RELEASED if self._is_released else Activity.HOLDING
         self.counts.reconnections += 1
         self._problem = ''
-        self._log_change(f'the robot answers again; {self._activity.value}')
+        names = np.array(self._robot.names)[is_restarted].tolist()
+        self.counts.restarts += len(names)
+        lost = f'; {", ".join(names)} had lost power' if names else ''
+        self._log_change(f'the robot answers again; {self._activity.value}{lost}')
+
+    def _log_fault(self, reading: RobotReading) -> None:
+        """Logs the motors' faults, each time that they change."""
+        if reading.motors is None:
+            return
+        fault = fault_text(self._robot.names, reading.motors)
+        if fault and fault != self._fault:
+            self._log_error(fault)
+        elif self._fault and not fault:
+            self._log_change('no motor reports a fault any more')
+        self._fault = fault
+
+    def _log_error(self, text: str) -> None:
+        self._log.error(text)  # type: ignore[attr-defined]
 
     def _log_change(self, text: str) -> None:
         self._log.warning(text)  # type: ignore[attr-defined]

@@ -89,6 +89,8 @@ class RobotDriverNode(ManagedNode):
         assert self._robot is not None
         settings = self.options
         self._robot.connect(settings.write_calibration)
+        for note in self._robot.calibration_notes():
+            self.get_logger().warning(note)
         self._bus = BusLoop(
             self._robot, settings, self.get_clock(), self._publish, self.get_logger()
         )

@@ -22,7 +22,7 @@ from std_srvs.srv import SetBool
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.hardware.device_error import DeviceError
-from frame_ros.hardware.lerobot.robot import LeRobotTeleoperator
+from frame_ros.hardware.lerobot.teleoperator import LeRobotTeleoperator
 from frame_ros.nodes.runtime.endpoints import endpoint, published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
@@ -63,6 +63,7 @@ class TeleoperatorNode(ManagedNode):
         self._is_wanted = self._is_driving = False  # wanted: the operator is to drive
         self._position: Array | None = None  # of the teleoperator, newest
         self._state: tuple[float, Array] | None = None  # of the robot, with its arrival
+        self._why_lost = ''  # while the teleoperator is
         self.counts = {'commands': 0, 'clipped': 0, 'losses': 0}
         self._stop_event = threading.Event()
         self._thread: threading.Thread | None = None
@@ -79,6 +80,8 @@ class TeleoperatorNode(ManagedNode):
         robot = load_robot(settings.robot)
         self._teleoperator = LeRobotTeleoperator(settings.device(robot))
         self._teleoperator.connect()
+        for note in self._teleoperator.calibration_notes():
+            self.get_logger().warning(note)
         self._names = self._teleoperator.names
         self._assembler = JointStateAssembler(self._names)
 
@@ -86,6 +89,7 @@ class TeleoperatorNode(ManagedNode):
         settings = self._settings
         self._is_wanted, self._is_driving = settings.mode != 'takeover', False
         self._position = self._state = None
+        self._why_lost = ''
         topic = topics.JOINT_COMMANDS if settings.mode == 'record' else topics.TELEOP_COMMANDS
         self._commands = self.create_publisher(*published(topic))
         self._takeover = self.create_publisher(*published(topics.TAKEOVER))
@@ -131,7 +135,10 @@ class TeleoperatorNode(ManagedNode):
 
     def problem(self) -> str:
         """Returns why nobody could drive now, apart from what the robot reports; else ''."""
-        return super().problem() or ('' if self._position is not None else UNREAD)
+        return super().problem() or ('' if self._position is not None else self._unread())
+
+    def _unread(self) -> str:
+        return f'{UNREAD}: {self._why_lost}' if self._why_lost else UNREAD
 
     def _on_state(self, message: JointState) -> None:
         state = self._assembler.update(message.name, message.position)
@@ -161,7 +168,7 @@ class TeleoperatorNode(ManagedNode):
     def _obstacle(self) -> str:
         """Returns why the operator cannot begin to drive now; else ''."""
         if self._position is None:
-            return UNREAD
+            return self._unread()
         if self._settings.max_start_difference == 0.0:
             return ''
         state = self._state
@@ -203,10 +210,13 @@ class TeleoperatorNode(ManagedNode):
             except FrameRosError as error:
                 if not is_lost:
                     self._note_loss(error)
+                elif str(error) != self._why_lost:
+                    self.get_logger().error(str(error))
+                self._why_lost = str(error)
                 is_lost, next_attempt = True, time.monotonic() + RECONNECT_PERIOD
                 continue
             if is_lost:
-                is_lost = False
+                is_lost, self._why_lost = False, ''
                 self.get_logger().warning('the teleoperator answers again')
             self._on_position(position)
 

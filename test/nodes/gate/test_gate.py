@@ -23,6 +23,7 @@ from rosgraph_msgs.msg import Clock  # noqa: E402
 from std_msgs.msg import Bool, Float64MultiArray  # noqa: E402
 
 from frame_ros.core.errors import FrameRosError  # noqa: E402
+from frame_ros.core.health import Level  # noqa: E402
 from frame_ros.core.time import stamp_ns  # noqa: E402
 from frame_ros.msg import (  # noqa: E402
     EpisodeEvent,
@@ -124,13 +125,18 @@ def test_a_limit_lowered_while_the_gate_is_configured_holds(ros_context, monkeyp
 
 
 def test_a_stop_is_latched_announced_and_reset(bench):
-    bench.gate()
+    node = bench.gate()
     bench.cell.event(EpisodeEvent.START)
     bench.cell.drive(0.3)
     assert bench.call(bench.cell.stop).success
     bench.wait_for(GateState.STOPPED)
     bench.wait(lambda: any(e.type == EpisodeEvent.STOP for e in bench.cell.events))
     assert bench.cell.states[-1].cause == 'operator'
+    status = {status.name: status for status in node.health()}['state']
+    assert status.level == Level.ERROR and '~/reset' in status.message
+    bench.cell.event(EpisodeEvent.END)
+    bench.cell.event(EpisodeEvent.START)  # of another episode, in which nothing would move
+    bench.wait(lambda: any(e.text.startswith('gate stopped:') for e in bench.cell.events))
     held = list(bench.cell.positions)
     bench.cell.drive(0.3)
     assert bench.cell.positions == pytest.approx(held)
@@ -138,6 +144,7 @@ def test_a_stop_is_latched_announced_and_reset(bench):
     assert answer.success, answer.message
     bench.wait(lambda: bench.cell.state in (GateState.IDLE, GateState.HOLDING))
     bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.04))
+    assert {s.name: s.level for s in node.health()}['state'] == Level.OK
     acts = [m.action for m in bench.cell.interventions if m.cause == 'operator']
     assert acts == [GateIntervention.STOPPED, GateIntervention.RESET]
     assert not bench.call(bench.cell.reset).success

@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Motors that restart or lose their torque while the robot driver drives them."""
+
+import numpy as np
+import pytest
+from robot_driver_bench import GRIPPER, LIFT, PAN, call, running_bench
+
+from frame_ros.hardware.feetech.emulator.registers import TORQUE_ENABLE, get
+
+GOAL_POSITION = 42  # address
+START = [0.0, -1.35, 1.25, 0.85, 0.0, 0.5]
+
+
+@pytest.fixture()
+def bench(ros_domain, tmp_path, monkeypatch):
+    yield from running_bench(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize('starts_with_torque', [False, True])
+def test_a_motor_that_restarts_is_held_where_it_is_found(bench, starts_with_torque):
+    bench.start()
+    bench.newest()
+    bench.go(START)
+    with bench.bus.lock:  # sooner than an answer is missed
+        bench.arm.set_positions([0.0, -1.0, 1.25, 0.85, 0.0, 1.0])
+        for servo in (bench.arm.servos[GRIPPER], bench.arm.servos[LIFT]):
+            servo.power_cycle()
+            servo.memory[TORQUE_ENABLE] = int(starts_with_torque)
+    bench.until(lambda: bench.counts.restarts == 2)
+    bench.until(lambda: all(servo.has_torque for servo in bench.arm.servos))
+    bench.spin(0.3)
+    assert bench.arm.positions[GRIPPER] == pytest.approx(1.0, abs=0.02)
+    assert bench.arm.positions[LIFT] == pytest.approx(-1.0, abs=0.1)
+    assert bench.counts.losses == 0
+    bench.go([0.2, *START[1:]])  # it takes commands again
+
+
+def test_a_link_without_torque_holds_the_arm_until_it_is_switched_on(bench):
+    bench.start()
+    bench.newest()
+    bench.go(START)
+    with bench.bus.lock:  # as an overheated motor's protection does
+        bench.arm.servos[LIFT].memory[TORQUE_ENABLE] = 0
+    bench.until(lambda: bench.status() and 'no torque: shoulder_lift' in bench.status().message)
+    before, refused = bench.arm.positions[PAN], bench.counts.refused
+    bench.until(
+        lambda: bench.counts.refused > refused,
+        lambda: bench.command([before + 0.3], ['shoulder_pan']),
+    )
+    assert not bench.arm.servos[LIFT].has_torque
+    assert bench.arm.positions[PAN] == pytest.approx(before, abs=0.02)
+    assert call(bench, True).success
+    bench.until(lambda: 'no torque' not in bench.status().message)
+    bench.go([0.3, *bench.arm.positions[1:]])
+
+
+def test_a_gripper_without_torque_keeps_no_other_joint_from_moving(bench):
+    bench.start()
+    bench.newest()
+    bench.go(START)
+    with bench.bus.lock:
+        bench.arm.servos[GRIPPER].memory[TORQUE_ENABLE] = 0
+    bench.until(lambda: bench.status() and 'no torque: gripper' in bench.status().message)
+    refused = bench.counts.refused
+    bench.go([0.3, *START[1:5], bench.arm.positions[GRIPPER]])
+    assert bench.counts.refused == refused
+    assert np.array([s.has_torque for s in bench.arm.servos]).sum() == 5
+
+
+def test_single_corrupt_packets_are_read_again(bench, monkeypatch):
+    monkeypatch.setattr('frame_ros.nodes.robot_driver.bus.POWER_PERIOD', 0.0)
+    bench.start()
+    for packet in range(1, 4):  # of the positions, the telemetry or the power
+        bench.newest()
+        bench.bus.faults.corrupt_next = 1
+        bench.until(lambda packet=packet: bench.counts.retries == packet)
+    bench.newest()
+    assert bench.counts.losses == 0
+
+
+def test_goals_of_a_hold_that_got_lost_are_sent_again(bench):
+    bench.start(max_relative_target=0.0)
+    bench.newest()
+    bench.go(START)
+    servo, written = bench.arm.servos[PAN], []
+    write = servo.write
+
+    def losing(address, data):  # all after the last command's, up to the first of the hold
+        if address == GOAL_POSITION:
+            written.append(data)
+            if len(written) == 2:
+                return True
+        return write(address, data)
+
+    with bench.bus.lock:
+        servo.mechanics.upper = bench.arm.servos[PAN].angle  # it is kept from following
+        servo.write = losing
+    bench.command([1.0], ['shoulder_pan'])
+    bench.until(lambda: len(written) >= 3)
+    bench.spin(0.2)
+    goal = get(servo.memory, 'Goal_Position')
+    assert abs(goal - servo.present_position) < 20
+
+
+def test_faults_are_logged_once(bench, capfd):
+    bench.start()
+    bench.newest()
+    with bench.bus.lock:
+        bench.bus.servo(5).forced_status |= 32
+    bench.until(lambda: bench.status() and 'overload' in bench.status().message)
+    for _ in range(5):
+        bench.newest()
+    with bench.bus.lock:
+        bench.bus.servo(5).forced_status = type(bench.bus.servo(5).status)(0)
+    bench.until(lambda: 'overload' not in bench.status().message)
+    text = capfd.readouterr().err
+    assert text.count('motor fault: wrist_roll: overload') == 1
+    assert text.count('no motor reports a fault any more') == 1
