@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a gate logs because it lasts."""
+"""Log of what a gate refuses or holds for long."""
 
 from dataclasses import replace
 
