@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,13 @@ PANELS = (
     ('ate', 'ATE, m'),
     ('time', 'time to success, s'),
 )
+ENDS = 'lower', 'upper'
 
 
 def curve(evaluations: list[dict[str, Any]], name: str) -> list[tuple[float, ...]]:
-    """(step, value, lower, upper) of each evaluation that has a value."""
+    """(step, value, lower, upper) of each evaluation that has a value; where there is no interval,
+    of one episode say, its ends are NaN.
+    """
     rows = []
     for record in evaluations:
         if name == 'loss':
@@ -31,7 +35,8 @@ def curve(evaluations: list[dict[str, Any]], name: str) -> list[tuple[float, ...
         else:
             estimate = record['success_rate'] if name == 'sr' else record['metrics'][name]
         if estimate['value'] is not None:
-            rows.append((record['step'], *(estimate[key] for key in ('value', 'lower', 'upper'))))
+            ends = (math.nan if (end := estimate[key]) is None else end for key in ENDS)
+            rows.append((record['step'], estimate['value'], *ends))
     return rows
 
 

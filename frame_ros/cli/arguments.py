@@ -47,12 +47,18 @@ def output_file(text: str) -> Path:
 
 
 def output_link(text: str) -> str:
-    """Returns the path of a symbolic link to make; only an existing link may be replaced."""
+    """Returns the path of a symbolic link to make, in a folder that may be made later; only an
+    existing link may be replaced.
+    """
     place = any_path(text)
-    if not place.is_symlink():
-        if place.exists():
-            raise ArgumentTypeError(f'{text!r} exists, and is not a symbolic link')
-        output_file(text)
+    if place.is_symlink():
+        return text
+    if place.exists():
+        raise ArgumentTypeError(f'{text!r} exists, and is not a symbolic link')
+    try:
+        check_folder(place.parent, 'its folder')
+    except SetupError as error:
+        raise ArgumentTypeError(str(error)) from error
     return text
 
 

@@ -21,6 +21,7 @@ from frame_ros.cli.arguments import output_folder, output_link
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options, rule
+from frame_ros.core.output_files import make_folder
 from frame_ros.core.ros_names import node_command
 
 if TYPE_CHECKING:
@@ -83,13 +84,15 @@ def run(args: argparse.Namespace) -> int:
     """Runs until `quit`, Ctrl-C or SIGTERM.
 
     Raises:
-        SetupError: the link is a file of another kind.
+        SetupError: the link is a file of another kind, or its folder cannot be made.
         MissingExtraError: --scene without mujoco.
     """
     from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
     from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
 
     options = from_arguments(SimulatedArmOptions, args)
+    if args.link:
+        make_folder(Path(args.link).parent, 'the folder of the link')
     arm = SimulatedSo101(scene=_scene(options.scene))
     calibration = arm.write_calibration(Path(args.calibration_dir), options.id).resolve()
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -32,7 +32,10 @@ def snapshot_line(snapshot: Snapshot, following: int, episodes: int) -> str:
     following: number of the next episode, while none runs.
     """
     if not snapshot.episode_id:
-        return f'waiting for episode {min(following, episodes)} of {episodes}'
+        text = f'waiting for episode {min(following, episodes)} of {episodes}'
+        more = len(snapshot.waits_for) - 1
+        first = f': {snapshot.waits_for[0]}' if more >= 0 else ''
+        return text + first + (f'; and {more} more' if more > 0 else '')
     parts = [
         f'episode {snapshot.number} of {episodes}, {number(snapshot.time, "s")}',
         f'speed {number(snapshot.speed, "mm/s", 1e3, 0)}',

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 
@@ -19,4 +20,9 @@ def start(name: str) -> None:
         module = importlib.import_module(f'frame_ros.nodes.{name}.node')
     except FrameRosError as error:
         sys.exit(f'[FATAL] [{name}]: {error}')
-    module.main()
+    try:
+        module.main()
+    finally:
+        # What ends with the process is not searched for garbage: with torch that takes more than a
+        # second, and on a busy machine so long that a launch ends the process by force.
+        gc.freeze()

@@ -157,7 +157,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--observation-key': (*PAIRS, 'a=nosuch'),
     },
     'simulate-so101': {
-        '--link': ('', '{folder}', f'{NOWHERE}/x', '{file}', UNWRITABLE),
+        '--link': ('', '{folder}', '{file}', '{file}/x', UNWRITABLE),
         '--calibration-dir': OUTPUT_FOLDER,
         '--id': ('', 'a/b', '..'),
     },

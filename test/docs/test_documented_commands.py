@@ -92,7 +92,8 @@ OTHERS = (
     'sudo apt', 'sudo udevadm', 'sudo usermod', 'udevadm', 'echo', 'ssh', 'hf', 'lerobot-',
     'tensorboard', 'rosdep', 'colcon', 'cd', 'git', 'source', 'touch', 'eval',
     'python3 -m venv', 'python3.12 -m venv', 'python -m lerobot', 'python -m rosetta',
-    'ros2 bag', 'ros2 node', 'ros2 param', 'ros2 lifecycle', 'ros2 run --params-file', 'rviz2 -d',
+    'ros2 bag', 'ros2 node', 'ros2 topic list', 'ros2 param', 'ros2 lifecycle',
+    'ros2 run --params-file', 'rviz2 -d',
 )  # fmt: skip
 
 

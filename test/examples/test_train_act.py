@@ -4,6 +4,7 @@
 
 import csv
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -99,3 +100,16 @@ def test_checkpoints_evaluated_afterwards_give_the_same(run):
     for one, other in zip(checkpoints, again):
         for name in ('pl', 'ps', 'ti', 'ate', 'op'):
             assert one.summary.metrics[name] == other.summary.metrics[name]
+
+
+def test_the_curves_of_a_run_are_drawn_also_where_they_have_no_interval(run, monkeypatch):
+    pytest.importorskip('matplotlib')
+    import plot_progress
+
+    record = json.loads((run[1] / 'progress.json').read_text())
+    assert record['evaluations'][0]['metrics']['ps']['lower'] is None  # of one episode
+    picture = run[1] / 'progress.png'
+    command = ['plot_progress.py', str(run[1] / 'progress.json'), str(picture)]
+    monkeypatch.setattr(sys, 'argv', command)
+    plot_progress.main()
+    assert picture.read_bytes().startswith(b'\x89PNG')

@@ -368,7 +368,7 @@ def test_ids_that_are_there_twice_and_a_link_that_is_a_file(tmp_path):
 
 def test_the_command_simulates_an_arm_and_its_faults(tmp_path):
     scs = pytest.importorskip('scservo_sdk')
-    link, folder = tmp_path / 'arm', tmp_path / 'calibration'
+    link, folder = tmp_path / 'runs' / 'arm', tmp_path / 'calibration'
     arguments = ['simulate-so101', '--link', str(link)]
     arguments += ['--calibration-dir', str(folder), '--id', 'me']
     code = f'import sys; from frame_ros.cli import main; sys.exit(main({arguments}))'

@@ -6,6 +6,7 @@ import itertools
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -127,7 +128,7 @@ def test_sensing_is_switched_on_by_arguments():
 def test_a_monitor_is_started_where_it_is_asked_for():
     given = {'monitor_parameters': '{threshold_from: fixed, thresholds: [0.5], halts_gate: true}'}
     for name in ('demo', 'so101'):
-        _, plain = read(name, **given)
+        _, plain = read(name)
         _, asked = read(name, **given, monitor='true')
         started = [
             {node.node_executable for node in actions if isinstance(node, Node)}
@@ -136,6 +137,8 @@ def test_a_monitor_is_started_where_it_is_asked_for():
         assert started[1] - started[0] == {'monitor'}
         with pytest.raises(FrameRosError, match='no threshold: threshold_from horizon'):
             read(name, monitor='true')
+        with pytest.raises(FrameRosError, match='it must be none without monitor'):
+            read(name, **given)
 
 
 @pytest.fixture()
@@ -161,6 +164,7 @@ def test_a_launch_file_starts_the_table(name, rviz, with_rviz):
     ]
     is_run = any(process.is_essential for process in wanted)
     watched = sum(not process.may_end for process in wanted) if is_run else 0
+    watched += sum(process.can_respawn for process in wanted)  # until it is given up
     assert sum(isinstance(action, RegisterEventHandler) for action in actions) == watched
 
 
@@ -304,6 +308,9 @@ def test_a_real_launch_ends_when_a_process_fails(ros_domain):
 
 
 def test_a_monitor_that_fails_is_started_again_and_given_up_in_the_end(ros_domain, monkeypatch):
+    logged = []
+    logger = SimpleNamespace(error=logged.append)
+    monkeypatch.setattr('frame_ros.cli.ros2.launching.get_logger', lambda name: logger)
     monkeypatch.setattr('frame_ros.cli.ros2.launching.RESPAWN_DELAY', 0.1)
     monkeypatch.setattr('frame_ros.cli.ros2.launching.RESPAWN_TRIES', 2)
     ends = []
@@ -314,3 +321,5 @@ def test_a_monitor_that_fails_is_started_again_and_given_up_in_the_end(ros_domai
     service.include_launch_description(LaunchDescription(actions))
     service.run()
     assert ends == [1, 1, 1]
+    (last,) = logged
+    assert 'markers has ended 3 times and is not started again' in last

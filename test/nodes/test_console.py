@@ -19,9 +19,10 @@ from frame_ros.msg import (  # noqa: E402
     EpisodeEvent,
     EpisodeSummary,
     MonitorState,
+    NodeReadiness,
     QualityMetrics,
 )
-from frame_ros.nodes.console.node import close_console, open_console  # noqa: E402
+from frame_ros.nodes.console.node import Snapshot, close_console, open_console  # noqa: E402
 
 
 @pytest.fixture
@@ -41,6 +42,7 @@ def publish(console):
         EfficiencyMetrics: ('efficiency_metrics', 10),
         EpisodeSummary: ('episode_summary', 10),
         MonitorState: ('monitor_state', 10),
+        NodeReadiness: ('node_readiness', latched),
     }
     node = rclpy.create_node('teller')
     made = {kind: node.create_publisher(kind, *where) for kind, where in topics.items()}
@@ -97,3 +99,15 @@ def test_between_episodes_the_next_one_is_waited_for(console, publish):
     # One name, one number: the mean latency of the summary, under that name.
     at = HEADER.index('mean latency')
     assert result_line(1, result)[at : at + len('mean latency')].strip() == '12.5 ms'
+
+
+def test_before_the_first_episode_the_line_says_what_is_not_ready(console, publish):
+    publish(NodeReadiness(node='/teller', reason='it is not configured'))
+    wanted = ('/teller: it is not configured',)
+    look_until(console, lambda seen, _: seen.waits_for == wanted)
+    assert snapshot_line(console.snapshot, 1, 5) == f'waiting for episode 1 of 5: {wanted[0]}'
+    publish(EpisodeEvent(type=EpisodeEvent.START, episode_id='a'))
+    look_until(console, lambda seen, _: seen.episode_id)
+    assert console.snapshot.waits_for == ()
+    many = Snapshot(waits_for=('/a: it is not running', '/b: x', '/c: y'))
+    assert snapshot_line(many, 1, 5).endswith('1 of 5: /a: it is not running; and 2 more')

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from launch.actions import (
 from launch.event_handlers import OnProcessExit
 from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
@@ -131,6 +133,8 @@ def process_actions(
         node = node_action(process, namespace, environ)
         if is_run and not process.may_end:
             actions.append(RegisterEventHandler(_end_with(process, node)))
+        if process.can_respawn:
+            actions.append(RegisterEventHandler(_give_up(process, node)))
         actions.append(node)
     return actions
 
@@ -140,6 +144,20 @@ def _end_with(process: Process, node: Node) -> OnProcessExit:
         if event.returncode == 0 and not process.is_essential:
             return None
         return [Shutdown(reason=f'{process.name} ended with exit code {event.returncode}')]
+
+    return OnProcessExit(target_action=node, on_exit=on_exit)
+
+
+def _give_up(process: Process, node: Node) -> OnProcessExit:
+    """Reports a monitor that is started no more; launch itself says nothing of it."""
+    most, ends = RESPAWN_TRIES + 1, itertools.count(1)
+
+    def on_exit(_: ProcessExited, context: LaunchContext) -> None:
+        if next(ends) == most and not context.is_shutdown:
+            get_logger('launch').error(
+                f'{process.name} has ended {most} times and is not started again; its messages '
+                'above say why'
+            )
 
     return OnProcessExit(target_action=node, on_exit=on_exit)
 

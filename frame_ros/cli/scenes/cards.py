@@ -95,7 +95,7 @@ def run(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
         seen = _photos(photos, infos, poses, chosen, args.is_rectified)
         problems = problems_of(chosen, from_arguments(SceneLimits, args))
         text = build_cards(chosen, mats, seen, problems=problems)
-        said = f'{len(chosen)} cards'
+        said = counted(len(chosen), 'card')
     write_whole(output, text, 'the cards')
     print(f'{said}: {output}')
     return 1 if problems else 0

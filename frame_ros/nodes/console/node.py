@@ -22,6 +22,7 @@ from frame_ros.nodes.monitor.topics import STATE as MONITOR_STATE
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_inputs import inputs_of
 from frame_ros.nodes.runtime.qos import EVENTS
+from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.nodes.runtime.topics import EPISODE_EVENTS
 
 NAN = math.nan
@@ -34,7 +35,7 @@ class Snapshot:
 
     episode_id: '' between episodes. number: of the episode, from 1, as its START came. latency: of
     the newest call. control_rate: over the last second. monitor: level of its newest verdict;
-    -1: none has come.
+    -1: none has come. waits_for: why the first episode has not begun, one reason for each node.
     """
 
     episode_id: str = ''
@@ -47,6 +48,7 @@ class Snapshot:
     latency: float = NAN
     control_rate: float = NAN
     monitor: int = -1
+    waits_for: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class ConsoleNode(Node):
         self._summaries = FittingSubscription(self, METRICS['summary'], depth=EVENTS.depth)
         self._events = FittingSubscription(self, EPISODE_EVENTS, depth=EVENTS.depth)
         self._attributes: dict[str, dict[str, str]] = {}
+        self._ready = ReadinessWatch(self)
         self.snapshot = Snapshot()
 
     def look(self) -> list[EpisodeResult]:
@@ -92,6 +95,8 @@ class ConsoleNode(Node):
             each.look()
         for message, _ in self._events.take():
             self._on_event(message)
+        if not self._attributes:  # no episode has begun
+            self.snapshot.waits_for = tuple(self._ready.missing())
         for message in self._of_episode(self._quality):
             self.snapshot.time = message.time
             self.snapshot.speed, self.snapshot.jerk = message.tcp_speed, message.ti

@@ -79,11 +79,17 @@ class EpisodeRecorderNode(LifecycleNode):
         self._names = EpisodeNames()
         self._problem = ''
         if self.options.autostart:
-            if self.trigger_configure() != TransitionCallbackReturn.SUCCESS:
-                raise SetupError(self._problem)
-            self.trigger_activate()
+            self._start_up()
 
     # -- lifecycle ---------------------------------------------------------------------
+
+    def _start_up(self) -> None:
+        """Configures and activates: a recorder that cannot record ends, and a run with it."""
+        for trigger in (self.trigger_configure, self.trigger_activate):
+            if trigger() != TransitionCallbackReturn.SUCCESS:
+                problem = self._problem or 'it could not start; see the message above'
+                self.destroy_node()
+                raise SetupError(problem)
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Checks the parameters, the directory, and what writing needs."""

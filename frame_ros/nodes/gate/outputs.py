@@ -24,6 +24,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_gate import CommandGate
 from frame_ros.gate.full_command import FullCommand
+from frame_ros.gate.lasting_interventions import LastingInterventions
 from frame_ros.gate.records import Act, Intervention, Moment, Output, Reason
 from frame_ros.msg import EpisodeEvent, GateIntervention, GateState
 from frame_ros.nodes.gate import topics
@@ -72,6 +73,7 @@ class GateOutputs:
         self._last: Output | None = None
         self._full = FullCommand(names, robot.joint_names, settings.limits.longest_period)
         self._warnings = RepeatedWarnings(node.get_logger())
+        self._lasting = LastingInterventions()
         self._shown = -1
         self.set_state_rate(settings.state_rate)
 
@@ -153,6 +155,7 @@ class GateOutputs:
 
     def intervene(self, intervention: Intervention) -> None:
         """Keeps an intervention for `flush`."""
+        self._lasting.take(intervention, time.monotonic())
         self._waiting.append((self._interventions, intervention_message(intervention)))
 
     def note(self, intervention: Intervention) -> None:
@@ -198,7 +201,9 @@ class GateOutputs:
         self._waiting.append((self._events, event))
 
     def flush(self, gate: CommandGate, moment: Moment, latency: float) -> None:
-        """Publishes what has been kept, and the state if it has changed or is due."""
+        """Publishes what has been kept, and the state if it has changed or is due; logs what
+        lasts.
+        """
         while self._waiting:
             publisher, message = self._waiting.popleft()
             publisher.publish(message)
@@ -206,6 +211,8 @@ class GateOutputs:
         if gate.version != self._shown or now >= self._next_state:
             self._shown, self._next_state = gate.version, now + self._state_period
             self._state.publish(state_message(gate, moment, latency))
+            for text in self._lasting.texts(time.monotonic()):
+                self._warnings.warn('lasting', text)
 
     def close(self) -> None:
         """Takes the publishers off the node."""

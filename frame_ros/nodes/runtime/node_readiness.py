@@ -28,6 +28,7 @@ from frame_ros.sensing.stream_health.readiness import InputState, NodeState, Out
 LOOK_PERIOD = 0.5  # s between two looks: a change is published at the next
 PUBLISH_PERIOD = 2.0  # s between two messages while only counts change
 DIAGNOSTICS_PERIOD = 1.0  # s
+LOGGED_AFTER = 5.0  # s for which a required input is missing
 # What every node of ROS has, or has of this.
 NOT_COUNTED = ('/rosout', '/parameter_events', DIAGNOSTICS.name)
 
@@ -57,6 +58,7 @@ class Readiness:
         self._health = InputHealth()
         self._published_key: tuple[object, ...] | None = None
         self._next = self._next_diagnostics = 0.0
+        self._waiting = WaitingLog(node.get_logger().info)
         self._timer = node.create_timer(
             LOOK_PERIOD, self.look, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
@@ -86,6 +88,7 @@ class Readiness:
         for each in tuple(inputs_of(self._node)):
             each.look()
         now, state = time.monotonic(), self.state()
+        self._waiting.take(state, now)
         if state.key != self._published_key or now >= self._next:
             self.publish(state)
         if now >= self._next_diagnostics:
@@ -113,6 +116,30 @@ class Readiness:
             hardware_id=status.hardware_id or self.hardware_id,
             values=[KeyValue(key=key, value=value) for key, value in status.values.items()],
         )
+
+
+class WaitingLog:
+    """Logs what a node waits for: a topic of another name, or a driver that does not run, would
+    otherwise show nowhere but in topics. At level info: where all nodes start at once, some wait.
+    """
+
+    def __init__(self, log: Callable[[str], object]) -> None:
+        self._log = log
+        self._lacking = self._logged = ''
+        self._since = 0.0
+
+    def take(self, state: NodeState, now: float) -> None:
+        """Takes how the node is. now: s."""
+        problems = [each.problem for each in state.inputs if each.is_required]
+        lacking = '; '.join(dict.fromkeys(filter(None, problems)))
+        if lacking != self._lacking:
+            self._lacking, self._since = lacking, now
+        if lacking and lacking != self._logged and now >= self._since + LOGGED_AFTER:
+            self._log(f'waiting: {lacking}')
+            self._logged = lacking
+        elif self._logged and not lacking:
+            self._log('what it waited for is there')
+            self._logged = ''
 
 
 def readiness_message(state: NodeState) -> NodeReadiness:

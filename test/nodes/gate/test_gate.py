@@ -76,6 +76,20 @@ def test_what_is_refused_is_published_and_marks_the_episode(bench):
     assert {item.key: item.value for item in note.attributes}['cause'] == 'not_finite'
 
 
+def test_a_policy_that_is_refused_all_the_time_is_logged(bench, monkeypatch):
+    logged = []
+    monkeypatch.setattr(
+        'frame_ros.nodes.gate.outputs.RepeatedWarnings.warn',
+        lambda self, kind, text: logged.append(text),
+    )
+    bench.gate()
+    bench.cell.event(EpisodeEvent.START)
+    far = [HOME[0] + 1.8, *HOME[1:]]
+    bench.wait(lambda: bench.cell.command(far) and any('step_limit' in text for text in logged))
+    assert 'refuses the commands: step_limit: the first command is 1.8 rad' in logged[0]
+    assert not bench.cell.commands
+
+
 def test_limits_may_be_lowered_while_the_arm_moves(bench):
     node = bench.gate(**{'limits.velocity_scale': 0.5})
     bench.cell.event(EpisodeEvent.START)

@@ -3,6 +3,7 @@
 """Inputs that fit their publishers, and what they say of themselves, over real topics."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from attrs import evolve
@@ -18,9 +19,10 @@ from sensor_msgs.msg import JointState
 from frame_ros.core.topics import Topic
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_inputs import inputs_of
-from frame_ros.nodes.runtime.node_readiness import Readiness, state_of
+from frame_ros.nodes.runtime.node_readiness import LOGGED_AFTER, Readiness, WaitingLog, state_of
 from frame_ros.nodes.runtime.options import BEST_EFFORT, RELIABLE
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
+from frame_ros.sensing.stream_health.readiness import InputState, NodeState
 
 JOINTS = Topic('joints', 'sensor_msgs/msg/JointState')
 JOINTS_LATCHED = evolve(JOINTS, qos='EVENTS')
@@ -199,6 +201,25 @@ def test_readiness_is_published_latched_and_at_change(nodes):
     assert taker.until(lambda: late.missing() == [])
     state = readiness.state()
     assert (state.node, state.hardware_id, state.inputs[0].received) == ('/taker', 'so101', 1)
+
+
+def test_what_a_node_waits_for_is_logged_once_and_when_it_has_come():
+    logged = []
+    log = WaitingLog(logged.append)
+    joints, images = InputState('/joints', is_required=True), InputState('/images')
+    lacking = NodeState('/taker', inputs=(joints, images))
+    there = NodeState('/taker', inputs=(replace(joints, offered=1, matched=1), images))
+    log.take(lacking, 0.0)
+    log.take(lacking, 0.9 * LOGGED_AFTER)
+    assert logged == []
+    log.take(there, LOGGED_AFTER)  # it came in time
+    log.take(lacking, 2.0 * LOGGED_AFTER)
+    log.take(lacking, 3.0 * LOGGED_AFTER)
+    log.take(lacking, 9.0 * LOGGED_AFTER)
+    assert logged == ['waiting: nobody publishes /joints']
+    log.take(there, 10.0 * LOGGED_AFTER)
+    log.take(there, 11.0 * LOGGED_AFTER)
+    assert logged[1:] == ['what it waited for is there']
 
 
 def test_a_state_survives_its_message(nodes):

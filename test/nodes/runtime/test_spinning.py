@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from patience import PATIENCE
@@ -199,3 +200,18 @@ def test_a_second_interrupt_does_not_tear_what_runs_at_exit(ros_domain):
     )
     assert (ended.returncode, ended.stdout) == (0, 'at exit\n')
     assert 'KeyboardInterrupt' not in ended.stderr
+
+
+def test_a_process_that_ends_does_not_search_for_garbage(monkeypatch):
+    from frame_ros.nodes import start
+
+    frozen = []
+    monkeypatch.setattr(start.gc, 'freeze', lambda: frozen.append(True))
+    monkeypatch.setattr(start.importlib, 'import_module', lambda name: SimpleNamespace(main=end))
+    with pytest.raises(SystemExit):
+        start.start('example')
+    assert frozen == [True]
+
+
+def end():
+    sys.exit(1)
