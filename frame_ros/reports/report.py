@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -28,7 +28,8 @@ from frame_ros.reports.model.metric_table import MetricRow, metric_rows, success
 from frame_ros.reports.model.numbers import json_safe
 from frame_ros.reports.model.options import ReportOptions
 from frame_ros.reports.model.rates import MetricRate, metric_rates, sampling_sentence
-from frame_ros.reports.model.verdict import verdict
+from frame_ros.reports.model.verdict import answers
+from frame_ros.reports.model.watching import Watching
 from frame_ros.reports.parity.comparison import BAR, live_definitions
 from frame_ros.reports.parity.verdict import ParityVerdict, parity_verdict
 from frame_ros.reports.sections.fingerprint import FingerprintSection
@@ -61,7 +62,8 @@ class Report:
         checks, parity, findings: of each episode; over all of them.
         success: how many succeeded.
         sections: those about all episodes.
-        verdict: sentences, most important first.
+        parts: the report on each episode; watching: what watched over it.
+        answers: the headline, and the verdict by question.
     """
 
     def __init__(
@@ -82,14 +84,25 @@ class Report:
         self.success = success_count(self.episodes)
         basis = Basis(self.episodes, self.rows, errors, options)
         self.sections = [section(basis) for section in REPORT_SECTIONS]
-        unread = unread_text(self.unread)
-        self.verdict = verdict(self.episodes, self.rows, self.parity, self.findings, unread)
+        self.parts = [
+            EpisodeReport(episode, i, self.rows, check)
+            for i, (episode, check) in enumerate(zip(self.episodes, self.checks))
+        ]
+        self.watching = [part.watching for part in self.parts]
+        self.answers = answers(
+            self.episodes,
+            self.rows,
+            self.parity,
+            self.findings,
+            unread_text(self.unread),
+            self.watching,
+        )
         self.sampling = sampling_sentence(self.episodes)
 
-    def parts(self) -> Iterator[EpisodeReport]:
-        """Yields the report on each episode."""
-        for i, (episode, check) in enumerate(zip(self.episodes, self.checks)):
-            yield EpisodeReport(episode, i, self.rows, check)
+    @property
+    def verdict(self) -> list[str]:
+        """Its sentences, most important first."""
+        return [sentence for answer in self.answers for sentence in answer.sentences]
 
     @property
     def data(self) -> dict[str, Any]:
@@ -113,7 +126,7 @@ class Report:
             **{section.key: section.data for section in self.sections},
             'parity': {**vars(self.parity), 'text': self.parity.text, 'bar': BAR},
             'findings': self.findings,
-            'episodes': [part.data for part in self.parts()],
+            'episodes': [part.data for part in self.parts],
             'unreadable': [{'bag': name, 'reason': reason} for name, reason in self.unread],
         }
         safe: dict[str, Any] = json_safe(data)
@@ -133,6 +146,19 @@ class EpisodeReport:
         self.help = help_text(episode)
         self.number = index + 1
         self.id = episode.episode_id or episode.path.name
+
+    @property
+    def watching(self) -> Watching:
+        """The gate, the monitor and the cameras in this episode."""
+        found = {type(section): section for section in self.sections}
+        driven, halts, sensing = (
+            found.get(kind) for kind in (InterventionSection, HaltSection, SensingSection)
+        )
+        return Watching(
+            driven.found.runs if isinstance(driven, InterventionSection) else None,
+            halts.found if isinstance(halts, HaltSection) else None,
+            sensing.partial if isinstance(sensing, SensingSection) else None,
+        )
 
     @property
     def data(self) -> dict[str, Any]:

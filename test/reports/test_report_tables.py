@@ -51,7 +51,7 @@ from frame_ros.reports.model.numbers import (
 )
 from frame_ros.reports.model.rates import metric_rates, rate_of, sampling_sentence, stream_rates
 from frame_ros.reports.model.series import contact_sensing, contact_spans, panels, path
-from frame_ros.reports.model.verdict import success_sentence, verdict
+from frame_ros.reports.model.verdict import answers, success_sentence
 from frame_ros.reports.parity.verdict import difference_text, parity_verdict
 
 
@@ -231,7 +231,8 @@ def test_contact_is_unknown_while_its_topic_is_silent():
     assert spans[1].end == pytest.approx(5.5, abs=0.03)
     assert contact_sensing(episode).lost == pytest.approx(30, abs=2)
     assert len(path(episode).contacts) == 2
-    sentences = verdict([episode], metric_rows([episode]), parity_verdict([]), FindingCounts())
+    found = answers([episode], metric_rows([episode]), parity_verdict([]), FindingCounts())
+    sentences = [text for each in found for text in each.sentences]
     assert 'No collisions (not sensed all the time in 1).' in sentences
 
 

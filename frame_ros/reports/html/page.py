@@ -58,9 +58,7 @@ def build_report(
     """
     report = Report(episodes, options, checks)
     budget = VideoBudget()
-    drawn = [
-        (part, episode_pictures(part.episode, budget)) for part in progress(list(report.parts()))
-    ]
+    drawn = [(part, episode_pictures(part.episode, budget)) for part in progress(report.parts)]
     sections = (*REPORT_SECTIONS, *EPISODE_SECTIONS)
     own = {f'{section.key}.html': section.template for section in sections if section.template}
     template, frame = page_frame('report.html', own)
