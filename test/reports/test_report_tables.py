@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_episodes import BEGIN, empty_episode, synthetic_episode
 
-from frame_ros.bags.findings import Level
+from frame_ros.bags.findings import LEVEL_WORDS, Level
 from frame_ros.bags.streams.form import Stream
 from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.calibration_parts import Provenance
@@ -437,3 +437,12 @@ def test_a_report_names_the_calibration_of_the_scores():
     assert shown['calibration'] == 'act, 20 successes, 1 failure, the newest of 2026-03-01'
     without = replace(made, attributes={'metrics_config': PipelineOptions().to_json()})
     assert 'calibration' not in dict(facts_of(without))
+
+
+@pytest.mark.parametrize(('steps', 'level'), [(2, 'worth knowing'), (100, 'doubtful')])
+def test_few_steps_without_the_difference_to_the_target_make_nothing_doubtful(steps, level):
+    episode = synthetic_episode(0)
+    assert episode.steps > 200
+    episode.data_quality['ot.unavailable'] = steps
+    (found,) = [f for f in check_episode(episode).findings if f.about == 'ot.unavailable']
+    assert LEVEL_WORDS[found.level] == level

@@ -169,7 +169,7 @@ def _of_counts(episode: Episode, faults: TopicFaults) -> list[Finding]:
     for name, count in episode.data_quality.items():
         (reported if name.startswith('recorder.') else own)[name] = int(count)
     samples = {role: len(stream) for role, stream in _used_streams(episode)}
-    samples['event'] = len(episode.events)
+    samples |= {'event': len(episode.events), 'ot': episode.steps}
     if 'joint_states' in episode.streams:
         samples['joint_states'] = len(episode.streams['joint_states'])
     counting = {**reported, **faults.counts}
