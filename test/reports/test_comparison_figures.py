@@ -117,7 +117,7 @@ def test_bands_are_drawn_where_they_are_known():
     band = Band(times, np.array([0.1, 0.2, NAN, 0.3]), np.array([0.3, 0.4, 0.5, 0.6]))
     figure = cdf_figure({'fast': CELLS['fast']}, TAU, {'fast': {'spoons': band}})
     (shaded,) = [trace for trace in figure.data if trace.get('fill') == 'toself']
-    assert max(shaded['x']) == 2 and min(shaded['y']) == 0.1 and max(shaded['y']) == 0.4
+    assert max(shaded['x']) == 3 and min(shaded['y']) == 0.1 and max(shaded['y']) == 0.4
     empty = Band(times, np.full(4, NAN), np.full(4, NAN))
     figure = cdf_figure({'fast': CELLS['fast']}, TAU, {'fast': {'spoons': empty}})
     assert not [trace for trace in figure.data if 'fill' in trace]
@@ -408,3 +408,18 @@ def test_labels_are_spread_in_their_order(values):
     order = np.argsort(values, kind='stable')
     assert (np.diff(np.array(places)[order]) >= 0.075 - 1e-9).all()
     assert min(places) >= -1e-9 and max(places) <= 1 + 1e-9
+
+
+def test_bands_are_steps_and_the_axis_ends_where_nothing_changes_any_more():
+    """The horizon is 12 times as long as the longest operation."""
+    cells = {'fast': {'spoons': of([5.0, 10.0, 20.0], [True, True, False])}}
+    band = Band(np.array([0.0, 5.0, 10.0, 240.0]), np.array([0, 0.1, 0.3, 0.3]), np.ones(4))
+    figure = cdf_figure(cells, 240.0, {'fast': {'spoons': band}})
+    (shaded,) = [trace for trace in figure.data if trace.get('fill') == 'toself']
+    lower = dict(zip(shaded['x'][::2][:3], shaded['y'][::2][:3]))
+    assert shaded['x'][:6] == [0, 5, 5, 10, 10, 24]
+    assert shaded['y'][:6] == [0, 0, 0.1, 0.1, 0.3, 0.3] and lower[5] == 0.1
+    assert figure.layout['xaxis']['range'][1] < 30
+    assert figure.layout['xaxis']['tickvals'] == [0, 5, 10, 15, 20]
+    assert 'done by τ = 240 s' in figure.caption and 'longer than 20 s' in figure.caption
+    assert macro_cdf_figure(cells, 25.0).layout['xaxis']['range'][1] > 25

@@ -86,7 +86,10 @@ def test_the_page_draws_one_polygon_for_each_policy_with_raw_values():
     (radar,) = [figure for figure in page.figures if figure['kind'] == 'radar']
     assert page.faults == [] and len(radar['data']) == 2
     good = radar['data'][0]
-    assert good['r'][0] == good['r'][-1] and good['theta'][0] == good['theta'][-1] == 'success rate sr ↑'
+    assert (
+        good['r'][0] == good['r'][-1]
+        and good['theta'][0] == good['theta'][-1] == 'success rate sr ↑'
+    )
     assert len(good['r']) == len(good['customdata']) == 10
     assert good['customdata'][good['theta'].index('memory usage mu ↓')] == '520 MB'
     assert '2 of 2 succeeded (34–100\u00a0%)' in good['name']
