@@ -18,6 +18,8 @@ from frame_ros.reports.model.episode_check import (
     EpisodeCheck,
     EpisodeChecks,
     QualityCounts,
+    copies_among,
+    copies_text,
     finding_counts,
     has_data,
     quality_counts,
@@ -58,6 +60,7 @@ class Report:
 
     Attributes:
         unread: (bag, reason) of bags that could not be read or held no messages.
+        copies: (bag, bag that is shown) of recordings of an episode that is shown already.
         rows: one per metric, with the values of all episodes.
         checks, parity, findings: of each episode; over all of them.
         success: how many succeeded.
@@ -75,7 +78,10 @@ class Report:
         """checks: those made already."""
         options, checks = options or ReportOptions(), checks or EpisodeChecks()
         self.unread = without_data(episodes)
-        self.episodes = [episode for episode in episodes if has_data(episode)]
+        found = [episode for episode in episodes if has_data(episode)]
+        copies = copies_among(found)
+        self.copies = [(found[i].path.name, found[kept].path.name) for i, kept in copies.items()]
+        self.episodes = [episode for i, episode in enumerate(found) if i not in copies]
         errors = [episode_errors(episode, options) for episode in self.episodes]
         self.rows = metric_rows(self.episodes, errors, options)
         self.checks = [checks.of(episode) for episode in self.episodes]
@@ -94,7 +100,7 @@ class Report:
             self.rows,
             self.parity,
             self.findings,
-            unread_text(self.unread),
+            ' '.join(filter(None, [unread_text(self.unread), copies_text(self.copies)])),
             self.watching,
         )
         self.sampling = sampling_sentence(self.episodes)
@@ -111,7 +117,8 @@ class Report:
         Keys: format, version, definitions, verdict (sentences), success (successes, trials, rate,
         interval), interventions (see `total_data`), metrics (per id: unit, direction, median,
         least, greatest), sampling (a sentence), each section's key, parity, findings (how many of
-        each level), episodes (see `EpisodeReport`), unreadable (bag, reason): no episodes.
+        each level), episodes (see `EpisodeReport`), unreadable (bag, reason): no episodes;
+        copies (bag, shown): left out.
         """
         success = self.success
         data = {
@@ -128,6 +135,7 @@ class Report:
             'findings': self.findings,
             'episodes': [part.data for part in self.parts],
             'unreadable': [{'bag': name, 'reason': reason} for name, reason in self.unread],
+            'copies': [{'bag': name, 'shown': kept} for name, kept in self.copies],
         }
         safe: dict[str, Any] = json_safe(data)
         return safe

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -128,3 +129,16 @@ def test_values_that_read_the_same_are_drawn_at_one_place():
     assert dot_strip(row, outcomes).count('cx="60.0"') == 2
     row.values[:] = [30.0, 31.0]
     assert dot_strip(row, outcomes).count('cx="60.0"') == 0
+
+
+def test_a_recording_of_an_episode_that_is_here_already_counts_once():
+    whole, other = synthetic_episode(0), synthetic_episode(1)
+    copy = synthetic_episode(0, path=Path('/nowhere/copy'))
+    copy.events.pop()  # less complete, though it comes first
+    report = Report([copy, whole, other])
+    assert report.episodes == [whole, other] and report.copies == [('copy', 'episode')]
+    assert report.success.trials == 2
+    text = answered(report, 'Data good?')
+    assert '1 recording of episodes that are here already is left out: copy (as episode).' in text
+    assert report.data['copies'] == [{'bag': 'copy', 'shown': 'episode'}]
+    assert 'left out' not in answered(Report([whole, other]), 'Data good?')

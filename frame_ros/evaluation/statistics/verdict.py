@@ -61,9 +61,9 @@ class Judgement:
     needed: int | None = None
     detectable: float | None = None
 
-    def text(self, first: str, second: str) -> str:
-        """Returns the verdict on two policies as a sentence."""
-        words = {
+    def words(self, first: str, second: str) -> str:
+        """Returns the verdict on two policies without its reason."""
+        return {
             Verdict.BETTER: f'{first} is better than {second}',
             Verdict.WORSE: f'{first} is worse than {second}',
             Verdict.CROSSING: f'{first} and {second} differ, and cross',
@@ -72,8 +72,11 @@ class Judgement:
                 f'Too few episodes to say if {first} is better or worse than {second}'
             ),
             Verdict.NOT_COMPARABLE: f'{first} and {second} are not comparable',
-        }
-        return f'{words[self.verdict]}: {self.reason}'
+        }[self.verdict]
+
+    def text(self, first: str, second: str) -> str:
+        """Returns the verdict on two policies as a sentence."""
+        return f'{self.words(first, second)}: {self.reason}'
 
 
 @dataclass(frozen=True)

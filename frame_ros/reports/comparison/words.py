@@ -86,7 +86,7 @@ def headline(study: Study) -> str:
         return f'{study.policies[0]} is the only policy: there is none to compare it with'
     if study.verdict is not None:
         candidate, baseline, judgement = study.verdict
-        return judgement.text(candidate, baseline)
+        return judgement.words(candidate, baseline)
     compared = [pair for pair in study.pairs if pair.decided_by]
     if not compared:
         return f'No two policies are comparable: {study.pairs[0].judgement.reason}'
@@ -118,7 +118,8 @@ def verdict_lines(study: Study) -> list[str]:
     if study.verdict is None and len(study.pairs) > MOST_SENTENCES:
         lines.append(f'{len(study.pairs) - MOST_SENTENCES} more pairs are in the table of pairs.')
     if study.verdict is not None:
-        lines += [f'{line}.' for line in _pair_details(study)]
+        reason = study.verdict[2].reason
+        lines += [f'{line}.' for line in (reason, *_pair_details(study)) if line]
     return lines
 
 

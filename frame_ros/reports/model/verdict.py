@@ -45,8 +45,8 @@ def answers(
 ) -> list[Answer]:
     """Returns the headline, then the answers to the questions of those who trained the policy.
 
-    findings: how many there are of each level. unread: which bags could not be read; '' if all
-    could. watching: of each episode.
+    findings: how many there are of each level. unread: which bags could not be read or are copies;
+    '' without. watching: of each episode.
     """
     if not episodes:
         return [Answer('', ['No episodes.', *filter(None, [unread])])]
