@@ -142,3 +142,14 @@ def test_a_recording_of_an_episode_that_is_here_already_counts_once():
     assert '1 recording of episodes that are here already is left out: copy (as episode).' in text
     assert report.data['copies'] == [{'bag': 'copy', 'shown': 'episode'}]
     assert 'left out' not in answered(Report([whole, other]), 'Data good?')
+
+
+def test_long_texts_leave_room_for_the_verdict():
+    long = 'pick up the cube ' * 200
+    named = synthetic_episode(0, policy='p' * 500, instruction=long, checkpoint='/c' * 300)
+    named.episode_id = 'e' * 300
+    page = Page(build_report([named]))
+    head = page.words[: page.words.index('Metrics over')]
+    assert page.words.index('1 of 1 episode succeeded') < 700
+    assert long.strip() in {a.get('title', '').strip() for a in page.all('span')}
+    assert 'e' * 61 not in head
