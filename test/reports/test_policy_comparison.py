@@ -73,12 +73,11 @@ def test_area_range_and_mean_are_over_the_axes_that_all_have(data):
         assert policy['mean'] == pytest.approx(sum(radii) / len(radii))
 
 
-def test_a_single_policy_is_told_and_not_drawn():
+def test_a_single_policy_is_not_shown_beside_itself():
     page = Page(build_report([synthetic_episode(0), synthetic_episode(1)]))
-    assert ALONE in page.words and page.faults == []
+    assert 'Policies compared' not in page.words and page.faults == []
     assert 'radar' not in [figure['kind'] for figure in page.figures]
     assert report_data([synthetic_episode(0)])['fingerprint']['remark'] == ALONE
-    assert ALONE not in Page(build_report([])).words
 
 
 def test_the_page_draws_one_polygon_for_each_policy_with_raw_values():

@@ -112,7 +112,7 @@ class FingerprintSection(ReportSection):
     def __init__(self, basis: Basis) -> None:
         super().__init__(basis)
         self.groups = groups = policy_groups(basis.episodes)
-        self.is_shown = bool(groups)
+        self.is_shown = len(groups) > 1
         by_id, axes = {row.id: row for row in basis.rows}, basis.options.axes
         self.rows = [by_id[id] for id in dict.fromkeys(axes or AXES) if id in by_id]
         if not axes:
