@@ -235,7 +235,7 @@ def copies_among(episodes: Sequence[Episode]) -> dict[int, int]:
         start = episode.summary.get('start')
         if episode.episode_id and start:
             groups.setdefault((episode.episode_id, start), []).append(place)
-    found = {}
+    found = dict[int, int]()
     for group in groups.values():
         kept = max(group, key=lambda i: (not episodes[i].is_truncated, len(episodes[i].events)))
         found |= {place: kept for place in group if place != kept}
