@@ -111,9 +111,7 @@ def headline(found: CalibrationStudy) -> str:
 
 
 def foresight(found: CalibrationStudy) -> str:
-    """Returns whether a score tells failures from successes before the first action, in a
-    sentence.
-    """
+    """Returns whether a score separates failures from successes before the first action."""
     for count, noun in ((found.given.failures, 'failure'), (found.given.successes, 'success')):
         if not count:
             return f'Whether a score foresees failures cannot be said: there is no {noun}'

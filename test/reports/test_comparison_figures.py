@@ -117,7 +117,7 @@ def test_bands_are_drawn_where_they_are_known():
     band = Band(times, np.array([0.1, 0.2, NAN, 0.3]), np.array([0.3, 0.4, 0.5, 0.6]))
     figure = cdf_figure({'fast': CELLS['fast']}, TAU, {'fast': {'spoons': band}})
     (shaded,) = [trace for trace in figure.data if trace.get('fill') == 'toself']
-    assert max(shaded['x']) == 3 and min(shaded['y']) == 0.1 and max(shaded['y']) == 0.4
+    assert max(shaded['x']) == 2 and min(shaded['y']) == 0.1 and max(shaded['y']) == 0.4
     empty = Band(times, np.full(4, NAN), np.full(4, NAN))
     figure = cdf_figure({'fast': CELLS['fast']}, TAU, {'fast': {'spoons': empty}})
     assert not [trace for trace in figure.data if 'fill' in trace]
@@ -422,4 +422,8 @@ def test_bands_are_steps_and_the_axis_ends_where_nothing_changes_any_more():
     assert figure.layout['xaxis']['range'][1] < 30
     assert figure.layout['xaxis']['tickvals'] == [0, 5, 10, 15, 20]
     assert 'done by τ = 240 s' in figure.caption and 'longer than 20 s' in figure.caption
+    between = Band(np.array([0.0, 7.0, 240.0]), np.array([0, 0.2, 0.3]), np.ones(3))
+    figure = cdf_figure(cells, 25.0, {'fast': {'spoons': between}})  # not at the steps: no steps
+    (shaded,) = [trace for trace in figure.data if trace.get('fill') == 'toself']
+    assert shaded['x'][:2] == [0, 7] and len(shaded['x']) == 4
     assert macro_cdf_figure(cells, 25.0).layout['xaxis']['range'][1] > 25

@@ -181,22 +181,27 @@ def judge(
         verdict = direction_of(differences)
         return Judgement(verdict, f'p = {p:.3g} with {counted(have, unit)}, at most {level:g}')
     found = f'p = {p:.3g} with {counted(have, unit)}'
-    least = sensitivity.detectable if sensitivity else None
+    return _undecided(found, have, needed, sensitivity)
+
+
+def _undecided(
+    found: str, have: int, needed: float | None, sensitivity: Sensitivity | None
+) -> Judgement:
+    """Returns the verdict where no difference was found. found: the test in words."""
+    least, aim = None, ''
     if sensitivity:
         found += f', which {sensitivity.text}'
-    aim = f' for {sensitivity.aim}' if sensitivity else ''
+        least, aim = sensitivity.detectable, f' for {sensitivity.aim}'
     if needed is None:
         reason = f'{found}; the number needed is not known'
         return Judgement(Verdict.UNDERPOWERED, reason, None, least)
+    if math.isinf(needed):
+        return Judgement(Verdict.UNDERPOWERED, f'{found}; no number is enough{aim}', None, least)
+    number = math.ceil(needed)
     if have < needed:
-        if math.isinf(needed):
-            return Judgement(
-                Verdict.UNDERPOWERED, f'{found}; no number is enough{aim}', None, least
-            )
-        number = math.ceil(needed)
         reason = f'{found}; {number:,} are needed{aim}'
         return Judgement(Verdict.UNDERPOWERED, reason, number, least)
-    reason = f'{found}; {math.ceil(needed):,} are enough{aim}'
+    reason = f'{found}; {number:,} are enough{aim}'
     return Judgement(Verdict.INDISTINGUISHABLE, reason, None, least)
 
 

@@ -41,10 +41,9 @@ LABEL_DISTANCE = 0.075  # of the height, between those shares
 MACRO_HEIGHT = 400
 BAND_POINTS = 80
 PANEL_STEPS = 300  # of a curve in a panel of several, about a pixel each
-TICKS = tuple(a * 10.0**b for b in range(-3, 4) for a in (1, 2, 5))  # s between them
-LONGER = (
-    1.5  # an axis up to tau is that much longer than the operations at least, or ends with them
-)
+TICKS = (*np.outer([0.001, 0.01, 0.1, 1], [1, 2, 5]).ravel(), 10, 15, 30, 60, 120, 300, 600)  # s
+# An axis up to tau is that much longer than the operations at least, or ends with them.
+LONGER = 1.5
 ABOUT = (
     'Share of operations that are done within a time (Kaplan-Meier): the higher and the further '
     'left, the better. The percentages are the shares done by τ = {tau:g} s. What a curve lacks to '
@@ -174,7 +173,7 @@ def _curve(
     is_named: bool,
     about: str,
 ) -> list[Trace]:
-    data = [] if band is None else _shaded(band, look, tau, panel)
+    data = [] if band is None else _shaded(band, corners, look, tau, panel)
     data.append(
         {
             'type': 'scatter', 'mode': 'lines', 'name': look.label, 'legendgroup': look.label,
@@ -187,15 +186,21 @@ def _curve(
     return data
 
 
-def _shaded(band: Band, look: Look, tau: float, panel: int) -> list[Trace]:
+def _shaded(
+    band: Band, corners: tuple[Array, Array], look: Look, tau: float, panel: int
+) -> list[Trace]:
     known = np.isfinite(band.lower) & np.isfinite(band.upper) & (np.asarray(band.times) <= tau)
     if not known.any():
         return []
     times, lower, upper = (np.asarray(each, float)[known] for each in band)
-    kept = _kept(lower, upper)
     later = np.asarray(band.times)[np.asarray(band.times) > times[-1]]
-    end = min(float(later[0]), tau) if len(later) else tau
-    times, lower, upper = _stepped(np.append(times[kept], end), lower[kept], upper[kept])
+    kept = _kept(lower, upper)
+    times, lower, upper = times[kept], lower[kept], upper[kept]
+    # A band at all steps of the curve is made of steps; one at some of them would lag behind it.
+    steps = corners[0][np.diff(corners[1], prepend=0.0) > 0.0]
+    if np.isin(steps, band.times).all():
+        end = min(float(later[0]), tau) if len(later) else tau
+        times, lower, upper = _stepped(np.append(times, end), lower, upper)
     return [
         {
             'type': 'scatter', 'mode': 'lines', 'line': {'width': 0}, 'hoverinfo': 'skip',

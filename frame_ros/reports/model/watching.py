@@ -51,7 +51,7 @@ def gate_sentence(watching: Sequence[Watching]) -> str:
         is_counted = noun == 'command'
         total = sum(run.count if is_counted else 1 for runs in own for run in runs)
         if total:
-            of = '' if parts else ' episodes'
+            of = '' if parts else ' episode' + 's' * (len(known) > 1)
             parts.append(
                 f'{words} {counted(total, noun)} in {sum(map(bool, own))} of {len(known)}{of}'
             )
