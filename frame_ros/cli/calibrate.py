@@ -161,7 +161,10 @@ def as_text(found: CalibrationStudy) -> str:
     if found.scores:
         areas: list[tuple[str, ...]] = [('score', 'AUROC first', 'mean', 'worst')]
         areas += [_score_cells(each) for each in found.scores if each.auroc or each.is_constant]
-        parts.append(f'failures against successes\n{format_table(areas)}')
+        about = (
+            'failures against successes (AUROC: 1 separates them, 0.5 is chance; intervals: page)'
+        )
+        parts.append(f'{about}\n{format_table(areas)}')
     parts += [f'not fitted: {name}, {kind}: {why}' for name, kind, why in found.thresholds.refused]
     parts += [f'left out: {name}: {why}' for name, why in given.left_out]
     parts += [f'note: {note}' for note in found.notes]

@@ -159,9 +159,9 @@ def as_text(study: Study) -> str:
 
 
 def _score_rows(study: Study) -> list[tuple[str, ...]]:
-    from frame_ros.reports.comparison.words import ordered_means
+    from frame_ros.reports.comparison.words import known_scores, ordered_means
 
-    scores = [score for score in study.scores if score.id in SHOWN]
+    scores = [score for score in known_scores(study)[0] if score.id in SHOWN]
     header = ('policy', '', 'episodes', 'operations', *(score.name for score in scores))
     rows: list[tuple[str, ...]] = [header]
     for row in ordered_means(study):

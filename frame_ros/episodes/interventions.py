@@ -21,6 +21,7 @@ from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 
 GATE_TYPE = 'frame_ros/msg/GateIntervention'
+STATE_TYPE = 'frame_ros/msg/GateState'
 NOTING = ('policy', 'gate', 'monitor')
 
 
@@ -83,7 +84,7 @@ class Interventions:
     segments: tuple[Segment, ...]  # in which an operator drove, separate, in time
     begin: int  # of the episode, ns
     end: int  # of the episode, ns
-    runs: tuple[GateRun, ...] | None = None  # of the gate; None: the bag has none of its messages
+    runs: tuple[GateRun, ...] | None = None  # of the gate; None: no gate was recorded
     notes: tuple[Event, ...] = ()  # NOTE events of policy, gate and monitor
     stops: tuple[Event, ...] = ()  # STOP events
 
@@ -181,11 +182,11 @@ def is_intervened(segments: Sequence[Segment], stamps: NDArray[np.int64]) -> NDA
 
 def gate_runs(bag: Bag, episode: Episode, begin: int, end: int) -> list[GateRun] | None:
     """Returns the gate's runs for the episode's robot within [begin, end] (ns), by begin. None if
-    they are not in the bag, or not readable, which is then in the episode's problems.
+    no gate was recorded, or its messages are not readable, which is then in the episode's problems.
     """
-    topic = _gate_topic(bag, episode)
-    if topic is None:
-        return None
+    topic = _gate_topic(bag, episode, GATE_TYPE)
+    if topic is None:  # a gate that never steps in publishes its state alone
+        return None if _gate_topic(bag, episode, STATE_TYPE) is None else []
     try:
         messages = [message for _, message in bag.messages(topic)]
     except BagError as error:
@@ -196,9 +197,9 @@ def gate_runs(bag: Bag, episode: Episode, begin: int, end: int) -> list[GateRun]
     return sorted(_runs(messages, begin, end), key=lambda run: run.begin)
 
 
-def _gate_topic(bag: Bag, episode: Episode) -> str | None:
-    """Returns the topic of gate interventions in the namespace of the episode's commands."""
-    found = sorted(t.name for t in bag.topics.values() if t.message_type == GATE_TYPE and len(t))
+def _gate_topic(bag: Bag, episode: Episode, message_type: str) -> str | None:
+    """Returns the topic of such messages of the gate in the namespace of the episode's commands."""
+    found = sorted(t.name for t in bag.topics.values() if t.message_type == message_type and len(t))
     stream = episode.streams.get('action')
     namespace = stream.topic.rpartition('/')[0] if stream is not None else ''
     own = [name for name in found if name.startswith(f'{namespace}/')]

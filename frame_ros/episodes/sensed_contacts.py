@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
 from frame_ros.core.time import SECOND, stamp_ns
@@ -97,7 +99,8 @@ class CameraCheck:
 
 @dataclass(frozen=True)
 class SensedContacts:
-    """Contacts by their begin; None: the bag has no contact events.
+    """Contacts by their begin; None: the bag has no contact events, though something was touched or
+    nothing is known of that.
 
     Outages and cameras likewise. begin, end: of the episode, ns.
     """
@@ -124,6 +127,8 @@ def sensed_contacts(episode: Episode, bag: Bag | None) -> SensedContacts:
         return SensedContacts(begin, end, None)
     namespace = namespace_of(episode)
     events = _messages(bag, episode, EVENT_TYPE, namespace)
+    if events is None and _is_untouched(episode, begin, end):
+        events = []
     contacts = None if events is None else tuple(_contacts(events, begin, end))
     outages = [
         outage
@@ -134,6 +139,20 @@ def sensed_contacts(episode: Episode, bag: Bag | None) -> SensedContacts:
     checks = _messages(bag, episode, ALIGNMENT_TYPE, namespace) or []
     cameras = _camera_checks([m for m in checks if begin <= stamp_ns(m.header.stamp) <= end])
     return SensedContacts(begin, end, contacts, tuple(outages), tuple(cameras))
+
+
+def _is_untouched(episode: Episode, begin: int, end: int) -> bool:
+    """Returns whether contact was sensed, and nothing touched: then no event was published, and the
+    bag lacks their topic.
+    """
+    stream = episode.streams.get('contact')
+    if not np.any(episode.metrics.get('safety', {}).get('is_contact_sensed', False)):
+        return False
+    if stream is None or 'in_contact' not in stream.values:
+        return False
+    is_within = (stream.stamps >= begin) & (stream.stamps <= end)
+    touched = stream.values['in_contact'][is_within].astype(bool)
+    return len(touched) > 0 and not touched.any()
 
 
 def namespace_of(episode: Episode) -> str:

@@ -96,10 +96,10 @@ def headline(found: CalibrationStudy) -> str:
     """Returns the result in a sentence."""
     comparison, kind = found.comparison, found.saved_kind
     if comparison is None:
-        scores = counted(len(found.thresholds.horizon), 'score')
         if kind != RAW:
+            scores = counted(len(found.thresholds.horizon), 'score')
             return f'{kind}, without a judgement on held-out episodes; thresholds of {scores}'
-        return f'No recalibrator; thresholds of {scores}'
+        return foresight(found)
     raw = comparison.candidate(RAW).metrics['ece_1'].value
     if kind == RAW:
         return f'The raw confidence is not improved by a recalibrator: ECE₁ {readable(raw, 3)}'
@@ -110,10 +110,32 @@ def headline(found: CalibrationStudy) -> str:
     return f'{kind} takes ECE₁ from {readable(raw, 3)} to {readable(value, 3)} on held-out episodes'
 
 
+def foresight(found: CalibrationStudy) -> str:
+    """Returns whether a score separates failures from successes before the first action."""
+    for count, noun in ((found.given.failures, 'failure'), (found.given.successes, 'success')):
+        if not count:
+            return f'Whether a score foresees failures cannot be said: there is no {noun}'
+    areas = {row.score: row.auroc['first'] for row in found.scores if row.auroc}
+    known = {name: area for name, area in areas.items() if math.isfinite(area.value)}
+    if not known:
+        return 'No score of the policy can be compared with its failures'
+    clear = [name for name, area in known.items() if area.lower > 0.5]
+    best = max(known, key=lambda name: known[name].value)
+    area, of = known[best], counted(len(known), 'score')
+    ends = f', {readable(area.lower, 3)} to {readable(area.upper, 3)}'
+    shown = f'{readable(area.value, 3)}{ends if math.isfinite(area.lower) else ""}'
+    return (
+        f'At the first inference {len(clear) or "none"} of {of} clearly '
+        f'{"separates" if len(clear) < 2 else "separate"} failures from successes; highest AUROC: '
+        f'{best}, {shown}'
+    )
+
+
 def verdict(found: CalibrationStudy) -> list[str]:
     """Returns more sentences on the result."""
-    texts = []
-    comparison = found.comparison
+    comparison, scores = found.comparison, counted(len(found.thresholds.horizon), 'score')
+    is_headline = comparison is None and found.saved_kind == RAW
+    texts = [f'No recalibrator; thresholds of {scores}.' if is_headline else f'{foresight(found)}.']
     if comparison is not None:
         moments = MOMENTS[comparison.moments]
         texts.append(f'{_capital(comparison.advice)} (samples {moments}).')
@@ -250,8 +272,9 @@ def _scores(found: CalibrationStudy) -> Part | None:
     rows = [_score_row(row, summaries) for row in found.scores]
     text = (
         'How well each score separates failed episodes from successful ones: by its value at the '
-        'first inference, its mean and its worst. 0.5 is no better than chance; the interval is '
-        'over resampled episodes. The worst and the mean use the whole episode, so they cannot be '
+        'first inference, its mean and its worst. 1 separates them, 0.5 is no better than chance; '
+        'the interval is over resampled episodes, and the highest of many scores is flattered by '
+        'chance. The worst and the mean use the whole episode, so they cannot be '
         'had before its end; combined_risk also watches the elapsed time, by which every timeout '
         'shows in the end.'
     )

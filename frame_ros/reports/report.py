@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,8 @@ from frame_ros.reports.model.episode_check import (
     EpisodeCheck,
     EpisodeChecks,
     QualityCounts,
+    copies_among,
+    copies_text,
     finding_counts,
     has_data,
     quality_counts,
@@ -28,7 +30,8 @@ from frame_ros.reports.model.metric_table import MetricRow, metric_rows, success
 from frame_ros.reports.model.numbers import json_safe
 from frame_ros.reports.model.options import ReportOptions
 from frame_ros.reports.model.rates import MetricRate, metric_rates, sampling_sentence
-from frame_ros.reports.model.verdict import verdict
+from frame_ros.reports.model.verdict import answers
+from frame_ros.reports.model.watching import Watching
 from frame_ros.reports.parity.comparison import BAR, live_definitions
 from frame_ros.reports.parity.verdict import ParityVerdict, parity_verdict
 from frame_ros.reports.sections.fingerprint import FingerprintSection
@@ -57,11 +60,13 @@ class Report:
 
     Attributes:
         unread: (bag, reason) of bags that could not be read or held no messages.
+        copies: (bag, bag that is shown) of recordings of an episode that is shown already.
         rows: one per metric, with the values of all episodes.
         checks, parity, findings: of each episode; over all of them.
         success: how many succeeded.
         sections: those about all episodes.
-        verdict: sentences, most important first.
+        parts: the report on each episode; watching: what watched over it.
+        answers: the headline, and the verdict by question.
     """
 
     def __init__(
@@ -73,7 +78,10 @@ class Report:
         """checks: those made already."""
         options, checks = options or ReportOptions(), checks or EpisodeChecks()
         self.unread = without_data(episodes)
-        self.episodes = [episode for episode in episodes if has_data(episode)]
+        found = [episode for episode in episodes if has_data(episode)]
+        copies = copies_among(found)
+        self.copies = [(found[i].path.name, found[kept].path.name) for i, kept in copies.items()]
+        self.episodes = [episode for i, episode in enumerate(found) if i not in copies]
         errors = [episode_errors(episode, options) for episode in self.episodes]
         self.rows = metric_rows(self.episodes, errors, options)
         self.checks = [checks.of(episode) for episode in self.episodes]
@@ -82,14 +90,25 @@ class Report:
         self.success = success_count(self.episodes)
         basis = Basis(self.episodes, self.rows, errors, options)
         self.sections = [section(basis) for section in REPORT_SECTIONS]
-        unread = unread_text(self.unread)
-        self.verdict = verdict(self.episodes, self.rows, self.parity, self.findings, unread)
+        self.parts = [
+            EpisodeReport(episode, i, self.rows, check)
+            for i, (episode, check) in enumerate(zip(self.episodes, self.checks))
+        ]
+        self.watching = [part.watching for part in self.parts]
+        self.answers = answers(
+            self.episodes,
+            self.rows,
+            self.parity,
+            self.findings,
+            ' '.join(filter(None, [unread_text(self.unread), copies_text(self.copies)])),
+            self.watching,
+        )
         self.sampling = sampling_sentence(self.episodes)
 
-    def parts(self) -> Iterator[EpisodeReport]:
-        """Yields the report on each episode."""
-        for i, (episode, check) in enumerate(zip(self.episodes, self.checks)):
-            yield EpisodeReport(episode, i, self.rows, check)
+    @property
+    def verdict(self) -> list[str]:
+        """Its sentences, most important first."""
+        return [sentence for answer in self.answers for sentence in answer.sentences]
 
     @property
     def data(self) -> dict[str, Any]:
@@ -98,7 +117,8 @@ class Report:
         Keys: format, version, definitions, verdict (sentences), success (successes, trials, rate,
         interval), interventions (see `total_data`), metrics (per id: unit, direction, median,
         least, greatest), sampling (a sentence), each section's key, parity, findings (how many of
-        each level), episodes (see `EpisodeReport`), unreadable (bag, reason): no episodes.
+        each level), episodes (see `EpisodeReport`), unreadable (bag, reason): no episodes;
+        copies (bag, shown): left out.
         """
         success = self.success
         data = {
@@ -113,8 +133,9 @@ class Report:
             **{section.key: section.data for section in self.sections},
             'parity': {**vars(self.parity), 'text': self.parity.text, 'bar': BAR},
             'findings': self.findings,
-            'episodes': [part.data for part in self.parts()],
+            'episodes': [part.data for part in self.parts],
             'unreadable': [{'bag': name, 'reason': reason} for name, reason in self.unread],
+            'copies': [{'bag': name, 'shown': kept} for name, kept in self.copies],
         }
         safe: dict[str, Any] = json_safe(data)
         return safe
@@ -133,6 +154,19 @@ class EpisodeReport:
         self.help = help_text(episode)
         self.number = index + 1
         self.id = episode.episode_id or episode.path.name
+
+    @property
+    def watching(self) -> Watching:
+        """The gate, the monitor and the cameras in this episode."""
+        found = {type(section): section for section in self.sections}
+        driven, halts, sensing = (
+            found.get(kind) for kind in (InterventionSection, HaltSection, SensingSection)
+        )
+        return Watching(
+            driven.found.runs if isinstance(driven, InterventionSection) else None,
+            halts.found if isinstance(halts, HaltSection) else None,
+            sensing.partial if isinstance(sensing, SensingSection) else None,
+        )
 
     @property
     def data(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def test_two_policies_give_the_exit_status_of_their_verdict(place, capsys):
     file = write(place / 'outcomes.csv', *rows('old', 1), *rows('new', 10))
     assert main(['compare', file, *FAST, '--baseline', 'old']) == 10
     printed = capsys.readouterr().out
-    assert printed.startswith('new is better than old: p = 0.00391 with 10 pairs')
+    assert printed.startswith('new is better than old\n\np = 0.00391 with 10 pairs')
     assert (place / 'comparison.html').is_file() and 'the page: comparison.html' in printed
     assert main(['compare', file, *FAST, '--candidate', 'old']) == 11
     assert main(['compare', file, *FAST]) == 11  # the second by name, 'old'

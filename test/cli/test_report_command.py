@@ -332,7 +332,7 @@ def test_nested_runs_make_one_page_or_one_each(
 ):
     runs = tmp_path / 'runs'
     for name in ('monday/e_1', 'monday/e_2', 'tuesday/e_1'):
-        write_bag(runs / name, episode_messages())
+        write_bag(runs / name, episode_messages(episode_id=name))
     (runs / 'tuesday' / 'notes.txt').write_text('x')
     monkeypatch.chdir(tmp_path)
     assert main(['report', 'runs/']) == 0

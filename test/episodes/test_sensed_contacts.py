@@ -121,6 +121,28 @@ def test_cameras_are_told_apart(episode):
     assert wrist.translation is None and wrist.rotation is None
 
 
+@pytest.mark.parametrize(
+    ('sensed', 'touched', 'contacts'), [(True, False, ()), (True, True, None), (False, False, None)]
+)
+def test_a_bag_without_events_of_a_robot_that_touched_nothing(tmp_path, sensed, touched, contacts):
+    """The topic is not in the bag, as nothing was published on it."""
+    state = {'unavailable': '' if sensed else 'no wrench came', 'in_contact': touched}
+    extra = [
+        (
+            '/contact',
+            T0 + step * SECOND // 50,
+            message(
+                'frame_ros/msg/ContactState',
+                header__stamp=stamp(T0 + step * SECOND // 50),
+                **state,
+            ),
+        )
+        for step in range(50)
+    ]
+    episode = next(read_episodes(robot_bag(tmp_path / 'bag', extra)))
+    assert sensed_contacts(episode, episode.open_bag()).contacts == contacts
+
+
 def test_without_a_bag_nothing_is_known(episode):
     assert sensed_contacts(episode, None).contacts is None
 

@@ -43,7 +43,7 @@ from frame_ros.evaluation.calibration.options import FIRST, HORIZON, RAW, Calibr
 from frame_ros.evaluation.calibration.score_table import dimension_rows, score_rows
 from frame_ros.evaluation.calibration.study import study
 from frame_ros.evaluation.calibration.thresholds import horizon_quantile
-from frame_ros.reports.calibration_page import headline, verdict
+from frame_ros.reports.calibration_page import foresight, headline, verdict
 
 QUICK = CalibrationOptions(resamples=20)
 
@@ -422,3 +422,21 @@ def test_scores_that_change_in_the_course_of_time_are_noted():
     # One order of 120 rises by chance, and so does one that falls: 5 episodes show nothing.
     assert not notes(np.linspace(0.5, 0.6, 5))
     assert 'risk of confidence falls' in notes(np.linspace(0.5, 0.6, 8))[0]
+
+
+def test_the_page_says_first_whether_failures_are_foreseen(episodes):
+    """Of a policy with a confidence in the second place, after its calibration."""
+    found = study(episodes, CalibrationOptions(resamples=100))
+    text = foresight(found)
+    areas = {row.score: row.auroc['first'] for row in found.scores if row.auroc}
+    best = max(areas, key=lambda name: areas[name].value)
+    clear = sum(area.lower > 0.5 for area in areas.values())
+    assert f'{clear or "none"} of {len(areas)} scores clearly' in text
+    assert f'highest AUROC: {best}, {areas[best].value:.3g}, {areas[best].lower:.3g} to' in text
+    assert verdict(found)[0] == f'{text}.'
+    alone = study([each for each in episodes if each.outcome], CalibrationOptions(resamples=0))
+    assert foresight(alone).endswith('there is no failure')
+    few = [replace(each, scores={'reversals': each.scores['reversals']}) for each in episodes]
+    without = study(few, CalibrationOptions(resamples=0))
+    assert headline(without) == foresight(without) and 'reversals' in headline(without)
+    assert verdict(without)[0].startswith('No recalibrator')

@@ -15,6 +15,7 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import OptionError
 from frame_ros.evaluation.outcomes.episode_outcome import LabelSource
 from frame_ros.evaluation.outcomes.operation import Ending
+from frame_ros.evaluation.planning.distance_needed import episodes_for_distance
 from frame_ros.evaluation.planning.rollouts_needed import episodes_needed
 from frame_ros.evaluation.policy_comparison.comparison import compare_policies
 from frame_ros.evaluation.policy_comparison.estimates import estimate, interval
@@ -509,3 +510,27 @@ def test_permutations_are_exact():
     a, b = ({'x': (np.array(times), np.ones(2, bool))} for times in ([1.0, 2.0], [3.0, 4.0]))
     found = macro_ks(a, b, 10.0, 20_000, has_replacement=False)
     assert found.p == pytest.approx(1 / 3, abs=0.02) and found.distance == 1.0
+
+
+def test_curves_are_compared_at_the_times_of_the_operations():
+    """Differences of a tenth of a second on a horizon of minutes, which an even grid misses."""
+    outcomes = [*of_times('a', [7.1], count=8), *of_times('b', [7.2], count=8)]
+    (pair,) = compare_policies(outcomes, FEW).pairs
+    assert pair.times.relation is Relation.FIRST_ABOVE and pair.times.clear_first
+    (row,) = [row for row in compare_policies(outcomes, FEW).means if row.policy == 'a']
+    assert row.curve.times.tolist() == [0.0, 7.1, 7.2, 240.0]
+    assert row.curve.cdf.tolist() == [0.0, 1.0, 1.0, 1.0]
+
+
+def test_what_the_episodes_at_hand_can_find_is_given():
+    outcomes = [*of_times('a', [10.0, None]), *of_times('b', [10.0, None])]
+    judgement = compare_policies(outcomes, FEW).pairs[0].judgement
+    have = len(outcomes) // 2
+    assert f'{round(100 * judgement.detectable)} points or more with power 80 %' in judgement.reason
+    a, b = cells_of(outcomes).values()
+    least = judgement.detectable
+    near = [episodes_for_distance(a, b, least + step) for step in (-0.01, 0.0)]
+    assert near[0] > have >= near[1]
+    timeless = [replace(each, operations=()) for each in outcomes]
+    of_pairs = compare_policies(timeless, FEW).pairs[0]
+    assert of_pairs.decided_by == 'Boschloo' and 0.3 < of_pairs.judgement.detectable < 1

@@ -23,7 +23,7 @@ from frame_ros.evaluation import (
     holm,
     judge,
 )
-from frame_ros.evaluation.statistics.verdict import EXIT_STATUSES
+from frame_ros.evaluation.statistics.verdict import EXIT_STATUSES, sensitivity_of
 
 
 def table(count: int, pairs) -> np.ndarray:
@@ -176,7 +176,9 @@ def test_the_rules_of_verdicts_in_their_order():
     assert verdict(differences=(0.0,)).verdict is Verdict.CROSSING
     under = verdict(p=0.06)
     assert under.verdict is Verdict.UNDERPOWERED and under.needed == 100
-    assert '100 are needed' in under.text('x', 'y') and under.text('x', 'y').startswith('x against')
+    assert '100 are needed' in under.text('x', 'y') and under.text('x', 'y').startswith(
+        'Too few episodes to say if x'
+    )
     assert verdict(p=0.06, needed=math.inf).needed is None
     assert verdict(p=0.06, needed=None).verdict is Verdict.UNDERPOWERED
     assert verdict(p=0.06, needed=50).verdict is Verdict.INDISTINGUISHABLE
@@ -208,3 +210,14 @@ def test_the_page_has_these_exit_statuses():
             pairs = zip(verdicts.split(','), statuses.split(','), strict=True)
             named |= {name.strip().replace(' ', '_'): int(status) for name, status in pairs}
     assert named == {str(verdict): status for verdict, status in EXIT_STATUSES.items()}
+
+
+@pytest.mark.parametrize('have', [1, 5, 8, 20, 451, 5000])
+def test_the_smallest_difference_that_is_found_is_that_of_the_formula(have):
+    found = sensitivity_of(lambda difference: 4.5 / difference**2, have, 0.1, 0.8)
+    exact = math.ceil(100 * math.sqrt(4.5 / have)) / 100
+    assert found.detectable == (exact if exact < 1 else None)
+    assert ('no difference' in found.text) is (exact >= 1)
+    judgement = judge(0.3, [0.1], have=have, needed=450, sensitivity=found)
+    assert judgement.detectable == found.detectable and found.text in judgement.reason
+    assert 'for one of 10 points' in judgement.reason

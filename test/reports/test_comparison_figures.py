@@ -408,3 +408,22 @@ def test_labels_are_spread_in_their_order(values):
     order = np.argsort(values, kind='stable')
     assert (np.diff(np.array(places)[order]) >= 0.075 - 1e-9).all()
     assert min(places) >= -1e-9 and max(places) <= 1 + 1e-9
+
+
+def test_bands_are_steps_and_the_axis_ends_where_nothing_changes_any_more():
+    """The horizon is 12 times as long as the longest operation."""
+    cells = {'fast': {'spoons': of([5.0, 10.0, 20.0], [True, True, False])}}
+    band = Band(np.array([0.0, 5.0, 10.0, 240.0]), np.array([0, 0.1, 0.3, 0.3]), np.ones(4))
+    figure = cdf_figure(cells, 240.0, {'fast': {'spoons': band}})
+    (shaded,) = [trace for trace in figure.data if trace.get('fill') == 'toself']
+    lower = dict(zip(shaded['x'][::2][:3], shaded['y'][::2][:3]))
+    assert shaded['x'][:6] == [0, 5, 5, 10, 10, 24]
+    assert shaded['y'][:6] == [0, 0, 0.1, 0.1, 0.3, 0.3] and lower[5] == 0.1
+    assert figure.layout['xaxis']['range'][1] < 30
+    assert figure.layout['xaxis']['tickvals'] == [0, 5, 10, 15, 20]
+    assert 'done by τ = 240 s' in figure.caption and 'longer than 20 s' in figure.caption
+    between = Band(np.array([0.0, 7.0, 240.0]), np.array([0, 0.2, 0.3]), np.ones(3))
+    figure = cdf_figure(cells, 25.0, {'fast': {'spoons': between}})  # not at the steps: no steps
+    (shaded,) = [trace for trace in figure.data if trace.get('fill') == 'toself']
+    assert shaded['x'][:2] == [0, 7] and len(shaded['x']) == 4
+    assert macro_cdf_figure(cells, 25.0).layout['xaxis']['range'][1] > 25

@@ -73,12 +73,11 @@ def test_area_range_and_mean_are_over_the_axes_that_all_have(data):
         assert policy['mean'] == pytest.approx(sum(radii) / len(radii))
 
 
-def test_a_single_policy_is_told_and_not_drawn():
+def test_a_single_policy_is_not_shown_beside_itself():
     page = Page(build_report([synthetic_episode(0), synthetic_episode(1)]))
-    assert ALONE in page.words and page.faults == []
+    assert 'Policies compared' not in page.words and page.faults == []
     assert 'radar' not in [figure['kind'] for figure in page.figures]
     assert report_data([synthetic_episode(0)])['fingerprint']['remark'] == ALONE
-    assert ALONE not in Page(build_report([])).words
 
 
 def test_the_page_draws_one_polygon_for_each_policy_with_raw_values():
@@ -86,9 +85,12 @@ def test_the_page_draws_one_polygon_for_each_policy_with_raw_values():
     (radar,) = [figure for figure in page.figures if figure['kind'] == 'radar']
     assert page.faults == [] and len(radar['data']) == 2
     good = radar['data'][0]
-    assert good['r'][0] == good['r'][-1] and good['theta'][0] == good['theta'][-1] == 'sr ↑'
+    assert (
+        good['r'][0] == good['r'][-1]
+        and good['theta'][0] == good['theta'][-1] == 'success rate sr ↑'
+    )
     assert len(good['r']) == len(good['customdata']) == 10
-    assert good['customdata'][good['theta'].index('mu ↓')] == '520 MB'
+    assert good['customdata'][good['theta'].index('memory usage mu ↓')] == '520 MB'
     assert '2 of 2 succeeded (34–100\u00a0%)' in good['name']
     assert good['line']['dash'] != radar['data'][1]['line']['dash']
     assert 'it changes with their order though no policy changes' in page.words

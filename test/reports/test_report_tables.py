@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_episodes import BEGIN, empty_episode, synthetic_episode
 
-from frame_ros.bags.findings import Level
+from frame_ros.bags.findings import LEVEL_WORDS, Level
 from frame_ros.bags.streams.form import Stream
 from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.calibration_parts import Provenance
@@ -51,7 +51,7 @@ from frame_ros.reports.model.numbers import (
 )
 from frame_ros.reports.model.rates import metric_rates, rate_of, sampling_sentence, stream_rates
 from frame_ros.reports.model.series import contact_sensing, contact_spans, panels, path
-from frame_ros.reports.model.verdict import success_sentence, verdict
+from frame_ros.reports.model.verdict import answers, success_sentence
 from frame_ros.reports.parity.verdict import difference_text, parity_verdict
 
 
@@ -231,7 +231,8 @@ def test_contact_is_unknown_while_its_topic_is_silent():
     assert spans[1].end == pytest.approx(5.5, abs=0.03)
     assert contact_sensing(episode).lost == pytest.approx(30, abs=2)
     assert len(path(episode).contacts) == 2
-    sentences = verdict([episode], metric_rows([episode]), parity_verdict([]), FindingCounts())
+    found = answers([episode], metric_rows([episode]), parity_verdict([]), FindingCounts())
+    sentences = [text for each in found for text in each.sentences]
     assert 'No collisions (not sensed all the time in 1).' in sentences
 
 
@@ -436,3 +437,12 @@ def test_a_report_names_the_calibration_of_the_scores():
     assert shown['calibration'] == 'act, 20 successes, 1 failure, the newest of 2026-03-01'
     without = replace(made, attributes={'metrics_config': PipelineOptions().to_json()})
     assert 'calibration' not in dict(facts_of(without))
+
+
+@pytest.mark.parametrize(('steps', 'level'), [(2, 'worth knowing'), (100, 'doubtful')])
+def test_few_steps_without_the_difference_to_the_target_make_nothing_doubtful(steps, level):
+    episode = synthetic_episode(0)
+    assert episode.steps > 200
+    episode.data_quality['ot.unavailable'] = steps
+    (found,) = [f for f in check_episode(episode).findings if f.about == 'ot.unavailable']
+    assert LEVEL_WORDS[found.level] == level

@@ -84,6 +84,7 @@ def test_page_and_json_have_a_row_per_stream(episode):
     assert row['faults'][0]['kind'] == 'frozen' and row['offset'] is None
     page = build_report([episode])
     assert 'frozen: new stamps, but the same values' in page
+    assert 'Streams: wrong at times: wrench' in page
 
 
 @pytest.mark.parametrize('jump', [0.03, -0.03])

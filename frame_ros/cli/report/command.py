@@ -165,10 +165,11 @@ def _write_page(
     checks: EpisodeChecks,
 ) -> None:
     from frame_ros.reports import write_report
-    from frame_ros.reports.model.episode_check import has_data
+    from frame_ros.reports.model.episode_check import copies_among, has_data
     from frame_ros.reports.model.numbers import counted
 
-    count = sum(map(has_data, episodes))
+    found = [episode for episode in episodes if has_data(episode)]
+    count = len(found) - len(copies_among(found))
     if args.per_run:
         make_folder(target.parent, '--output')
     page = write_report(

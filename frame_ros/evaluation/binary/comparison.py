@@ -21,7 +21,12 @@ from frame_ros.evaluation.binary.successes import (
     unpaired_successes,
 )
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
-from frame_ros.evaluation.statistics.verdict import Judgement, judge
+from frame_ros.evaluation.statistics.verdict import (
+    Judgement,
+    Sensitivity,
+    judge,
+    sensitivity_of,
+)
 
 # Names of episodes that a remark lists.
 MOST_NAMES = 5
@@ -89,14 +94,27 @@ class SuccessComparison:
         comparisons: number of them, for the number of episodes needed; that of the aim by default.
         """
         aim = self.aim if comparisons is None else replace(self.aim, comparisons=comparisons)
+        p = self.p if p is None else p
         return judge(
-            self.p if p is None else p,
+            p,
             [self.primary.difference] if self.primary else [],
             have=self.have,
             needed=_needed(self.primary, aim),
             differing_facts=self.facts,
             level=aim.level,
             unit='pairs' if self.is_paired else 'episodes of each policy',
+            sensitivity=None if p <= aim.level else self._sensitivity(aim),
+        )
+
+    def _sensitivity(self, aim: Aim) -> Sensitivity | None:
+        """Returns the differences that the primary test finds."""
+        if self.primary is None:
+            return None
+        return sensitivity_of(
+            lambda margin: _needed(self.primary, replace(aim, margin=margin)),
+            self.have,
+            aim.margin,
+            aim.power,
         )
 
 

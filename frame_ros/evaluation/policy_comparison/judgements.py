@@ -20,7 +20,13 @@ from frame_ros.evaluation.policy_comparison.study import (
     TimesTest,
 )
 from frame_ros.evaluation.statistics.several_tests import bonferroni, holm
-from frame_ros.evaluation.statistics.verdict import Judgement, Verdict, direction_of, judge
+from frame_ros.evaluation.statistics.verdict import (
+    Judgement,
+    Verdict,
+    direction_of,
+    judge,
+    sensitivity_of,
+)
 
 TIMES = 'macro-averaged KS test'
 # Share of the episodes in the test of times from which on it decides.
@@ -168,17 +174,21 @@ def _judgement(
             for policy in (each.first, each.second)
         )
         aim = aim_of(options, comparisons)
-        level = aim.shared_level
+
+        def needed(margin: float) -> int | None:
+            level = aim.shared_level
+            return episodes_for_distance(a, b, margin, options.tau, aim.power, level)
+
+        have = min(int(cell.episodes[-1]) + 1 for cell in (*a.values(), *b.values()))
+        is_found = p <= options.alpha  # what could have been found counts only where nothing was
         return judge(
             p,
             times_differences(each.times),
-            have=min(int(cell.episodes[-1]) + 1 for cell in (*a.values(), *b.values())),
-            # It counts only where no difference was found.
-            needed=None
-            if p <= options.alpha
-            else episodes_for_distance(a, b, aim.margin, options.tau, aim.power, level),
+            have=have,
+            needed=None if is_found else needed(aim.margin),
             level=options.alpha,
             unit=UNIT,
+            sensitivity=None if is_found else sensitivity_of(needed, have, aim.margin, aim.power),
         )
     if each.successes is None:
         raise AssertionError('a pair without any test is not comparable')

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,7 @@ from frame_ros.evaluation.survival.two_samples import ratio_of
 Array = NDArray[np.float64]
 # Points of a drawn CDF and of the comparison of two.
 CURVE_POINTS = 121
+NO_TIMES = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,13 @@ class ResampledCell:
     Attributes:
         draws: (R, E) numbers of its episodes; the first row is each of them.
         columns: score id -> (R,).
-        curves: (R, G) F at the times of the grid.
+        times: (G,) s, the same of all cells of a study; curves: (R, G) F at them.
     """
 
     cell: Cell
     draws: NDArray[np.int32]
     columns: dict[str, Array]
+    times: Array
     curves: Array
 
     @property
@@ -51,16 +53,23 @@ class ResampledCell:
 ResampledCells = dict[str, dict[str, ResampledCell]]
 
 
-def curve_grid(tau: float) -> Array:
-    """Returns (G,) times in s at which curves are drawn and compared."""
-    return np.linspace(0.0, tau, CURVE_POINTS, dtype=np.float64)
+def curve_grid(cells: Iterable[Cell], tau: float) -> Array:
+    """Returns (G,) times in s at which curves are drawn and compared: 0, tau and those at which an
+    operation was done, of many such times some that divide them evenly.
+    """
+    done = [cell.times[cell.events & (cell.times <= tau)] for cell in cells]
+    times = np.unique(np.concatenate([[0.0, tau], *done]))
+    places = np.linspace(0, len(times) - 1, min(len(times), CURVE_POINTS)).round().astype(int)
+    return times[places]
 
 
 def resampled_cells(groups: Groups, options: ComparisonOptions) -> ResampledCells:
     """Returns policy -> object -> its cell with all resamples."""
+    cells = (each.cell for own in groups.values() for each in own.values())
+    times = curve_grid((cell for cell in cells if cell is not None), options.tau)
     return {
         policy: {
-            name: resampled(each.cell, f'{policy}\0{name}', options)
+            name: resampled(each.cell, f'{policy}\0{name}', options, times)
             for name, each in of_policy.items()
             if each.cell is not None
         }
@@ -69,19 +78,20 @@ def resampled_cells(groups: Groups, options: ComparisonOptions) -> ResampledCell
 
 
 def resampled(
-    cell: Cell, name: str, options: ComparisonOptions, has_curve: bool = True
+    cell: Cell, name: str, options: ComparisonOptions, curve: Array = NO_TIMES
 ) -> ResampledCell:
-    """Returns a cell with its resamples. name: of its stream of random numbers."""
+    """Returns a cell with its resamples. name: of its stream of random numbers. curve: times of its
+    curves.
+    """
     pool = pool_of(cell)
     draws = episode_draws(cell, options.resamples, options.seed, name)
     times = sorted(set(options.success_times))
-    curve = curve_grid(options.tau) if has_curve else np.empty(0)
     grid = np.concatenate([times, curve])
     order = np.argsort(grid, kind='stable')
     found = curve_statistics(pool, draws, options.tau, grid[order])
     places = np.argsort(order, kind='stable')
     columns = time_columns(found, options.tau, places[: len(times)].tolist(), times)
-    return ResampledCell(cell, draws, columns, found[:, GRID + places[len(times) :]])
+    return ResampledCell(cell, draws, columns, curve, found[:, GRID + places[len(times) :]])
 
 
 def against_human(

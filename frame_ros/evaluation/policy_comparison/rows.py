@@ -23,7 +23,6 @@ from frame_ros.evaluation.policy_comparison.resampled import (
     ResampledCell,
     ResampledCells,
     against_human,
-    curve_grid,
 )
 from frame_ros.evaluation.policy_comparison.scores import (
     CREDIT,
@@ -208,7 +207,7 @@ class Rows:
             lower = upper = np.full(found.shape[1], math.nan)
         else:
             lower, upper = np.quantile(found[1:], (tail, 1.0 - tail), axis=0)
-        return Curve(curve_grid(self.options.tau), found[0], lower, upper)
+        return Curve(cells[0].times, found[0], lower, upper)
 
 
 def endings_of(episodes: Iterable[EpisodeOutcome]) -> Mapping[str, int]:

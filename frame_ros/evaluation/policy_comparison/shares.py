@@ -175,7 +175,7 @@ def subset_cells(
         rows = [data.episodes[place] for place in group.timed if place in chosen]
         if rows:
             stream_name = f'{policy}\0{group.object}\0{name}'
-            found[group.object] = resampled(cell_of(rows), stream_name, options, has_curve=False)
+            found[group.object] = resampled(cell_of(rows), stream_name, options)
     return found
 
 

@@ -21,7 +21,6 @@ from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
 from frame_ros.evaluation.policy_comparison.resampled import (
     ResampledCell,
     ResampledCells,
-    curve_grid,
     faster,
 )
 from frame_ros.evaluation.policy_comparison.study import (
@@ -145,5 +144,5 @@ def _relation(
     if relation is Relation.CROSSING:
         places = np.flatnonzero(above | below)
         change = np.flatnonzero(above[places][1:] != above[places][:-1])[0]
-        crossing = float(curve_grid(options.tau)[places[change + 1]])
+        crossing = float(next(iter(a.values())).times[places[change + 1]])
     return relation, crossing, bool((lower > 0.0).any()), bool((upper < 0.0).any())

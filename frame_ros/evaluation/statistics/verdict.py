@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from frame_ros.core.errors import ValueRangeError
@@ -52,23 +52,83 @@ class Judgement:
         reason: the numbers that it rests on, or the facts that differ, in words.
         needed: number of pairs or episodes that an underpowered comparison needs, in the unit that
             the reason names; None if it is not known, or for another verdict.
+        detectable: smallest difference that the pairs or episodes at hand would find, where none
+            was found; None if it is not known, or none is.
     """
 
     verdict: Verdict
     reason: str
     needed: int | None = None
+    detectable: float | None = None
 
-    def text(self, first: str, second: str) -> str:
-        """Returns the verdict on two policies as a sentence."""
-        words = {
+    def words(self, first: str, second: str) -> str:
+        """Returns the verdict on two policies without its reason."""
+        return {
             Verdict.BETTER: f'{first} is better than {second}',
             Verdict.WORSE: f'{first} is worse than {second}',
             Verdict.CROSSING: f'{first} and {second} differ, and cross',
             Verdict.INDISTINGUISHABLE: f'{first} and {second} cannot be distinguished',
-            Verdict.UNDERPOWERED: f'{first} against {second} is underpowered',
+            Verdict.UNDERPOWERED: (
+                f'Too few episodes to say if {first} is better or worse than {second}'
+            ),
             Verdict.NOT_COMPARABLE: f'{first} and {second} are not comparable',
-        }
-        return f'{words[self.verdict]}: {self.reason}'
+        }[self.verdict]
+
+    def text(self, first: str, second: str) -> str:
+        """Returns the verdict on two policies as a sentence."""
+        return f'{self.words(first, second)}: {self.reason}'
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Differences, as shares, that a test can find.
+
+    Attributes:
+        detectable: the smallest that the episodes at hand find with the power; None: not even the
+            largest.
+        margin: the smallest that matters.
+    """
+
+    detectable: float | None
+    margin: float
+    power: float
+
+    @property
+    def text(self) -> str:
+        """'find a difference of 72 points or more with power 80 %'."""
+        if self.detectable is None:
+            return f'find no difference with power {100 * self.power:.0f} %'
+        return (
+            f'find a difference of {_points(self.detectable)} or more with power '
+            f'{100 * self.power:.0f} %'
+        )
+
+    @property
+    def aim(self) -> str:
+        """'one of 10 points'."""
+        return f'one of {_points(self.margin)}'
+
+
+def sensitivity_of(
+    needed: Callable[[float], float | None], have: int, margin: float, power: float
+) -> Sensitivity:
+    """Returns what `have` pairs or episodes find, to a point.
+
+    needed: difference -> the number that finds it; it falls about with the square of the
+        difference. None: no number does.
+    """
+    percent = max(1, min(99, round(100 * margin)))
+    while percent < 100 and not (number := needed(percent / 100) or math.inf) <= have:
+        guess = math.ceil(0.97 * percent * math.sqrt(number / have)) if have > 0 else 100
+        percent = max(percent + 1, min(guess, 99) if percent < 99 else 100)
+    while 1 < percent < 100 and (needed((percent - 1) / 100) or math.inf) <= have:
+        percent -= 1
+    return Sensitivity(None if percent == 100 else percent / 100, margin, power)
+
+
+def _points(share: float) -> str:
+    number = f'{100 * share:.3g}'
+    return f'{number} point' if number == '1' else f'{number} points'
 
 
 def judge(
@@ -80,6 +140,7 @@ def judge(
     differing_facts: Sequence[str] = (),
     level: float = LEVEL,
     unit: str = 'pairs',
+    sensitivity: Sensitivity | None = None,
 ) -> Judgement:
     """Returns the verdict of any test, by these rules, the first that holds:
 
@@ -102,6 +163,7 @@ def judge(
         differing_facts: in words, such as 'object: 3 against 4'.
         level: of the test, in (0, 1).
         unit: of `have` and `needed`, in words.
+        sensitivity: of the test with the episodes at hand, for the reason.
 
     Raises:
         ValueRangeError: p is outside 0 to 1, or level is not within.
@@ -119,15 +181,28 @@ def judge(
         verdict = direction_of(differences)
         return Judgement(verdict, f'p = {p:.3g} with {counted(have, unit)}, at most {level:g}')
     found = f'p = {p:.3g} with {counted(have, unit)}'
+    return _undecided(found, have, needed, sensitivity)
+
+
+def _undecided(
+    found: str, have: int, needed: float | None, sensitivity: Sensitivity | None
+) -> Judgement:
+    """Returns the verdict where no difference was found. found: the test in words."""
+    least, aim = None, ''
+    if sensitivity:
+        found += f', which {sensitivity.text}'
+        least, aim = sensitivity.detectable, f' for {sensitivity.aim}'
     if needed is None:
-        return Judgement(Verdict.UNDERPOWERED, f'{found}; the number needed is not known')
+        reason = f'{found}; the number needed is not known'
+        return Judgement(Verdict.UNDERPOWERED, reason, None, least)
+    if math.isinf(needed):
+        return Judgement(Verdict.UNDERPOWERED, f'{found}; no number is enough{aim}', None, least)
+    number = math.ceil(needed)
     if have < needed:
-        if math.isinf(needed):
-            return Judgement(Verdict.UNDERPOWERED, f'{found}; no number is enough')
-        return Judgement(
-            Verdict.UNDERPOWERED, f'{found}; {math.ceil(needed)} are needed', math.ceil(needed)
-        )
-    return Judgement(Verdict.INDISTINGUISHABLE, f'{found}; {math.ceil(needed)} are enough')
+        reason = f'{found}; {number:,} are needed{aim}'
+        return Judgement(Verdict.UNDERPOWERED, reason, number, least)
+    reason = f'{found}; {number:,} are enough{aim}'
+    return Judgement(Verdict.INDISTINGUISHABLE, reason, None, least)
 
 
 def counted(number: int, unit: str) -> str:

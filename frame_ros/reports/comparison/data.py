@@ -76,6 +76,7 @@ def _judgement(judgement: Judgement) -> dict[str, Any]:
         'exit_status': judgement.verdict.exit_status,
         'reason': judgement.reason,
         'needed': judgement.needed,
+        'detectable': judgement.detectable,
     }
 
 

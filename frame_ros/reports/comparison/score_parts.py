@@ -14,6 +14,7 @@ from frame_ros.evaluation.policy_comparison.study import CellRow, Study
 from frame_ros.reports.comparison.episodes import set_link
 from frame_ros.reports.comparison.words import (
     interval_text,
+    known_scores,
     ordered_means,
     percent,
     score_of,
@@ -52,14 +53,16 @@ def number_cell(score: Score, estimate: Estimate, tone: str = '') -> Cell:
 
 def scores_part(study: Study, figures: Sequence[Figure]) -> Part:
     """Returns the scores of every policy, means over objects."""
-    rows = [_mean_row(study, row) for row in ordered_means(study)]
-    header = ['policy', 'letters', 'episodes', 'operations', *map(_heading, study.scores)]
+    scores, missing = known_scores(study)
+    rows = [_mean_row(study, row, scores) for row in ordered_means(study)]
+    header = ['policy', 'letters', 'episodes', 'operations', *map(_heading, scores)]
     confidence = percent(1.0 - study.options.alpha, 0)
     texts = [
         f'Means over objects with equal weights; below: {confidence} intervals by '
         f'{study.options.resamples:,} resamples of whole episodes (Wilson for success). Policies '
         'that share a letter are not distinguished. Each number leads to its episodes.',
-        'Definitions: ' + '; '.join(f'{each.name}: {each.text}' for each in study.scores) + '.',
+        'Definitions: ' + '; '.join(f'{each.name}: {each.text}' for each in scores) + '.',
+        *(['Not available: ' + '; '.join(missing) + '.'] if missing else []),
     ]
     table = Table(header, rows, numbers=frozenset(range(2, len(header))), is_sortable=True)
     return Part('Scores', texts, [table, *figures], 'scores')
@@ -69,7 +72,7 @@ def _heading(score: Score) -> str:
     return f'{score.name} {"↑" if score.higher_is_better else "↓"}'
 
 
-def _mean_row(study: Study, row: CellRow) -> list[str | Cell]:
+def _mean_row(study: Study, row: CellRow, scores: Sequence[Score]) -> list[str | Cell]:
     is_human = row.policy == study.human
     note = 'human reference' if is_human else ''
     if row.missing:
@@ -80,12 +83,13 @@ def _mean_row(study: Study, row: CellRow) -> list[str | Cell]:
         study.letters.get(row.policy, ''),
         Cell(f'{count}', href=set_link(row.episodes)),
         Cell(f'{row.operations}', href=set_link(row.episodes)),
-        *(number_cell(score, row.scores[score.id]) for score in study.scores),
+        *(number_cell(score, row.scores[score.id]) for score in scores),
     ]
 
 
 def objects_part(study: Study, figures: Sequence[Figure]) -> Part:
     """Returns the scores of every policy on every object."""
+    scores, _ = known_scores(study)
     rows: list[list[str | Cell]] = []
     for name in study.objects:
         for row in (row for row in study.cells if row.object == name):
@@ -96,10 +100,10 @@ def objects_part(study: Study, figures: Sequence[Figure]) -> Part:
                     row.policy,
                     Cell(f'{count}', href=set_link(row.episodes)),
                     Cell(f'{row.operations}', href=set_link(row.episodes)),
-                    *(number_cell(score, row.scores[score.id]) for score in study.scores),
+                    *(number_cell(score, row.scores[score.id]) for score in scores),
                 ]
             )
-    header = ['object', 'policy', 'episodes', 'operations', *map(_heading, study.scores)]
+    header = ['object', 'policy', 'episodes', 'operations', *map(_heading, scores)]
     table = Table(header, rows, numbers=frozenset(range(2, len(header))), is_sortable=True)
     return Part('Policies by object', [], [*figures, table], 'objects')
 
@@ -227,10 +231,10 @@ def scalars_part(study: Study) -> Part:
             score.text,
             {policy: set_link(means[policy].scores[score.id].episodes) for policy in study.letters},
         )
-        for score in study.scores
+        for score in known_scores(study)[0]
     ]
     text = (
-        'Each scalar weights another region of the time-to-success CDF; the choice of one is a '
+        'Each score weights another region of the time-to-success CDF; the choice of one is a '
         'choice of what matters.'
     )
-    return Part('Scalars that disagree', [text], [scalar_table(scalars, study.letters)], 'scalars')
+    return Part('Do the scores agree?', [text], [scalar_table(scalars, study.letters)], 'scalars')

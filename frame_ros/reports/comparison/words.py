@@ -12,7 +12,7 @@ import numpy as np
 from frame_ros.evaluation.policy_comparison.estimates import Estimate
 from frame_ros.evaluation.policy_comparison.facts import CONDITIONS as OF_FACTS
 from frame_ros.evaluation.policy_comparison.judgements import TIMES, adjusted_p
-from frame_ros.evaluation.policy_comparison.scores import Score
+from frame_ros.evaluation.policy_comparison.scores import SUCCESS, Score
 from frame_ros.evaluation.policy_comparison.study import CellRow, PairRow, Relation, Study
 from frame_ros.evaluation.statistics.verdict import Verdict
 from frame_ros.reports.model.numbers import UNAVAILABLE, counted, readable
@@ -54,6 +54,20 @@ def score_of(study: Study, id: str) -> Score:
     return next(each for each in study.scores if each.id == id)
 
 
+def known_scores(study: Study) -> tuple[list[Score], list[str]]:
+    """Returns the scores of which a policy has a value, success first, and the names of the others
+    with the reason.
+    """
+    values = {each.id: [row.scores[each.id] for row in study.means] for each in study.scores}
+    known = [s for s in study.scores if not all(math.isnan(e.value) for e in values[s.id])]
+    missing: dict[str, list[str]] = {}
+    for score in study.scores:
+        if score not in known:
+            missing.setdefault(values[score.id][0].reason, []).append(score.name)
+    known.sort(key=lambda score: score.id != SUCCESS.id)
+    return known, [f'{listed(names)}: {reason}' for reason, names in missing.items()]
+
+
 def ordered_means(study: Study) -> list[CellRow]:
     """Returns the means of the policies, the best first, the human reference last."""
     order = [*study.letters, *([study.human] if study.human else [])]
@@ -72,7 +86,7 @@ def headline(study: Study) -> str:
         return f'{study.policies[0]} is the only policy: there is none to compare it with'
     if study.verdict is not None:
         candidate, baseline, judgement = study.verdict
-        return judgement.text(candidate, baseline)
+        return judgement.words(candidate, baseline)
     compared = [pair for pair in study.pairs if pair.decided_by]
     if not compared:
         return f'No two policies are comparable: {study.pairs[0].judgement.reason}'
@@ -104,34 +118,50 @@ def verdict_lines(study: Study) -> list[str]:
     if study.verdict is None and len(study.pairs) > MOST_SENTENCES:
         lines.append(f'{len(study.pairs) - MOST_SENTENCES} more pairs are in the table of pairs.')
     if study.verdict is not None:
-        lines += [f'{line}.' for line in _pair_details(study)]
+        reason = study.verdict[2].reason
+        lines += [f'{line}.' for line in (reason, *_pair_details(study)) if line]
     return lines
 
 
 def _pair_details(study: Study) -> list[str]:
+    """Returns the differences of the candidate from the baseline, and what decided."""
     assert study.verdict is not None
-    names = {study.verdict[0], study.verdict[1]}
-    pair = next(pair for pair in study.pairs if {pair.first, pair.second} == names)
+    names = study.verdict[:2]
+    pair = next(pair for pair in study.pairs if {pair.first, pair.second} == set(names))
+    sign = 1.0 if pair.first == names[0] else -1.0
+    against = f'{names[0]} minus {names[1]}'
     found = []
     if pair.times is not None:
         change = pair.times.rmst_difference
-        ends = f'{readable(change.lower, 3)} to {readable(change.upper, 3)} s'
+        ends = ' to '.join(readable(end, 3) for end in _ends(change.lower, change.upper, sign))
         found.append(
-            f'RMST of {pair.first} minus that of {pair.second}{_of_objects(study, pair)}: '
-            f'{readable(change.value, 3)} s ({change.reason or ends}); {relation(pair)}'
+            f'RMST, lower is better, {against}{_of_objects(study, pair)}: '
+            f'{readable(sign * change.value, 3)} s ({change.reason or f"{ends} s"}); '
+            f'{relation(pair)}'
         )
     if pair.successes is not None and (primary := pair.successes.result.primary) is not None:
-        ends = f'{percent(primary.lower)} to {percent(primary.upper)}'
+        ends = ' to '.join(_point(end) for end in _ends(primary.lower, primary.upper, sign))
         found.append(
-            f'Success of {pair.first} minus that of {pair.second}: '
-            f'{percent(primary.difference)} ({ends}), '
+            f'Success, {against}: {_point(sign * primary.difference)} points ({ends}), '
             f'{primary.test} p = {readable(primary.p, 2)}'
         )
     if pair.decided_by:
         found.append(f'The verdict rests on: {pair.decided_by}')
-    if pair.more:
-        found.append(f'Rollouts: {pair.more.words.rstrip(".")}')
+    if pair.more and pair.more.further:
+        found.append(
+            'If the difference observed is the true one, '
+            f'{counted(pair.more.further, "further rollout")} of both policies together would '
+            'show it; noise alone may have made it'
+        )
     return found
+
+
+def _ends(lower: float, upper: float, sign: float) -> tuple[float, float]:
+    return (lower, upper) if sign > 0 else (-upper, -lower)
+
+
+def _point(share: float) -> str:
+    return UNAVAILABLE if math.isnan(share) else f'{100.0 * share + 0.0:.1f}'
 
 
 def _of_objects(study: Study, pair: PairRow) -> str:

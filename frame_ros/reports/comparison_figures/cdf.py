@@ -41,6 +41,9 @@ LABEL_DISTANCE = 0.075  # of the height, between those shares
 MACRO_HEIGHT = 400
 BAND_POINTS = 80
 PANEL_STEPS = 300  # of a curve in a panel of several, about a pixel each
+TICKS = (*np.outer([0.001, 0.01, 0.1, 1], [1, 2, 5]).ravel(), 10, 15, 30, 60, 120, 300, 600)  # s
+# An axis up to tau is that much longer than the operations at least, or ends with them.
+LONGER = 1.5
 ABOUT = (
     'Share of operations that are done within a time (Kaplan-Meier): the higher and the further '
     'left, the better. The percentages are the shares done by τ = {tau:g} s. What a curve lacks to '
@@ -65,6 +68,7 @@ def cdf_figure(
     looks = looks or looks_of(cells)
     curves = {policy: curves_of(row) for policy, row in cells.items()}
     objects, more = shown_objects(curves)
+    about_all, tau = _about_axis(cells, tau)
     titles = list(labels_of(objects).values()) or ['']
     layout = small_multiples(titles, 'time to success (s)', 'share of operations done')
     data: list[Trace] = []
@@ -83,7 +87,7 @@ def cdf_figure(
         _add_ends(layout, ends, looks, tau, panel)
     _format(layout, tau, not objects)
     has_bands = ' Shaded: 95 % interval over resampled episodes.' if bands else ''
-    return Figure(data, layout, f'{ABOUT.format(tau=tau)}{has_bands}{more}', PANELS)
+    return Figure(data, layout, f'{about_all}{has_bands}{more}', PANELS)
 
 
 def macro_cdf_figure(
@@ -103,6 +107,7 @@ def macro_cdf_figure(
     looks = looks or looks_of(cells)
     curves = {policy: curves_of(row) for policy, row in cells.items()}
     objects = shared_objects(curves)
+    about_all, tau = _about_axis(cells, tau)
     layout = small_multiples([''], 'time to success (s)', 'share of operations done')
     layout.update(height=MACRO_HEIGHT, legend=legend_below(MACRO_HEIGHT - 92))
     layout['margin']['t'], layout['annotations'] = 14, []
@@ -126,7 +131,21 @@ def macro_cdf_figure(
         else ''
     )
     has_bands = ' Shaded: 95 % interval over resampled episodes.' if bands else ''
-    return Figure(data, layout, f'{ABOUT.format(tau=tau)}{mean}{has_bands}')
+    return Figure(data, layout, f'{about_all}{mean}{has_bands}')
+
+
+def _about_axis(cells: Mapping[str, Mapping[str, Cell]], tau: float) -> tuple[str, float]:
+    """Returns the figure in words, and the end of its axis: tau, or shortly behind the last
+    operation where the curves stay flat for most of the way to tau.
+    """
+    times = [cell.times[np.isfinite(cell.times)] for row in cells.values() for cell in row.values()]
+    last = max((float(each.max()) for each in times if len(each)), default=tau)
+    about = ABOUT.format(tau=tau)
+    if last <= 0.0 or LONGER * last >= tau:
+        return about, tau
+    return f'{about} No operation took longer than {last:.3g} s: the curves stay as they are.', (
+        1.2 * last
+    )
 
 
 def shared_objects(curves: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -154,7 +173,7 @@ def _curve(
     is_named: bool,
     about: str,
 ) -> list[Trace]:
-    data = [] if band is None else _shaded(band, look, tau, panel)
+    data = [] if band is None else _shaded(band, corners, look, tau, panel)
     data.append(
         {
             'type': 'scatter', 'mode': 'lines', 'name': look.label, 'legendgroup': look.label,
@@ -167,21 +186,37 @@ def _curve(
     return data
 
 
-def _shaded(band: Band, look: Look, tau: float, panel: int) -> list[Trace]:
+def _shaded(
+    band: Band, corners: tuple[Array, Array], look: Look, tau: float, panel: int
+) -> list[Trace]:
     known = np.isfinite(band.lower) & np.isfinite(band.upper) & (np.asarray(band.times) <= tau)
     if not known.any():
         return []
     times, lower, upper = (np.asarray(each, float)[known] for each in band)
+    later = np.asarray(band.times)[np.asarray(band.times) > times[-1]]
     kept = _kept(lower, upper)
+    times, lower, upper = times[kept], lower[kept], upper[kept]
+    # A band at all steps of the curve is made of steps; one at some of them would lag behind it.
+    steps = corners[0][np.diff(corners[1], prepend=0.0) > 0.0]
+    if np.isin(steps, band.times).all():
+        end = min(float(later[0]), tau) if len(later) else tau
+        times, lower, upper = _stepped(np.append(times, end), lower, upper)
     return [
         {
             'type': 'scatter', 'mode': 'lines', 'line': {'width': 0}, 'hoverinfo': 'skip',
             'showlegend': False, 'legendgroup': look.label, 'fill': 'toself',
-            'x': plot_numbers(np.append(times[kept], times[kept][::-1])),
-            'y': plot_numbers(np.append(lower[kept], upper[kept][::-1]), 3),
+            'x': plot_numbers(np.append(times, times[::-1])),
+            'y': plot_numbers(np.append(lower, upper[::-1]), 3),
             'fillcolor': transparent(look.colour), **axes_of(panel),
         }
     ]  # fmt: skip
+
+
+def _stepped(times: Array, *values: Array) -> tuple[Array, ...]:
+    """Returns the corners of step curves: (k + 1,) times, (k,) values that hold from one of them to
+    the next.
+    """
+    return np.repeat(times, 2)[1:-1], *(np.repeat(each, 2) for each in values)
 
 
 def _kept(lower: Array, upper: Array) -> NDArray[np.intp]:
@@ -221,7 +256,8 @@ def _add_ends(
 
 
 def _format(layout: dict[str, Any], tau: float, is_empty: bool, strip: float = STRIP) -> None:
-    ticks = [tau * place / 4 for place in range(5)]
+    step = next(each for each in TICKS if 6 * each >= tau) if tau < 6 * TICKS[-1] else tau / 4
+    ticks = np.arange(0.0, 1.001 * tau, step).tolist()
     for axis in [key for key in layout if key.startswith('xaxis')]:
         layout[axis].update(range=[0, (1 + strip) * tau], zeroline=False, tickvals=ticks)
     for axis in [key for key in layout if key.startswith('yaxis')]:

@@ -35,6 +35,8 @@ HIDDEN_ATTRIBUTES = frozenset(
     | {'outcome', 'namespace', 'frame_ros_version'}
 )
 LONGEST_FACT = 300
+LONGEST_NAME = 60  # of a policy or an episode, and
+LONGEST_HEAD = 120  # of a fact at the head, where they must leave room for the verdict
 
 Progress = Callable[[Iterable[Any]], Iterable[Any]]
 
@@ -58,9 +60,7 @@ def build_report(
     """
     report = Report(episodes, options, checks)
     budget = VideoBudget()
-    drawn = [
-        (part, episode_pictures(part.episode, budget)) for part in progress(list(report.parts()))
-    ]
+    drawn = [(part, episode_pictures(part.episode, budget)) for part in progress(report.parts)]
     sections = (*REPORT_SECTIONS, *EPISODE_SECTIONS)
     own = {f'{section.key}.html': section.template for section in sections if section.template}
     template, frame = page_frame('report.html', own)
@@ -80,6 +80,8 @@ def build_report(
         glyphs=GLYPHS,
         outcomes=[episode.outcome for episode in report.episodes],
         facts_of=facts_of,
+        longest_name=LONGEST_NAME,
+        longest_head=LONGEST_HEAD,
         **frame,
     )
 
@@ -104,7 +106,8 @@ def write_report(
 
 def _title(episodes: Sequence[Episode]) -> str:
     policies = list(dict.fromkeys(filter(None, (e.attributes.get('policy') for e in episodes))))
-    subject = ', '.join(policies[:3]) + (' …' if len(policies) > 3 else '')
+    subject = ', '.join(shortened(policy, LONGEST_NAME) for policy in policies[:3])
+    subject += ' …' if len(policies) > 3 else ''
     count = counted(len(episodes), 'episode')
     return f'{subject}: {count}' if subject else f'Report on {count}'
 

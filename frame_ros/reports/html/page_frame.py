@@ -20,7 +20,7 @@ from markupsafe import Markup
 from frame_ros.core.errors import SetupError
 from frame_ros.reports.html.projections import legend_svg
 from frame_ros.reports.html.tables import dot_strip
-from frame_ros.reports.model.numbers import counted, readable, readable_unit
+from frame_ros.reports.model.numbers import counted, readable, readable_unit, shortened
 
 ASSETS = Path(__file__).parent / 'page_assets'
 FRAGMENTS = Path(__file__).parents[1] / 'sections'
@@ -46,6 +46,7 @@ def page_frame(
         readable=readable,
         counted=counted,
         readable_unit=readable_unit,
+        shortened=shortened,
         script=as_json_script,
         strip=dot_strip,
         mark=legend_svg,

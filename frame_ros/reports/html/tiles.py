@@ -13,6 +13,7 @@ from frame_ros.episodes.episode import Episode
 from frame_ros.reports.model.episode_check import FindingCounts
 from frame_ros.reports.model.metric_table import MetricRow, SuccessCount
 from frame_ros.reports.model.numbers import UNAVAILABLE, counted, finite, readable, readable_unit
+from frame_ros.reports.model.series import collisions
 from frame_ros.reports.parity.verdict import ParityVerdict
 from frame_ros.reports.report import Report
 from frame_ros.reports.sections.interventions import is_helped_success
@@ -31,7 +32,7 @@ class Tile:
 
 
 def tiles(report: Report) -> list[Tile]:
-    """Success rate, time to success, smoothness, safety, latency, control rate, parity, data
+    """Success rate, time to success, smoothness, collisions, latency, control rate, parity, data
     quality.
     """
     by_id = {row.id: row for row in report.rows}
@@ -39,8 +40,8 @@ def tiles(report: Report) -> list[Tile]:
     return [
         _success(report.success, sum(map(is_helped_success, episodes))),
         _time_to_success(episodes),
-        _metric(by_id, 'ti', 'RMS jerk'),
-        _metric(by_id, 'op', 'Nearest obstacle', worst=min),
+        _metric(by_id, 'ti', 'RMS jerk', 'lower is smoother'),
+        _collisions(episodes, by_id.get('op')),
         _metric(by_id, 'il', 'Mean latency'),
         _control_rate(episodes),
         _parity(report.parity),
@@ -72,18 +73,28 @@ def _time_to_success(episodes: Sequence[Episode]) -> Tile:
     return Tile('Time to success', f'{readable(median(times), 3)} s', f'median of {len(times)}')
 
 
-def _metric(by_id: dict[str, MetricRow], name: str, label: str, worst: object = None) -> Tile:
-    """The median over episodes, or the smallest value where that is what matters."""
+def _metric(by_id: dict[str, MetricRow], name: str, label: str, remark: str = '') -> Tile:
+    """The median over episodes."""
     row = by_id.get(name)
-    if row is None or not row.known:
+    if row is None or row.median is None:
         return Tile(
             label, UNAVAILABLE, row.reason if row and len(row.reason) < 60 else 'not available'
         )
-    value = min(row.known) if worst is min else row.median
-    factor, unit = readable_unit([value], row.unit)
-    sub = 'smallest of all episodes' if worst is min else 'median of episodes'
-    sub = sub if len(row.known) > 1 else ''
-    return Tile(label, f'{readable(value, 3, factor)} {unit}', sub)
+    factor, unit = readable_unit([row.median], row.unit)
+    notes = ['median of episodes'] * (len(row.known) > 1) + [remark] * bool(remark)
+    return Tile(label, f'{readable(row.median, 3, factor)} {unit}', '; '.join(notes))
+
+
+def _collisions(episodes: Sequence[Episode], distances: MetricRow | None) -> Tile:
+    """All collisions, and the least distance of all episodes."""
+    known = [count for count in map(collisions, episodes) if count is not None]
+    least = distances.least if distances else None
+    factor, unit = readable_unit([least], 'm')
+    near = UNAVAILABLE if least is None else f'{readable(least, 3, factor)} {unit}'
+    sub = f'nearest obstacle {near}'
+    if not known:
+        return Tile('Collisions', UNAVAILABLE, f'not sensed; {sub}')
+    return Tile('Collisions', f'{sum(known):,}', sub, 'bad' if sum(known) else '')
 
 
 def _control_rate(episodes: Sequence[Episode]) -> Tile:

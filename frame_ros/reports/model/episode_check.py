@@ -41,6 +41,7 @@ from frame_ros.reports.sections.truth import truth_findings
 CONTINUOUS = frozenset({'pose', 'contact', 'proximity'})
 PAUSE = 0.5
 # The order of the usual counters; others follow as they come.
+MOST_NAMED = 5
 USUAL = ('gap', 'late', 'backward', 'duplicate', 'zero', 'invalid', 'jump', 'reset')
 TRUNCATED = 'the bag is truncated: values cover what was saved'
 
@@ -169,7 +170,7 @@ def _of_counts(episode: Episode, faults: TopicFaults) -> list[Finding]:
     for name, count in episode.data_quality.items():
         (reported if name.startswith('recorder.') else own)[name] = int(count)
     samples = {role: len(stream) for role, stream in _used_streams(episode)}
-    samples['event'] = len(episode.events)
+    samples |= {'event': len(episode.events), 'ot': episode.steps}
     if 'joint_states' in episode.streams:
         samples['joint_states'] = len(episode.streams['joint_states'])
     counting = {**reported, **faults.counts}
@@ -223,6 +224,33 @@ def has_data(episode: Episode) -> bool:
 def without_data(episodes: Iterable[Episode]) -> list[tuple[str, str]]:
     """(name of the bag, why) of those that could not be read or held no messages."""
     return [(e.path.name, _reason_without_data(e)) for e in episodes if not has_data(e)]
+
+
+def copies_among(episodes: Sequence[Episode]) -> dict[int, int]:
+    """Returns place -> place of the episode that it records again: one of the same id and begin; of
+    these the one with most events stays, as in a comparison of policies.
+    """
+    groups: dict[tuple[str, object], list[int]] = {}
+    for place, episode in enumerate(episodes):
+        start = episode.summary.get('start')
+        if episode.episode_id and start:
+            groups.setdefault((episode.episode_id, start), []).append(place)
+    found = dict[int, int]()
+    for group in groups.values():
+        kept = max(group, key=lambda i: (not episodes[i].is_truncated, len(episodes[i].events)))
+        found |= {place: kept for place in group if place != kept}
+    return found
+
+
+def copies_text(copies: Sequence[tuple[str, str]]) -> str:
+    """'1 recording of an episode that is here already is left out: b (as a).'; '' without."""
+    if not copies:
+        return ''
+    named = ', '.join(f'{copy} (as {kept})' for copy, kept in copies[:MOST_NAMED])
+    more = f' and {len(copies) - MOST_NAMED} more' if len(copies) > MOST_NAMED else ''
+    verb = 'is' if len(copies) == 1 else 'are'
+    recordings = counted(len(copies), 'recording')
+    return f'{recordings} of episodes that are here already {verb} left out: {named}{more}.'
 
 
 def unread_text(unread: list[tuple[str, str]]) -> str:

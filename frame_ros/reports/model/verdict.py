@@ -1,47 +1,81 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The report's first line: what came of the episodes, in words that a number backs."""
+"""The report's verdict: what came of the episodes, in words that a number backs, by question."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from frame_ros.core.events import Outcome
 from frame_ros.episodes.episode import Episode
+from frame_ros.evaluation.policy_labels import policy_labels
 from frame_ros.reports.model.episode_check import FindingCounts
 from frame_ros.reports.model.metric_table import MetricRow, SuccessCount, success_count
-from frame_ros.reports.model.numbers import counted, readable
+from frame_ros.reports.model.numbers import counted, readable, readable_unit
 from frame_ros.reports.model.series import collisions, contact_sensing
+from frame_ros.reports.model.watching import (
+    PARTIAL,
+    Watching,
+    foresight_sentence,
+    gate_sentence,
+    partial_share,
+)
 from frame_ros.reports.parity.verdict import ParityVerdict
 from frame_ros.reports.sections.interventions import intervention_sentence
 
+MOST_NAMED = 6
 
-def verdict(
+
+@dataclass(frozen=True)
+class Answer:
+    """The sentences that answer one question about the policy; question: '' of the headline."""
+
+    question: str
+    sentences: list[str] = field(default_factory=list)
+
+
+def answers(
     episodes: Sequence[Episode],
     rows: Sequence[MetricRow],
     parity: ParityVerdict,
     findings: FindingCounts,
     unread: str = '',
-) -> list[str]:
-    """Returns the sentences of the verdict, most important first.
+    watching: Sequence[Watching] = (),
+) -> list[Answer]:
+    """Returns the headline, then the answers to the questions of those who trained the policy.
 
-    findings: how many there are of each level. unread: which bags could not be read; '' if all
-    could.
+    findings: how many there are of each level. unread: which bags could not be read or are copies;
+    '' without. watching: of each episode.
     """
     if not episodes:
-        return ['No episodes.', unread] if unread else ['No episodes.']
+        return [Answer('', ['No episodes.', *filter(None, [unread])])]
     by_id = {row.id: row for row in rows}
-    sentences = [
-        success_sentence(success_count(episodes)),
-        intervention_sentence(episodes),
-        unread,
-        _other_outcomes(episodes),
-        _collisions(episodes),
-        _smoothest(episodes, by_id.get('ti')),
-        _quality(episodes, findings),
-        parity.text[0].upper() + parity.text[1:] + '.',
+    asked = {
+        '': [success_sentence(success_count(episodes))],
+        'Good?': [
+            intervention_sentence(episodes),
+            _other_outcomes(episodes),
+            _smoothest(episodes, by_id.get('ti')),
+        ],
+        'Safe?': [
+            _collisions(episodes),
+            _nearest(by_id.get('op'), watching),
+            gate_sentence(watching),
+        ],
+        'Foresees failures?': [foresight_sentence(episodes, watching)],
+        'Better than another?': [_comparison(episodes)],
+        'Data good?': [
+            unread,
+            _quality(episodes, findings),
+            parity.text[0].upper() + parity.text[1:] + '.',
+        ],
+    }
+    return [
+        Answer(question, [text for text in texts if text])
+        for question, texts in asked.items()
+        if any(texts)
     ]
-    return [sentence for sentence in sentences if sentence]
 
 
 def success_sentence(count: SuccessCount) -> str:
@@ -69,12 +103,16 @@ def _other_outcomes(episodes: Sequence[Episode]) -> str:
 
 
 def _collisions(episodes: Sequence[Episode]) -> str:
-    known = [count for count in map(collisions, episodes) if count is not None]
+    found = {i: collisions(episode) for i, episode in enumerate(episodes, 1)}
+    known = [count for count in found.values() if count is not None]
     if not known:
         return 'Collisions were not sensed.'
     total, missing = sum(known), len(episodes) - len(known)
+    hit = [str(i) for i, count in found.items() if count]
+    shown = ', '.join(hit[:MOST_NAMED]) + (' …' if len(hit) > MOST_NAMED else '')
+    named = [f'episode{"s" if len(hit) > 1 else ""} {shown}'] * bool(hit and len(episodes) > 1)
     partial = sum(contact_sensing(episode).lost > 0 for episode in episodes)
-    notes = [f'not sensed in {missing}'] * bool(missing)
+    notes = named + [f'not sensed in {missing}'] * bool(missing)
     notes += [f'not sensed all the time in {partial}'] * bool(partial)
     remark = f' ({", ".join(notes)})' if notes else ''
     return f'{total or "No"} collision{"" if total == 1 else "s"}{remark}.'
@@ -94,6 +132,36 @@ def _smoothest(episodes: Sequence[Episode], row: MetricRow | None) -> str:
         f'Smoothest: episode {best} (RMS jerk {readable(low, 3)} m/s³); '
         f'roughest: episode {worst} ({readable(high, 3)} m/s³).'
     )
+
+
+def _nearest(row: MetricRow | None, watching: Sequence[Watching]) -> str:
+    """The least distance, with what it leaves out."""
+    if row is None or row.least is None:
+        return 'Distances were not measured.'
+    factor, unit = readable_unit([row.least], row.unit)
+    seen = partial_share(watching)
+    remark = (
+        f' that the cameras saw; in {100 * seen:.0f} % of the distances a place that they did not '
+        'see was nearer'
+        if seen >= PARTIAL
+        else ''
+    )
+    return f'Nearest obstacle: {readable(row.least, 3, factor)} {unit}{remark}.'
+
+
+def _comparison(episodes: Sequence[Episode]) -> str:
+    """Says which policies and robots the figures are over, and what compares policies."""
+    policies = len(set(policy_labels(episodes)))
+    robots = sorted({str(e.attributes.get('robot') or '') for e in episodes} - {''})
+    together = [counted_policies(policies)] * (policies > 1)
+    together += [f'{len(robots)} robots ({", ".join(robots)})'] * (len(robots) > 1)
+    mixed = f'The figures above are over {" and ".join(together)} together. ' if together else ''
+    return f'{mixed}frame-ros compare A=BAGS B=BAGS tests whether one policy is better.'
+
+
+def counted_policies(count: int) -> str:
+    """'3 policies'."""
+    return f'{count:,} {"policy" if count == 1 else "policies"}'
 
 
 def _quality(episodes: Sequence[Episode], findings: FindingCounts) -> str:

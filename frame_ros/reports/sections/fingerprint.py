@@ -112,7 +112,7 @@ class FingerprintSection(ReportSection):
     def __init__(self, basis: Basis) -> None:
         super().__init__(basis)
         self.groups = groups = policy_groups(basis.episodes)
-        self.is_shown = bool(groups)
+        self.is_shown = len(groups) > 1
         by_id, axes = {row.id: row for row in basis.rows}, basis.options.axes
         self.rows = [by_id[id] for id in dict.fromkeys(axes or AXES) if id in by_id]
         if not axes:
@@ -209,7 +209,7 @@ class FingerprintSection(ReportSection):
             ],
             'layout': {
                 'height': 500,
-                'margin': {'l': 60, 'r': 60, 't': 36, 'b': 36},
+                'margin': {'l': 110, 'r': 110, 't': 36, 'b': 36},
                 'polar': {
                     'radialaxis': {**radial, 'angle': angle, 'tickangle': angle},
                     'angularaxis': angular,
@@ -231,7 +231,7 @@ def _polygon(
         'mode': 'lines+markers',
         'name': f'{label}<br>{group.success_text}',
         'r': [*shares, shares[0]],
-        'theta': [f'{row.id} {"↑" if row.metric.higher_is_better else "↓"}' for row in corners],
+        'theta': [_axis_name(row) for row in corners],
         'customdata': [_value_text(group, row) for row in corners],
         'hovertemplate': f'<b>{label}</b><br>%{{theta}}: %{{customdata}}<br>'
         '%{r:.3f} of the best<extra></extra>',
@@ -242,6 +242,11 @@ def _polygon(
         'line': {'color': colour, 'width': 2.4, 'dash': dash},
         'marker': {'color': colour, 'size': 6},
     }
+
+
+def _axis_name(row: MetricRow) -> str:
+    """'success rate sr ↑': its name, id and direction."""
+    return f'{row.metric.name} {row.id} {"↑" if row.metric.higher_is_better else "↓"}'
 
 
 def _value_text(group: PolicyGroup, row: MetricRow) -> str:
