@@ -492,8 +492,10 @@ def test_everything_else_is_served_while_a_start_waits_for_others(make_bench):
     bench = make_bench('waits', nodes='[/nobody]', ready_timeout=60.0)
     starting = bench.node.create_client(StartEpisode, 'start_episode')
     assert starting.wait_for_service(PATIENCE)
-    start = starting.call_async(StartEpisode.Request())
-    until(lambda: 'about to begin' in bench.start().message, 'it does not wait')  # another start
+    # Of one client they come in order: the second finds the first, which waits.
+    start, another = (starting.call_async(StartEpisode.Request()) for _ in range(2))
+    bench.rclpy.spin_until_future_complete(bench.node, another, timeout_sec=PATIENCE)
+    assert 'about to begin' in another.result().message
     assert 'no episode is running' in bench.end().message
     state = bench.call(GetState, 'episode_recorder/get_state')
     assert state.current_state.id == State.PRIMARY_STATE_ACTIVE
