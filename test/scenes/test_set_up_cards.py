@@ -210,7 +210,7 @@ def test_the_command_writes_cards_with_ghosts_in_a_photo(written, tmp_path, caps
     arguments = ['scenes', 'cards', str(written), '--output', str(output), '--only', 'second']
     seen = ['--photo', f'front={photo}', '--camera-info', f'front={lens}']
     assert main([*arguments, *seen]) == 0
-    assert '1 cards' in capsys.readouterr().out
+    assert '1 card:' in capsys.readouterr().out
     assert output.read_text().count('data:image/jpeg;base64,') == 1
     pose = 'front=base_link 0.2 0 0.7 3.141593 0 0'
     assert main([*arguments, *seen, '--extrinsics', pose]) == 0

@@ -30,7 +30,7 @@ def test_the_padding_of_a_displaced_camera_keeps_the_robot_out_of_its_distances(
     for growth in (0.02, 0.0):
         # Not withheld: only the growth differs.
         options = AlignmentOptions(withhold=False, growth=growth, cautious_growth=growth)
-        cell = SensedCell(world, 4, cameras=('front',), shift=0.012, alignment=options)
+        cell = SensedCell(world, 4, cameras=('front',), shift=0.024, alignment=options)
         distances.append(cell.measure(scene.positions[0]).distance)
     grown, fixed = distances
     assert not grown < 0.1
