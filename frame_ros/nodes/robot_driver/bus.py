@@ -70,6 +70,7 @@ class BusLoop:
         self._reading: RobotReading | None = None
         self._problem = self._fault = ''
         self._limp: tuple[str, ...] = ()
+        self._restarted = np.zeros(len(robot.names), dtype=bool)  # goals of before, if any
         self._next_attempt = self._next_look = 0.0
         self._repeats = 0  # of a hold that are left
         self._requests = Requests()
@@ -94,7 +95,8 @@ class BusLoop:
             self._release()
         elif self._activity is Activity.FOLLOWING:
             self._attempt(self._hold)
-        while self._activity is Activity.HOLDING and self._repeats > 0:
+        is_held = self._settings.torque_on_exit == 'hold'  # goals could bring the torque back
+        while is_held and self._activity is Activity.HOLDING and self._repeats > 0:
             self._attempt(self._hold_again)
         self._robot.close()
 
@@ -213,9 +215,10 @@ class BusLoop:
         names = np.array(self._robot.names)
         restarted, limp = names[state.is_restarted].tolist(), tuple(names[state.is_limp].tolist())
         if restarted:
-            self.counts.restarts += len(restarted)
+            self._note_restarts(state.is_restarted)
             self._reading = self._read()  # they fell until they had torque
             self._stay(self._reading, state.is_restarted)
+            self._restarted[:] = False
             self._log_error(
                 f'{", ".join(restarted)} restarted and had no torque meanwhile: the arm holds '
                 'where it is; look at the cables and at the supply, which must not dip'
@@ -225,9 +228,15 @@ class BusLoop:
             if set(limp) - self._grippers:
                 self._stay(reading, state.is_limp)
             if limp:
-                self._log_error(f'{limp_text(limp)}; the arm holds')
+                stays = '; the arm holds' if set(limp) - self._grippers else ''
+                self._log_error(limp_text(limp) + stays)
             else:
                 self._log_change('all motors have torque again')
+
+    def _note_restarts(self, is_restarted: NDArray[np.bool_]) -> None:
+        """Counts motors that restarted; their goals are forgotten when a reading has come."""
+        self.counts.restarts += int(is_restarted.sum())
+        self._restarted |= is_restarted
 
     def _stay(self, reading: RobotReading, is_lost: NDArray[np.bool_]) -> None:
         """Holds the arm, the joints that lost their torque where they are now."""
@@ -316,17 +325,18 @@ class BusLoop:
         if time.monotonic() < self._next_attempt:
             return
         try:
-            is_restarted = self._robot.reconnect(self._is_released)
+            self._note_restarts(self._robot.reconnect(self._is_released))
             self._reading = self._robot.read()
             positions = self._reading.positions.copy()
             kept = positions if self._goals is None or self._is_released else self._goals
-            self._goals = np.where(is_restarted, positions, kept)
-            if not (self._is_released or is_restarted.all()):
+            self._goals = np.where(self._restarted, positions, kept)
+            if not (self._is_released or self._restarted.all()):
                 self._hold()
         except FrameRosError as error:
             if str(error) != self._problem:
                 self._log_error(str(error))
             self._problem = str(error)
+            self._activity = Activity.LOST  # it may have begun to hold
             self._robot.close()
             self._next_attempt = time.monotonic() + self._settings.reconnect_period
             return
@@ -335,8 +345,8 @@ class BusLoop:
             self._activity = Activity.RELEASED if self._is_released else Activity.HOLDING
         self.counts.reconnections += 1
         self._problem = ''
-        names = np.array(self._robot.names)[is_restarted].tolist()
-        self.counts.restarts += len(names)
+        names = np.array(self._robot.names)[self._restarted].tolist()
+        self._restarted[:] = False
         lost = f'; {", ".join(names)} had lost power' if names else ''
         self._log_change(f'the robot answers again; {self._activity.value}{lost}')
 
