@@ -141,6 +141,28 @@ def test_an_arm_that_was_let_go_gets_no_goals(bench, monkeypatch):
     assert GOAL_POSITION not in [address for address, _ in written[at:]]
 
 
+def test_the_gripper_keeps_its_grip_when_another_joint_gets_its_torque_again(bench):
+    bench.start()
+    bench.newest()
+    bench.go(START)
+    gripper, lift = bench.arm.servos[GRIPPER], bench.arm.servos[LIFT]
+    with bench.bus.lock:
+        gripper.mechanics.lower = gripper.angle  # of an object
+
+    def grip():  # in encoder steps
+        return gripper.present_position - get(gripper.memory, 'Goal_Position')
+
+    bench.until(lambda: grip() > 100, lambda: bench.command([*START[:5], 0.1]))
+    with bench.bus.lock:
+        lift.memory[TORQUE_ENABLE] = 0
+    bench.until(lambda: bench.status() and 'no torque: shoulder_lift' in bench.status().message)
+    assert call(bench, True).success
+    assert lift.has_torque
+    bench.until(lambda: bench.driver._bus._repeats == 0)
+    assert grip() > 100
+    assert abs(lift.present_position - get(lift.memory, 'Goal_Position')) < 20
+
+
 def test_single_corrupt_packets_are_read_again(bench, monkeypatch):
     monkeypatch.setattr('frame_ros.nodes.robot_driver.bus.POWER_PERIOD', 0.0)
     bench.start()

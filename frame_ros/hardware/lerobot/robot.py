@@ -366,8 +366,11 @@ class LeRobotRobot(LeRobotDevice):
         with device_errors('the goals cannot be sent'):
             self.device.send_action(self._mapping.values(positions))
 
-    def set_torque(self, is_on: bool) -> None:
-        """Switches the torque; when it comes on, the arm stays where it is.
+    def set_torque(self, is_on: bool) -> NDArray[np.bool_]:
+        """Switches the torque; where it comes on, the joint stays where it is, and one that had it
+        keeps its goal.
+
+        Returns (D,) which had none, all of them if that is not known.
 
         Raises:
             DeviceError: the robot cannot do that, or a motor does not answer.
@@ -375,13 +378,20 @@ class LeRobotRobot(LeRobotDevice):
         if not self.can_switch_torque:
             raise DeviceError(f'the torque of {self._options.kind} cannot be switched')
         with device_errors('the torque cannot be switched'):
+            was_limp = np.ones(len(self.names), dtype=bool)
             if self._bus is None:
                 bus = self.device.bus
                 (bus.enable_torque if is_on else bus.disable_torque)(num_retry=5)
-                return
+                return was_limp
             if is_on:
-                set_goals_here(self._bus)
+                enabled = self._bus.sync_read('Torque_Enable', num_retry=2)
+                limp = [name for name, value in enabled.items() if value != 1]
+                if limp:
+                    set_goals_here(self._bus, limp)
+                keys = self._mapping.keys
+                was_limp = np.array([key.removesuffix(POSITION) in limp for key in keys])
             switch_torque(self._bus, is_on)
+            return was_limp
 
     def close(self) -> None:
         """Disconnects; an arm with torque on holds its last goals. No error if the robot is gone. A

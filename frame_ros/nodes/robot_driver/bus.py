@@ -144,12 +144,15 @@ class BusLoop:
         def switch() -> None:
             if self._activity is Activity.LOST:
                 raise DeviceError(f'the robot is not connected: {self._problem}')
-            self._robot.set_torque(is_on)
+            was_limp = self._robot.set_torque(is_on)
             with self._lock:
                 self._newest = None
-                self._goals = None
+                if not is_on or was_limp.all():
+                    self._goals = None
                 self._activity = Activity.HOLDING if is_on else Activity.RELEASED
             self._is_released, self._limp = not is_on, ()
+            if self._goals is not None and self._reading is not None:
+                self._stay(self._reading, was_limp)
 
         self._requests.ask(switch, timeout)
 
