@@ -378,7 +378,7 @@ class LeRobotRobot(LeRobotDevice):
         if not self.can_switch_torque:
             raise DeviceError(f'the torque of {self._options.kind} cannot be switched')
         with device_errors('the torque cannot be switched'):
-            was_limp = np.ones(len(self.names), dtype=bool)
+            was_limp: NDArray[np.bool_] = np.ones(len(self.names), dtype=bool)
             if self._bus is None:
                 bus = self.device.bus
                 (bus.enable_torque if is_on else bus.disable_torque)(num_retry=5)
