@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Motors that restart or lose their torque while the robot driver drives them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robot_driver_bench import GRIPPER, LIFT, PAN, call, running_bench
@@ -215,3 +217,23 @@ def test_faults_are_logged_once(bench, capfd):
     text = capfd.readouterr().err
     assert text.count('motor fault: wrist_roll: overload') == 1
     assert text.count('no motor reports a fault any more') == 1
+
+
+def test_a_fault_that_flickers_does_not_flood_the_log(bench, capfd):
+    bench.start()
+    bench.newest()
+    robot, readings = bench.driver._robot, []
+    read = robot.read
+
+    def flickering():
+        reading = read()
+        readings.append(reading)
+        words = ('voltage',) if len(readings) % 2 else ()  # as a supply at its limit
+        faults = (words, *reading.motors.faults[1:])
+        return replace(reading, motors=replace(reading.motors, faults=faults))
+
+    robot.read = flickering
+    bench.until(lambda: len(readings) >= 40)
+    text = capfd.readouterr().err
+    found = text.count('motor fault: shoulder_pan: voltage') + text.count('no motor reports')
+    assert 2 <= found < 20

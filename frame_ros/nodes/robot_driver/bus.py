@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rclpy.clock import Clock
 
 from frame_ros.core.errors import FrameRosError
+from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.time import SECOND
 from frame_ros.gate.command_check import CommandCheck, holding_goals, limited_step
 from frame_ros.gate.records import Reason
@@ -59,6 +60,7 @@ class BusLoop:
     ) -> None:
         self._robot, self._settings, self._clock = robot, settings, clock
         self._publish, self._log = publish, log
+        self._warnings = RepeatedWarnings(log)  # type: ignore[arg-type]
         self._check = CommandCheck(robot.names, robot.limits, settings.limit_tolerance)
         self._grippers = set(np.array(robot.names)[robot.is_gripper].tolist())
         self._lock = threading.Lock()
@@ -354,14 +356,14 @@ class BusLoop:
         self._log_change(f'the robot answers again; {self._activity.value}{lost}')
 
     def _log_fault(self, reading: RobotReading) -> None:
-        """Logs the motors' faults, each time that they change."""
+        """Logs the motors' faults as they change; those that come and go, at growing intervals."""
         if reading.motors is None:
             return
         fault = fault_text(self._robot.names, reading.motors)
         if fault and fault != self._fault:
-            self._log_error(fault)
+            self._warnings.warn('fault', fault)
         elif self._fault and not fault:
-            self._log_change('no motor reports a fault any more')
+            self._warnings.warn('fault', 'no motor reports a fault any more')
         self._fault = fault
 
     def _log_error(self, text: str) -> None:
