@@ -9,6 +9,8 @@ import pytest
 from frame_ros.core.errors import SetupError
 from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.feetech.emulator.registers import TORQUE_ENABLE, get, put
+from frame_ros.hardware.feetech.emulator.servo import Status
+from frame_ros.hardware.feetech.trouble import clear_faults
 
 
 @pytest.mark.parametrize('starts_with_torque', [False, True])
@@ -41,6 +43,68 @@ def test_a_motor_that_restarts_is_set_up_again_and_no_other_lets_go(bench, start
         restart(elbow, starts_with_torque)
     assert robot.reconnect(is_released=True).tolist() == expected
     assert not elbow.has_torque
+    robot.close()
+
+
+def test_connecting_again_gives_no_torque_to_a_motor_whose_protection_took_it_away(bench):
+    arm, _, make = bench
+    robot = make()
+    robot.connect()
+    lift = arm.servos[1]
+    with bench[1].lock:
+        lift.memory[TORQUE_ENABLE] = 0
+        lift._status |= Status.OVERLOAD  # ends as its torque is switched on
+    assert not robot.reconnect().any()
+    assert not lift.has_torque
+    assert robot.look_after_power().is_limp.tolist() == [False, True] + [False] * 4
+    robot.close()
+
+
+def test_a_lost_answer_about_its_torque_is_not_taken_for_none(bench):
+    arm, bus, make = bench
+    robot = make()
+    robot.connect()
+    with bus.lock:
+        arm.servos[1].forced_status |= Status.OVERLOAD  # it stays
+    handler = robot._bus.packet_handler
+    read, lost = handler.read1ByteTxRx, []
+
+    def losing(port, identity, address):
+        if address == TORQUE_ENABLE and not lost:
+            lost.append(identity)
+            return 0, -6, 0  # as scservo_sdk: no answer
+        return read(port, identity, address)
+
+    handler.read1ByteTxRx = losing
+    with pytest.raises(DeviceError, match='motor fault: shoulder_lift'):
+        clear_faults(robot._bus)
+    assert lost and arm.servos[1].has_torque
+    robot.close()
+
+
+@pytest.mark.parametrize('does_reconnect', [False, True])
+def test_a_restart_is_reported_also_when_its_motor_was_set_up_by_an_attempt_that_failed(
+    bench, does_reconnect
+):
+    arm, bus, make = bench
+    robot = make()
+    robot.connect()
+    look, looks = robot._power.look, []
+
+    def failing():
+        looks.append(True)
+        if len(looks) == 2:  # the last thing that setting up does
+            raise DeviceError('a damaged answer')
+        return look()
+
+    robot._power.look = failing
+    with bus.lock:
+        arm.servos[5].power_cycle()
+    act = robot.reconnect if does_reconnect else lambda: robot.look_after_power().is_restarted
+    with pytest.raises(DeviceError, match='damaged'):
+        act()
+    assert act().tolist() == [False] * 5 + [True]
+    assert not act().any()
     robot.close()
 
 

@@ -57,6 +57,15 @@ def test_positions_a_turn_away():
         check_turns(tuple(LIMITS), within - 2.0 * np.pi * (np.arange(6) == 2), BOUNDS)
 
 
+def test_a_joint_without_limits_is_at_no_turn_and_has_no_range():
+    bounds = np.array([[-np.inf, np.inf], [-1.0, 1.0]])
+    check_turns(('wheel', 'lift'), np.array([9.0, 0.5]), bounds)
+    with pytest.raises(SetupError, match='lift reads'):
+        check_turns(('wheel', 'lift'), np.array([9.0, 6.0]), bounds)
+    entries = {'wheel': SimpleNamespace(range_min=0, range_max=4095)}
+    assert range_notes(entries, {'wheel': 'wheel'}, bounds[:1], 4096) == []
+
+
 def test_an_arm_whose_motor_counts_turns_is_not_connected(bench):
     arm, bus, make = bench
     robot = make()

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Motors that restart or lose their torque while the robot driver drives them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robot_driver_bench import GRIPPER, LIFT, PAN, call, running_bench
 
+from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.feetech.emulator.registers import TORQUE_ENABLE, get
 
 GOAL_POSITION = 42  # address
@@ -55,10 +58,11 @@ def test_a_link_without_torque_holds_the_arm_until_it_is_switched_on(bench):
     bench.go([0.3, *bench.arm.positions[1:]])
 
 
-def test_a_gripper_without_torque_keeps_no_other_joint_from_moving(bench):
+def test_a_gripper_without_torque_keeps_no_other_joint_from_moving(bench, capfd):
     bench.start()
     bench.newest()
     bench.go(START)
+    capfd.readouterr()
     with bench.bus.lock:
         bench.arm.servos[GRIPPER].memory[TORQUE_ENABLE] = 0
     bench.until(lambda: bench.status() and 'no torque: gripper' in bench.status().message)
@@ -66,6 +70,99 @@ def test_a_gripper_without_torque_keeps_no_other_joint_from_moving(bench):
     bench.go([0.3, *START[1:5], bench.arm.positions[GRIPPER]])
     assert bench.counts.refused == refused
     assert np.array([s.has_torque for s in bench.arm.servos]).sum() == 5
+    text = capfd.readouterr().err
+    assert 'no torque: gripper' in text and '; the arm holds' not in text
+
+
+def test_a_gripper_that_restarted_does_not_close_when_the_first_reading_fails(bench):
+    bench.start()
+    bench.newest()
+    bench.go(START)
+    robot = bench.driver._robot
+    read, cycled, failed = robot.read, [], []
+
+    def failing():
+        gripper = bench.arm.servos[GRIPPER]
+        if cycled and get(gripper.memory, 'Acceleration') and not failed:  # it was set up again
+            failed.append(True)
+            raise DeviceError('a damaged answer')
+        return read()
+
+    robot.read = failing
+    bench.bus.unplug()
+    bench.until(lambda: bench.counts.losses == 1)
+    with bench.bus.lock:
+        bench.arm.servos[GRIPPER].power_cycle()
+        bench.arm.set_positions([*START[:5], 1.0])
+        cycled.append(True)
+    bench.bus.plug()
+    bench.until(lambda: bench.counts.reconnections == 1)
+    bench.spin(0.3)
+    assert failed and bench.counts.restarts == 1
+    assert bench.arm.positions[GRIPPER] == pytest.approx(1.0, abs=0.02)
+
+
+def test_an_arm_whose_hold_fails_as_it_is_connected_again_is_lost_still(bench):
+    bench.start()
+    bench.newest()
+    bench.go(START)
+    robot = bench.driver._robot
+    send, failed = robot.send, []
+
+    def failing(goals):
+        if bench.counts.losses and not failed:
+            failed.append(True)
+            raise DeviceError('the goals cannot be sent')
+        send(goals)
+
+    robot.send = failing
+    bench.bus.unplug()
+    bench.until(lambda: bench.counts.losses == 1)
+    bench.bus.plug()
+    bench.until(lambda: bench.counts.reconnections == 1)
+    assert failed and bench.counts.losses == 1
+
+
+def test_an_arm_that_was_let_go_gets_no_goals(bench, monkeypatch):
+    monkeypatch.setattr('frame_ros.nodes.robot_driver.bus.HOLD_REPEATS', 200)
+    bench.start(torque_on_exit='release')
+    bench.newest()
+    bench.go(START)
+    bench.until(lambda: bench.counts.holds == 1)
+    servo, written = bench.arm.servos[PAN], []
+    write = servo.write
+
+    def noted(address, data):
+        written.append((address, data[0]))
+        return write(address, data)
+
+    with bench.bus.lock:
+        servo.write = noted
+    bench.stop_driver()
+    at = written.index((TORQUE_ENABLE, 0))
+    assert GOAL_POSITION not in [address for address, _ in written[at:]]
+
+
+def test_the_gripper_keeps_its_grip_when_another_joint_gets_its_torque_again(bench):
+    bench.start()
+    bench.newest()
+    bench.go(START)
+    gripper, lift = bench.arm.servos[GRIPPER], bench.arm.servos[LIFT]
+    with bench.bus.lock:
+        gripper.mechanics.lower = gripper.angle  # of an object
+
+    def grip():  # in encoder steps
+        return gripper.present_position - get(gripper.memory, 'Goal_Position')
+
+    bench.until(lambda: grip() > 100, lambda: bench.command([*START[:5], 0.1]))
+    with bench.bus.lock:
+        lift.memory[TORQUE_ENABLE] = 0
+    bench.until(lambda: bench.status() and 'no torque: shoulder_lift' in bench.status().message)
+    assert call(bench, True).success
+    assert lift.has_torque
+    bench.until(lambda: bench.driver._bus._repeats == 0)
+    assert grip() > 100
+    assert abs(lift.present_position - get(lift.memory, 'Goal_Position')) < 20
 
 
 def test_single_corrupt_packets_are_read_again(bench, monkeypatch):
@@ -97,10 +194,13 @@ def test_goals_of_a_hold_that_got_lost_are_sent_again(bench):
         servo.mechanics.upper = bench.arm.servos[PAN].angle  # it is kept from following
         servo.write = losing
     bench.command([1.0], ['shoulder_pan'])
-    bench.until(lambda: len(written) >= 3)
-    bench.spin(0.2)
-    goal = get(servo.memory, 'Goal_Position')
-    assert abs(goal - servo.present_position) < 20
+    # On a busy machine the hold of what went before may come first: the last one counts.
+    bench.until(
+        lambda: (
+            len(written) >= 3
+            and abs(get(servo.memory, 'Goal_Position') - servo.present_position) < 20
+        )
+    )
 
 
 def test_faults_are_logged_once(bench, capfd):
@@ -117,3 +217,23 @@ def test_faults_are_logged_once(bench, capfd):
     text = capfd.readouterr().err
     assert text.count('motor fault: wrist_roll: overload') == 1
     assert text.count('no motor reports a fault any more') == 1
+
+
+def test_a_fault_that_flickers_does_not_flood_the_log(bench, capfd):
+    bench.start()
+    bench.newest()
+    robot, readings = bench.driver._robot, []
+    read = robot.read
+
+    def flickering():
+        reading = read()
+        readings.append(reading)
+        words = ('voltage',) if len(readings) % 2 else ()  # as a supply at its limit
+        faults = (words, *reading.motors.faults[1:])
+        return replace(reading, motors=replace(reading.motors, faults=faults))
+
+    robot.read = flickering
+    bench.until(lambda: len(readings) >= 40)
+    text = capfd.readouterr().err
+    found = text.count('motor fault: shoulder_pan: voltage') + text.count('no motor reports')
+    assert 2 <= found < 20

@@ -93,14 +93,17 @@ def drain(bus: Any) -> None:
             return
 
 
-def set_goals_here(bus: Any) -> None:
-    """Sets every motor's goal to its position, so that it stays there when torque comes on. Goals
-    are not acknowledged, so they are read back.
+def set_goals_here(bus: Any, names: Sequence[str] | None = None) -> None:
+    """Sets the goal of motors to their position, so that they stay there when torque comes on.
+    Goals are not acknowledged, so they are read back.
+
+    names: of the motors; None: all.
     """
-    positions = bus.sync_read('Present_Position', normalize=False, num_retry=2)
+    chosen = None if names is None else list(names)
+    positions = bus.sync_read('Present_Position', chosen, normalize=False, num_retry=2)
     for _ in range(ATTEMPTS):
         bus.sync_write('Goal_Position', positions, normalize=False)
-        if bus.sync_read('Goal_Position', normalize=False, num_retry=2) == positions:
+        if bus.sync_read('Goal_Position', chosen, normalize=False, num_retry=2) == positions:
             return
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from frame_ros.hardware.device_error import DeviceError
-from frame_ros.hardware.feetech.motors import TORQUE_ENABLE, drain, set_goals_here
+from frame_ros.hardware.feetech.motors import ATTEMPTS, TORQUE_ENABLE, drain, set_goals_here
 from frame_ros.hardware.feetech.telemetry import FAULTS, VOLTAGE_UNIT
 
 # A ping of id 253, which no motor of an arm has: only an echo answers with the same bytes.
@@ -97,22 +97,24 @@ def _answers(bus: Any, identity: int) -> bool:
 
 def clear_faults(bus: Any) -> None:
     """Switches the torque of faulty motors off and on, in place: LeRobot ignores answers with an
-    error bit.
+    error bit. Afterwards the torque is as it was.
 
     Raises:
-        DeviceError: a fault persists; the torque is as it was.
+        DeviceError: a fault persists, or a motor does not answer.
     """
     faults = _faults(bus)
     if not faults:
         return
     set_goals_here(bus)
-    had_torque = {name: _read_byte(bus, bus.motors[name].id, TORQUE_ENABLE) for name in faults}
+    had_torque = {name: _torque(bus, name) for name in faults}
     for name in faults:
         _switch(bus, name, 0)
         _switch(bus, name, 1)
-    if faults := _faults(bus):
-        for name in set(faults) & set(had_torque):
-            _switch(bus, name, had_torque[name])
+    faults = _faults(bus)
+    for name, value in had_torque.items():
+        if value != 1:
+            _switch(bus, name, value)
+    if faults:
         text = ', '.join(f'{name}: {_in_words(bus, name, bits)}' for name, bits in faults.items())
         is_supply = all(bits == VOLTAGE_FAULT for bits in faults.values())
         advice = (
@@ -152,6 +154,20 @@ def _in_words(bus: Any, name: str, bits: int) -> str:
 
 def _read_byte(bus: Any, identity: int, address: int) -> int:
     return int(bus.packet_handler.read1ByteTxRx(bus.port_handler, identity, address)[0])
+
+
+def _torque(bus: Any, name: str) -> int:
+    """Returns the torque register of a motor; an answer that is lost must not read as no torque."""
+    from scservo_sdk import COMM_SUCCESS
+
+    identity = bus.motors[name].id
+    for _ in range(ATTEMPTS):
+        value, result, _ = bus.packet_handler.read1ByteTxRx(
+            bus.port_handler, identity, TORQUE_ENABLE
+        )
+        if result == COMM_SUCCESS:
+            return int(value)
+    raise DeviceError(f'{name} does not say whether it has torque')
 
 
 def _switch(bus: Any, name: str, value: int) -> None:

@@ -39,7 +39,8 @@ def range_notes(
     """
     notes = []
     for (motor, joint), (lower, upper) in zip(joints.items(), limits, strict=True):
-        if motor not in calibration or joint == FULL_TURN:
+        has_range = math.isfinite(upper - lower)  # a joint that goes round has none
+        if motor not in calibration or joint == FULL_TURN or not has_range:
             continue
         entry = calibration[motor]
         span = (entry.range_max - entry.range_min) * TURN / (resolution - 1)
@@ -60,8 +61,11 @@ def range_notes(
 
 
 def check_turns(joints: Sequence[str], positions: Array, limits: Array) -> None:
-    """Raises SetupError for positions (D,) rad that are nearer to the limits (D, 2) a turn away."""
-    turns = np.round((positions - limits.mean(axis=1)) / TURN)
+    """Raises SetupError for positions (D,) rad that are nearer to the limits (D, 2) a turn away;
+    joints without limits are at no turn.
+    """
+    bounds = np.where(np.isfinite(limits).all(axis=1, keepdims=True), limits, positions[:, None])
+    turns = np.round((positions - bounds.mean(axis=1)) / TURN)
     for i in np.flatnonzero(turns):
         lower, upper = (_degrees(limit) for limit in limits[i])
         raise SetupError(

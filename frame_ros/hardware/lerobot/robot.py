@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -210,6 +210,7 @@ class LeRobotRobot(LeRobotDevice):
         self._telemetry = FeetechTelemetry(self._bus) if has_telemetry else None
         self._power = PowerWatch(self._bus) if has_telemetry else None
         self._rates: Array = np.ones(len(self.names))
+        self._restarted = np.zeros(len(self.names), dtype=bool)  # of which the caller does not know
 
     def _features(self) -> Mapping[str, Any]:
         return {k: v for k, v in self.device.observation_features.items() if v is float}
@@ -277,10 +278,11 @@ class LeRobotRobot(LeRobotDevice):
             with device_errors(what):
                 open_bus(self._bus)
                 state = self._power_state()
+                self._restarted |= state.is_restarted
                 if state.is_restarted.all() and not is_released:
                     self.close()
                     self.connect()
-                    return everything
+                    return self._take_restarted()
                 self._restore(state, is_released)
         except DeviceError as error:
             why = '' if error.is_gone else explanation(self._bus)
@@ -288,7 +290,7 @@ class LeRobotRobot(LeRobotDevice):
             if why:
                 raise DeviceError(f'{what}: {why}') from error
             raise
-        return state.is_restarted
+        return self._take_restarted()
 
     def look_after_power(self) -> PowerState:
         """Returns how the motors of an arm that is to have torque changed; those that restarted
@@ -301,9 +303,15 @@ class LeRobotRobot(LeRobotDevice):
             return PowerState(*np.zeros((2, len(self.names)), dtype=bool))
         with self._reading('power of the motors'):
             state = self._power.look()
+            self._restarted |= state.is_restarted  # known also if what follows fails half-way
             if state.is_restarted.any():
                 self._power.restore(state.is_restarted, has_torque=True)
-        return state
+        return replace(state, is_restarted=self._take_restarted())
+
+    def _take_restarted(self) -> NDArray[np.bool_]:
+        """Returns which motors restarted since the last call that worked."""
+        found, self._restarted = self._restarted, np.zeros_like(self._restarted)
+        return found
 
     def _power_state(self) -> PowerState:
         """Changes of the motors while they were not connected."""
@@ -358,8 +366,11 @@ class LeRobotRobot(LeRobotDevice):
         with device_errors('the goals cannot be sent'):
             self.device.send_action(self._mapping.values(positions))
 
-    def set_torque(self, is_on: bool) -> None:
-        """Switches the torque; when it comes on, the arm stays where it is.
+    def set_torque(self, is_on: bool) -> NDArray[np.bool_]:
+        """Switches the torque; where it comes on, the joint stays where it is, and one that had it
+        keeps its goal.
+
+        Returns (D,) which had none, all of them if that is not known.
 
         Raises:
             DeviceError: the robot cannot do that, or a motor does not answer.
@@ -367,13 +378,20 @@ class LeRobotRobot(LeRobotDevice):
         if not self.can_switch_torque:
             raise DeviceError(f'the torque of {self._options.kind} cannot be switched')
         with device_errors('the torque cannot be switched'):
+            was_limp: NDArray[np.bool_] = np.ones(len(self.names), dtype=bool)
             if self._bus is None:
                 bus = self.device.bus
                 (bus.enable_torque if is_on else bus.disable_torque)(num_retry=5)
-                return
+                return was_limp
             if is_on:
-                set_goals_here(self._bus)
+                enabled = self._bus.sync_read('Torque_Enable', num_retry=2)
+                limp = [name for name, value in enabled.items() if value != 1]
+                if limp:
+                    set_goals_here(self._bus, limp)
+                keys = self._mapping.keys
+                was_limp = np.array([key.removesuffix(POSITION) in limp for key in keys])
             switch_torque(self._bus, is_on)
+            return was_limp
 
     def close(self) -> None:
         """Disconnects; an arm with torque on holds its last goals. No error if the robot is gone. A

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rclpy.clock import Clock
 
 from frame_ros.core.errors import FrameRosError
+from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.time import SECOND
 from frame_ros.gate.command_check import CommandCheck, holding_goals, limited_step
 from frame_ros.gate.records import Reason
@@ -59,6 +60,7 @@ class BusLoop:
     ) -> None:
         self._robot, self._settings, self._clock = robot, settings, clock
         self._publish, self._log = publish, log
+        self._warnings = RepeatedWarnings(log)  # type: ignore[arg-type]
         self._check = CommandCheck(robot.names, robot.limits, settings.limit_tolerance)
         self._grippers = set(np.array(robot.names)[robot.is_gripper].tolist())
         self._lock = threading.Lock()
@@ -70,6 +72,7 @@ class BusLoop:
         self._reading: RobotReading | None = None
         self._problem = self._fault = ''
         self._limp: tuple[str, ...] = ()
+        self._restarted = np.zeros(len(robot.names), dtype=bool)  # goals of before, if any
         self._next_attempt = self._next_look = 0.0
         self._repeats = 0  # of a hold that are left
         self._requests = Requests()
@@ -94,7 +97,8 @@ class BusLoop:
             self._release()
         elif self._activity is Activity.FOLLOWING:
             self._attempt(self._hold)
-        while self._activity is Activity.HOLDING and self._repeats > 0:
+        is_held = self._settings.torque_on_exit == 'hold'  # goals could bring the torque back
+        while is_held and self._activity is Activity.HOLDING and self._repeats > 0:
             self._attempt(self._hold_again)
         self._robot.close()
 
@@ -142,12 +146,15 @@ class BusLoop:
         def switch() -> None:
             if self._activity is Activity.LOST:
                 raise DeviceError(f'the robot is not connected: {self._problem}')
-            self._robot.set_torque(is_on)
+            was_limp = self._robot.set_torque(is_on)
             with self._lock:
                 self._newest = None
-                self._goals = None
+                if not is_on or was_limp.all():
+                    self._goals = None
                 self._activity = Activity.HOLDING if is_on else Activity.RELEASED
             self._is_released, self._limp = not is_on, ()
+            if self._goals is not None and self._reading is not None:
+                self._stay(self._reading, was_limp)
 
         self._requests.ask(switch, timeout)
 
@@ -213,9 +220,10 @@ class BusLoop:
         names = np.array(self._robot.names)
         restarted, limp = names[state.is_restarted].tolist(), tuple(names[state.is_limp].tolist())
         if restarted:
-            self.counts.restarts += len(restarted)
+            self._note_restarts(state.is_restarted)
             self._reading = self._read()  # they fell until they had torque
             self._stay(self._reading, state.is_restarted)
+            self._restarted[:] = False
             self._log_error(
                 f'{", ".join(restarted)} restarted and had no torque meanwhile: the arm holds '
                 'where it is; look at the cables and at the supply, which must not dip'
@@ -225,9 +233,15 @@ class BusLoop:
             if set(limp) - self._grippers:
                 self._stay(reading, state.is_limp)
             if limp:
-                self._log_error(f'{limp_text(limp)}; the arm holds')
+                stays = '; the arm holds' if set(limp) - self._grippers else ''
+                self._log_error(limp_text(limp) + stays)
             else:
                 self._log_change('all motors have torque again')
+
+    def _note_restarts(self, is_restarted: NDArray[np.bool_]) -> None:
+        """Counts motors that restarted; their goals are forgotten when a reading has come."""
+        self.counts.restarts += int(is_restarted.sum())
+        self._restarted |= is_restarted
 
     def _stay(self, reading: RobotReading, is_lost: NDArray[np.bool_]) -> None:
         """Holds the arm, the joints that lost their torque where they are now."""
@@ -316,17 +330,18 @@ class BusLoop:
         if time.monotonic() < self._next_attempt:
             return
         try:
-            is_restarted = self._robot.reconnect(self._is_released)
+            self._note_restarts(self._robot.reconnect(self._is_released))
             self._reading = self._robot.read()
             positions = self._reading.positions.copy()
             kept = positions if self._goals is None or self._is_released else self._goals
-            self._goals = np.where(is_restarted, positions, kept)
-            if not (self._is_released or is_restarted.all()):
+            self._goals = np.where(self._restarted, positions, kept)
+            if not (self._is_released or self._restarted.all()):
                 self._hold()
         except FrameRosError as error:
             if str(error) != self._problem:
                 self._log_error(str(error))
             self._problem = str(error)
+            self._activity = Activity.LOST  # it may have begun to hold
             self._robot.close()
             self._next_attempt = time.monotonic() + self._settings.reconnect_period
             return
@@ -335,20 +350,20 @@ class BusLoop:
             self._activity = Activity.RELEASED if self._is_released else Activity.HOLDING
         self.counts.reconnections += 1
         self._problem = ''
-        names = np.array(self._robot.names)[is_restarted].tolist()
-        self.counts.restarts += len(names)
+        names = np.array(self._robot.names)[self._restarted].tolist()
+        self._restarted[:] = False
         lost = f'; {", ".join(names)} had lost power' if names else ''
         self._log_change(f'the robot answers again; {self._activity.value}{lost}')
 
     def _log_fault(self, reading: RobotReading) -> None:
-        """Logs the motors' faults, each time that they change."""
+        """Logs the motors' faults as they change; those that come and go, at growing intervals."""
         if reading.motors is None:
             return
         fault = fault_text(self._robot.names, reading.motors)
         if fault and fault != self._fault:
-            self._log_error(fault)
+            self._warnings.warn('fault', fault)
         elif self._fault and not fault:
-            self._log_change('no motor reports a fault any more')
+            self._warnings.warn('fault', 'no motor reports a fault any more')
         self._fault = fault
 
     def _log_error(self, text: str) -> None:
