@@ -190,7 +190,7 @@ class DepthProximity:
         self._outline.take_out(image, scale, padding)
 
         def is_own(rows: Rows, columns: Rows, depths: Array) -> NDArray[np.bool_]:
-            is_mixed = self._outline.is_mixed(rows, columns)
+            is_mixed = self._outline.is_mixed(rows, columns, depths)
             if is_by_meshes is None:
                 return is_mixed
             return is_mixed | is_by_meshes(rows, columns, depths)
