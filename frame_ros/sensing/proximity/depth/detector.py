@@ -116,7 +116,8 @@ class DepthProximity:
         nearest = self._thin.nearer(pixels, depth, seen, *pose, around, is_own)
         at_padding = self._unseen.at_padding(nearest, blind)
         unseen = None if unseen is None else replace(unseen, is_at_padding=at_padding)
-        followed = at_padding & (surfaces is None)  # what meshes took out is not known any more
+        # What meshes took out is not known any more.
+        followed = at_padding & (self._meshes is None or surfaces is None)
         nearest = self._on_surfaces(nearest, pixels, seen, support, followed)
         found = self._reading(shapes.links, nearest, is_measured, rotation, translation)
         return replace(found, valid_fraction=fraction, unseen=unseen,
