@@ -89,6 +89,21 @@ def test_what_touches_a_slanted_edge_is_followed_back():
     assert found.distance < settings.padding
 
 
+def test_a_wide_outline_does_not_end_the_following():
+    depth = picture()
+    depth[70:90, 100 + SIDE :] = 1e3 * FACE  # touches the robot
+    near = DepthCamera(200, 160, 600.0, 600.0, 99.5, 79.5)
+    arm = placed('arm', [box([0.2 / 3, 0.2 / 3, 0.2], [0.0, 0.0, FACE + 0.1])])
+    found = [
+        DepthProximity(near, evolve(SETTINGS, outline=each, depth_noise=0.0)).measure(
+            depth, arm, np.eye(3), np.zeros(3)
+        )
+        for each in (0.01, 0.08)
+    ]
+    assert found[0].distance < SETTINGS.padding
+    assert found[1].distance == pytest.approx(found[0].distance, abs=1e-3)
+
+
 def test_places_at_the_outline_are_not_seen():
     depth = picture()
     seen, blind = (reading(depth, each).unseen for each in (WITHOUT, SETTINGS))

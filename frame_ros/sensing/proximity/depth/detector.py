@@ -169,7 +169,9 @@ class DepthProximity:
     ) -> Nearest:  # fmt: skip
         """Returns the points of surfaces, for single noisy pixels, followed into the padding."""
         core, is_settled = FOLLOWED * self.settings.padding, self.settings.smoothing > 1
-        found = self._scan.followed(nearest, pixels, seen, support, at_padding, core, is_settled)
+        found = self._scan.followed(
+            nearest, pixels, seen, support, at_padding, core, is_settled, self._outline.width
+        )
         return self._scan.settled(found, pixels, seen, support) if is_settled else found
 
     def _take_out(

@@ -80,12 +80,12 @@ def _around(own: Mask, width: int) -> tuple[slice, slice]:
 class OutlineFilter:
     """Takes the pixels that are mixed with the robot out of one camera's images.
 
-    Not thread-safe: it owns a buffer.
+    Not thread-safe: it owns a buffer. width: pixels about the robot.
     """
 
     def __init__(self, camera: DepthCamera, settings: DepthOptions) -> None:
         """settings: outline, 0: nothing is taken out."""
-        self._width, self._noise = outline_width(camera, settings), settings.depth_noise
+        self.width, self._noise = outline_width(camera, settings), settings.depth_noise
         self._whole: Image = np.empty((0, 0), np.float32)
         self._mixed: Mask | None = None
         self._part = slice(0), slice(0)
@@ -93,7 +93,7 @@ class OutlineFilter:
 
     def keep(self, image: Image) -> None:
         """Remembers an image, 0 where invalid, from which the robot is taken out next."""
-        if self._width:
+        if self.width:
             if self._whole.shape != image.shape:
                 self._whole = np.empty_like(image)
             np.copyto(self._whole, image)
@@ -106,10 +106,10 @@ class OutlineFilter:
             padding: m about the robot.
         """
         self._mixed = None
-        if self._width:
+        if self.width:
             own = (self._whole > 0.0) & (image == 0.0)
             depth = self._whole * np.float32(scale)
-            self._part, self._limits = _limits(depth, own, self._width, padding, self._noise)
+            self._part, self._limits = _limits(depth, own, self.width, padding, self._noise)
             self._mixed = np.zeros(own.shape, np.bool_)
             self._mixed[self._part] = depth[self._part] > self._limits
             image[self._mixed] = 0.0
