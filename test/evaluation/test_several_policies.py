@@ -221,3 +221,10 @@ def test_the_smallest_difference_that_is_found_is_that_of_the_formula(have):
     judgement = judge(0.3, [0.1], have=have, needed=450, sensitivity=found)
     assert judgement.detectable == found.detectable and found.text in judgement.reason
     assert 'for one of 10 points' in judgement.reason
+
+
+@pytest.mark.parametrize('none', [None, math.inf])
+def test_differences_that_no_number_finds_are_passed_over(none):
+    found = sensitivity_of(lambda difference: none if difference < 0.5 else 20, 30, 0.1, 0.8)
+    assert found.detectable == 0.5
+    assert sensitivity_of(lambda difference: none, 30, 0.1, 0.8).detectable is None

@@ -164,6 +164,10 @@ def _depth(file: Path, camera: DepthCamera) -> NDArray[np.float32]:
     values = _picture(file) if file.suffix == '.png' else _loaded(file)
     if values.dtype == np.uint16:
         values = 1e-3 * values
+    elif values.dtype.kind != 'f':
+        raise ValueError(
+            f'{file.name} is of {values.dtype}; uint16, mm, or floats, m, are expected'
+        )
     found = np.nan_to_num(np.asarray(values, np.float32), posinf=0.0, neginf=0.0)
     if found.shape[-1:] == (3,):
         return _drawn(found.reshape(-1, 3).astype(np.float64), camera)

@@ -119,7 +119,12 @@ def sensitivity_of(
     """
     percent = max(1, min(99, round(100 * margin)))
     while percent < 100 and not (number := needed(percent / 100) or math.inf) <= have:
-        guess = math.ceil(0.97 * percent * math.sqrt(number / have)) if have > 0 else 100
+        if have <= 0:
+            guess = 100
+        elif math.isinf(number):  # it says nothing of how much more is enough
+            guess = 0
+        else:
+            guess = math.ceil(0.97 * percent * math.sqrt(number / have))
         percent = max(percent + 1, min(guess, 99) if percent < 99 else 100)
     while 1 < percent < 100 and (needed((percent - 1) / 100) or math.inf) <= have:
         percent -= 1

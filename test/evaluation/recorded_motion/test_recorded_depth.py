@@ -144,6 +144,16 @@ def test_a_mask_of_another_size_is_refused(drawn, tmp_path):
         read_arm_images(file)
 
 
+@pytest.mark.parametrize('kind', [np.uint8, np.int32])
+def test_depths_of_other_units_are_refused(drawn, tmp_path, kind):
+    file = drawn.draw_recording(tmp_path)
+    frames = yaml.safe_load(file.read_text(encoding='utf-8'))['frames']
+    np.save(tmp_path / 'depth.npy', np.full((240, 320), 200, kind))
+    frames[0]['depth'] = 'depth.npy'
+    with pytest.raises(BagError, match=f'depth.npy is of {np.dtype(kind)}; uint16, mm'):
+        read_arm_images(renewed(file, frames=frames))
+
+
 def test_a_distance_is_false_if_it_is_near_and_the_reference_is_not():
     measured = np.array([0.05, 0.05, 0.12, np.nan, 0.05])
     reference = np.array([0.2, 0.07, 0.3, 0.2, np.inf])

@@ -219,3 +219,16 @@ def test_options_without_a_file_load_nothing():
     assert MeshOptions().load(None) is None
     with pytest.raises(SetupError):
         MeshOptions(geometry='convex')
+
+
+def test_surfaces_without_a_filter_change_nothing():
+    settings = DepthOptions(depth_noise=0.0, outline=0.0)
+    arm = placed('arm', [box([2 * SIDE] * 3, [0.0025, 0.0, FACE + SIDE])])
+    # Its pixels are 2.5, 7.5, 12.5 mm away and more; the padding is 10 mm.
+    image = picture((slice(25, 66), slice(LAST + 1, 100), FACE))
+    found = [
+        DepthProximity(CAMERA, settings).measure(image, arm, *HERE, surfaces=each).distance
+        for each in (None, surfaces())
+    ]
+    assert found[0] < settings.padding
+    assert found[1] == found[0]

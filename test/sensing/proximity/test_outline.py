@@ -56,10 +56,52 @@ def test_what_is_before_the_robot_counts_at_its_outline():
     assert found.distance == pytest.approx(0.06, abs=0.006)
 
 
+@pytest.mark.parametrize('kind', [np.uint16, float])
+def test_a_cable_before_the_robot_counts_at_its_outline(kind):
+    depth = picture(kind=kind)
+    metre = 1e3 if kind is np.uint16 else 1.0
+    depth = depth.astype(np.float32) if kind is float else depth
+    depth[62:98, 100 + SIDE + 2] = metre * (FACE - 0.1)  # a pixel wide: no median shows it
+    assert reading(depth).distance == pytest.approx(0.1, abs=0.006)
+    depth[62:98, 100 + SIDE + 2] = metre * (FACE + 0.04)  # behind its face, it is mixed
+    assert reading(depth).distance > 0.5
+
+
 def test_what_reaches_beyond_the_outline_is_followed_back():
     depth = picture()
     depth[70:90, 100 + SIDE + 3 :] = 1e3 * FACE  # 15 mm off, within the padding and the outline
     assert reading(depth).distance == pytest.approx(0.02, abs=0.01)
+
+
+def test_what_touches_a_slanted_edge_is_followed_back():
+    # The square that is left out is wider across its diagonal.
+    camera = DepthCamera(320, 240, 600.0, 600.0, 159.5, 119.5)
+    y, x = (np.mgrid[:240, :320] - np.array([119.5, 159.5])[:, None, None]) / 600
+    across, along = (x + y) / np.sqrt(2), (y - x) / np.sqrt(2)
+    depth = np.full((240, 320), WALL, np.float32)
+    depth[(abs(across) < 0.05) & (abs(along) < 0.15)] = FACE
+    depth[(across >= 0.05) & (across < 0.15) & (abs(along) < 0.06)] = FACE  # touches it
+    turn = np.array([[1.0, 1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, np.sqrt(2)]]) / np.sqrt(2)
+    arm = placed('arm', [box([0.1, 0.3, 0.2], [0.0, 0.0, FACE + 0.1])])
+    settings = evolve(SETTINGS, depth_noise=0.0)
+    found = DepthProximity(camera, settings).measure(depth, arm, turn, np.zeros(3))
+    assert found.unseen.is_at_padding.all()
+    assert found.distance < settings.padding
+
+
+def test_a_wide_outline_does_not_end_the_following():
+    depth = picture()
+    depth[70:90, 100 + SIDE :] = 1e3 * FACE  # touches the robot
+    near = DepthCamera(200, 160, 600.0, 600.0, 99.5, 79.5)
+    arm = placed('arm', [box([0.2 / 3, 0.2 / 3, 0.2], [0.0, 0.0, FACE + 0.1])])
+    found = [
+        DepthProximity(near, evolve(SETTINGS, outline=each, depth_noise=0.0)).measure(
+            depth, arm, np.eye(3), np.zeros(3)
+        )
+        for each in (0.01, 0.08)
+    ]
+    assert found[0].distance < SETTINGS.padding
+    assert found[1].distance == pytest.approx(found[0].distance, abs=1e-3)
 
 
 def test_places_at_the_outline_are_not_seen():

@@ -116,7 +116,8 @@ class DepthProximity:
         nearest = self._thin.nearer(pixels, depth, seen, *pose, around, is_own)
         at_padding = self._unseen.at_padding(nearest, blind)
         unseen = None if unseen is None else replace(unseen, is_at_padding=at_padding)
-        followed = at_padding & (surfaces is None)  # what meshes took out is not known any more
+        # What meshes took out is not known any more.
+        followed = at_padding & (self._meshes is None or surfaces is None)
         nearest = self._on_surfaces(nearest, pixels, seen, support, followed)
         found = self._reading(shapes.links, nearest, is_measured, rotation, translation)
         return replace(found, valid_fraction=fraction, unseen=unseen,
@@ -168,7 +169,9 @@ class DepthProximity:
     ) -> Nearest:  # fmt: skip
         """Returns the points of surfaces, for single noisy pixels, followed into the padding."""
         core, is_settled = FOLLOWED * self.settings.padding, self.settings.smoothing > 1
-        found = self._scan.followed(nearest, pixels, seen, support, at_padding, core, is_settled)
+        found = self._scan.followed(
+            nearest, pixels, seen, support, at_padding, core, is_settled, self._outline.width
+        )
         return self._scan.settled(found, pixels, seen, support) if is_settled else found
 
     def _take_out(
@@ -190,7 +193,7 @@ class DepthProximity:
         self._outline.take_out(image, scale, padding)
 
         def is_own(rows: Rows, columns: Rows, depths: Array) -> NDArray[np.bool_]:
-            is_mixed = self._outline.is_mixed(rows, columns)
+            is_mixed = self._outline.is_mixed(rows, columns, depths)
             if is_by_meshes is None:
                 return is_mixed
             return is_mixed | is_by_meshes(rows, columns, depths)

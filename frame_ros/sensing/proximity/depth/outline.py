@@ -41,17 +41,30 @@ def mixed_pixels(depth: Any, own: Mask, width: int, padding: float, noise: float
         noise: m, error of a depth of 1 m, as of `DepthOptions`.
     """
     found = np.zeros(own.shape, np.bool_)
+    part, limits = _limits(depth, own, width, padding, noise)
+    found[part] = depth[part] > limits
+    return found
+
+
+def _limits(
+    depth: Any, own: Mask, width: int, padding: float, noise: float
+) -> tuple[tuple[slice, slice], Image]:
+    """Returns the rows and columns of everything within `width` of the robot, and of each pixel of
+    those the depth, m, beyond which it is mixed; infinite for the robot and what is away from it.
+
+    The arguments are as for `mixed_pixels`.
+    """
     part = _around(own, width)
     z, is_robot = depth[part], own[part]
     if not z.size:
-        return found
+        return part, np.empty(z.shape, np.float32)
     side = 2 * width + 1
     inverse = np.where(is_robot, 1.0 / np.maximum(z, 1e-3), 0.0).astype(np.float32)
     nearest = cv2.dilate(inverse, np.ones((side, side), np.uint8))
     robot = 1.0 / np.maximum(nearest, 1e-6)
     ahead = padding + noise * robot * robot
-    found[part] = (nearest > 0.0) & ~is_robot & (z > robot - ahead)
-    return found
+    is_free = is_robot | (nearest <= 0.0)
+    return part, np.where(is_free, np.inf, np.maximum(robot - ahead, 0.0)).astype(np.float32)
 
 
 def _around(own: Mask, width: int) -> tuple[slice, slice]:
@@ -67,18 +80,20 @@ def _around(own: Mask, width: int) -> tuple[slice, slice]:
 class OutlineFilter:
     """Takes the pixels that are mixed with the robot out of one camera's images.
 
-    Not thread-safe: it owns a buffer.
+    Not thread-safe: it owns a buffer. width: pixels about the robot.
     """
 
     def __init__(self, camera: DepthCamera, settings: DepthOptions) -> None:
         """settings: outline, 0: nothing is taken out."""
-        self._width, self._noise = outline_width(camera, settings), settings.depth_noise
+        self.width, self._noise = outline_width(camera, settings), settings.depth_noise
         self._whole: Image = np.empty((0, 0), np.float32)
         self._mixed: Mask | None = None
+        self._part = slice(0), slice(0)
+        self._limits: Image = np.empty((0, 0), np.float32)
 
     def keep(self, image: Image) -> None:
         """Remembers an image, 0 where invalid, from which the robot is taken out next."""
-        if self._width:
+        if self.width:
             if self._whole.shape != image.shape:
                 self._whole = np.empty_like(image)
             np.copyto(self._whole, image)
@@ -91,10 +106,12 @@ class OutlineFilter:
             padding: m about the robot.
         """
         self._mixed = None
-        if self._width:
+        if self.width:
             own = (self._whole > 0.0) & (image == 0.0)
             depth = self._whole * np.float32(scale)
-            self._mixed = mixed_pixels(depth, own, self._width, padding, self._noise)
+            self._part, self._limits = _limits(depth, own, self.width, padding, self._noise)
+            self._mixed = np.zeros(own.shape, np.bool_)
+            self._mixed[self._part] = depth[self._part] > self._limits
             image[self._mixed] = 0.0
 
     def without(self, depth: Depth) -> Depth:
@@ -104,9 +121,19 @@ class OutlineFilter:
         rows, columns = depth.shape
         return np.where(self._mixed[:rows, :columns], depth.dtype.type(0), depth)
 
-    def is_mixed(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Mask:
-        """Returns (K,) whether the latest `take_out` took these pixels out."""
+    def is_mixed(
+        self, rows: NDArray[np.intp], columns: NDArray[np.intp], depths: NDArray[np.float64]
+    ) -> Mask:
+        """Returns (K,) whether pixels are mixed with the robot of the latest `take_out`.
+
+        depths: (K,) m, of the camera's image: something thin before the robot is not in a smoothed
+            one.
+        """
+        found = np.zeros(len(rows), np.bool_)
         if self._mixed is None:
-            return np.zeros(len(rows), np.bool_)
-        found: Mask = self._mixed[rows, columns]
+            return found
+        down, across = rows - self._part[0].start, columns - self._part[1].start
+        height, width = self._limits.shape
+        inside = (down >= 0) & (down < height) & (across >= 0) & (across < width)
+        found[inside] = depths[inside] > self._limits[down[inside], across[inside]]
         return found

@@ -19,12 +19,12 @@ from frame_ros.sensing.proximity.depth.compiled import compiled
 from frame_ros.sensing.proximity.depth.support_kernels import agree, has_neighbours
 from frame_ros.sensing.proximity.depth.surface_kernels import pixel_of
 
-REACH = 40  # pixels on either side of the first one in which a surface is followed
+REACH = 40  # pixels on either side in which a surface is followed, but for the outline's
 NEIGHBOURS = 5  # of 8 that a pixel needs at about its depth: those along a straight edge have them
 
 
 @compiled
-def follow(image, whole, scale, x, y, shapes, owners, support, core, noise, chosen, found):
+def follow(image, whole, scale, x, y, shapes, owners, support, core, noise, pixels, chosen, found):
     """Moves the point of each link to the nearest pixel of the surface that it lies on.
 
     Args:
@@ -32,10 +32,11 @@ def follow(image, whole, scale, x, y, shapes, owners, support, core, noise, chos
         support: (4,) decides what is at about the same depth.
         core: m around all shapes; what lies within is the robot, and so is what its depth z, wrong
             by noise * z^2 m, may have put outside.
+        pixels: on either side of the first one in which a surface is followed.
         chosen: (L,) bool, links whose point is a pixel of the image; False where it did not move.
         found: (L, 7) as of `kernels.find_nearest`; renewed.
     """
-    side = 2 * REACH + 1
+    side = 2 * pixels + 1
     seen = np.empty((side, side), np.bool_)
     places = np.empty((side * side, 2), np.int64)
     for link in range(len(found)):
@@ -71,8 +72,9 @@ def _follow(
 
     seen: (S, S) bool and places: (S^2, 2) are used up.
     """
+    middle = seen.shape[0] // 2
     seen[:] = False
-    seen[REACH, REACH] = True
+    seen[middle, middle] = True
     places[0, 0], places[0, 1] = top, left
     count, nearest = 1, -1
     least = min(NEIGHBOURS, support[0])
@@ -81,8 +83,8 @@ def _follow(
         row, column = places[count, 0], places[count, 1]
         for down in range(max(row - 1, 0), min(row + 2, whole.shape[0])):
             for across in range(max(column - 1, 0), min(column + 2, whole.shape[1])):
-                i, j = down - top + REACH, across - left + REACH
-                if i < 0 or j < 0 or i > 2 * REACH or j > 2 * REACH or seen[i, j]:
+                i, j = down - top + middle, across - left + middle
+                if i < 0 or j < 0 or i > 2 * middle or j > 2 * middle or seen[i, j]:
                     continue
                 if not agree(whole[row, column], whole[down, across], support):
                     continue

@@ -158,6 +158,7 @@ class DepthScan:
         at_padding: NDArray[np.bool_],
         core: float,
         is_settled: bool = True,
+        outline: int = 0,
     ) -> Nearest:
         """Returns it with what begins where the robot's padding ends followed into the padding.
 
@@ -170,6 +171,7 @@ class DepthScan:
             core: m around the robot that nothing is followed into; the noise is added.
             is_settled: whether the points that move are put onto the surface around them, as
                 `settled` does.
+            outline: pixels about the robot that have been taken out, too.
         """
         chosen = at_padding & (nearest.points == pixels.points).all(axis=1)
         if self._source is None or not chosen.any():
@@ -182,7 +184,10 @@ class DepthScan:
             images.crop(whole, self._scale, self._x, self._y, *self._limits, self._noise)
         found = np.column_stack((nearest.distances, nearest.points, nearest.surface))
         view = (self._scale, self._x, self._y, shapes.table, shapes.owners, support)
-        padding_kernels.follow(self._image, whole, *view, float(core), self._noise, chosen, found)
+        reach = padding_kernels.REACH + outline
+        padding_kernels.follow(
+            self._image, whole, *view, float(core), self._noise, reach, chosen, found
+        )
         if is_settled:
             surfaces.settle(whole, *view, 0, chosen, found)
         return Nearest(found[:, 0], found[:, 1:4], found[:, 4:])

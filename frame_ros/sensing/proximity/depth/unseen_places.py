@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,8 +30,8 @@ class UnseenPlaces:
         """settings: hidden_size, hidden_reach and partial_margin decide on places."""
         self._settings = settings
         width = outline_width(camera, settings)
-        # rad, to the nearest pixel that may count
-        self._outline = (width + 1) / min(camera.fx, camera.fy) if width else 0.0
+        # rad, to the nearest pixel that may count: in the diagonal of the square that is left out
+        self._outline = math.sqrt(2) * (width + 1) / min(camera.fx, camera.fy) if width else 0.0
         self._lens = np.array([camera.fx, camera.fy, camera.cx, camera.cy])
         self._around = SurroundingsOf(settings.hidden_size / 2, settings.hidden_reach)
         self._normals, self._offsets = settings.half_spaces()
