@@ -35,7 +35,7 @@ def _bus_status(joints: Sequence[str], bus: BusState) -> Status:
         return Status('robot', Level.ERROR, f'{bus.activity.value}: {bus.problem}', values)
     if motors is None:
         return Status('robot', Level.OK, bus.activity.value, values)
-    level, text = _condition(joints, motors, bus.limp)
+    level, text = _condition(joints, motors, bus)
     return Status('robot', level, text or bus.activity.value, values | _readings(joints, motors))
 
 
@@ -57,6 +57,18 @@ def limp_text(limp: Sequence[str]) -> str:
     )
 
 
+def fallen_text(fallen: Sequence[str]) -> str:
+    """Returns what to do about joints that restarted and went elsewhere, in words; '' if there are
+    none.
+    """
+    if not fallen:
+        return ''
+    return (
+        f'restarted, and not where it was sent: {", ".join(fallen)}; the arm holds and takes no '
+        'commands; when its way back is clear, ~/torque true lets them through'
+    )
+
+
 def _readings(joints: Sequence[str], motors: MotorReadings) -> dict[str, str]:
     return {
         f'{joint} {key}': value
@@ -71,10 +83,9 @@ def _readings(joints: Sequence[str], motors: MotorReadings) -> dict[str, str]:
     }
 
 
-def _condition(
-    joints: Sequence[str], motors: MotorReadings, limp: Sequence[str]
-) -> tuple[Level, str]:
-    problems = [text for text in (fault_text(joints, motors), limp_text(limp)) if text]
+def _condition(joints: Sequence[str], motors: MotorReadings, bus: BusState) -> tuple[Level, str]:
+    texts = fault_text(joints, motors), limp_text(bus.limp), fallen_text(bus.fallen)
+    problems = [text for text in texts if text]
     if problems:
         return Level.ERROR, '; '.join(problems)
     hot = [joint for joint, t in zip(joints, motors.temperatures, strict=True) if t >= HOT]

@@ -66,6 +66,7 @@ class BusState:
     problem: str  # why it is lost, or why the last command was refused, in words
     reading: RobotReading | None
     limp: tuple[str, ...] = ()  # joints that lost their torque, but not their power
+    fallen: tuple[str, ...] = ()  # that were without power, and went elsewhere
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,26 @@ def test_a_motor_that_restarts_is_held_where_it_is_found(bench, starts_with_torq
     assert bench.arm.positions[GRIPPER] == pytest.approx(1.0, abs=0.02)
     assert bench.arm.positions[LIFT] == pytest.approx(-1.0, abs=0.1)
     assert bench.counts.losses == 0
+    # The lift is 0.35 rad off: a policy's next commands would drive it back from where it fell.
+    bench.until(lambda: 'not where it was sent: shoulder_lift;' in bench.status().message)
+    before, refused = bench.arm.positions[LIFT], bench.counts.refused
+    bench.until(lambda: bench.counts.refused > refused, lambda: bench.command(START))
+    assert bench.arm.positions[LIFT] == pytest.approx(before, abs=0.02)
+    assert call(bench, True).success
+    bench.until(lambda: 'not where it was sent' not in bench.status().message)
     bench.go([0.2, *START[1:]])  # it takes commands again
+
+
+def test_a_motor_that_restarts_where_it_was_goes_on_taking_commands(bench):
+    bench.start()
+    bench.newest()
+    bench.go(START)
+    with bench.bus.lock:
+        bench.arm.servos[LIFT].power_cycle()
+    bench.until(lambda: bench.counts.restarts == 1)
+    refused = bench.counts.refused
+    bench.go([0.2, *START[1:]])
+    assert bench.counts.refused == refused
 
 
 def test_a_link_without_torque_holds_the_arm_until_it_is_switched_on(bench):

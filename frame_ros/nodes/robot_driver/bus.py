@@ -25,7 +25,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.gate.command_check import CommandCheck, holding_goals, limited_step
 from frame_ros.gate.records import Reason
 from frame_ros.hardware.device_error import DeviceError
-from frame_ros.hardware.driver_diagnostics import fault_text, limp_text
+from frame_ros.hardware.driver_diagnostics import fallen_text, fault_text, limp_text
 from frame_ros.hardware.driver_state import Activity, BusCounts, BusState
 from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading
 from frame_ros.hardware.requests import Requests
@@ -36,6 +36,7 @@ Array = NDArray[np.float64]
 HOLD_REPEATS = 2  # of the goals of a hold: motors do not acknowledge them
 _Found = TypeVar('_Found')
 POWER_PERIOD = 0.1  # s between two looks whether the motors still have power and torque
+FALLEN = 0.1  # rad by which a joint that restarted may be off its goal
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class BusLoop:
         self._reading: RobotReading | None = None
         self._problem = self._fault = ''
         self._limp: tuple[str, ...] = ()
+        self._fallen: tuple[str, ...] = ()
         self._restarted = np.zeros(len(robot.names), dtype=bool)  # goals of before, if any
         self._next_attempt = self._next_look = 0.0
         self._repeats = 0  # of a hold that are left
@@ -112,6 +114,7 @@ class BusLoop:
             self._problem,
             self._reading,
             self._limp,
+            self._fallen,
         )
 
     def command(self, stamp: int, names: Sequence[str], positions: Array) -> str:
@@ -152,7 +155,7 @@ class BusLoop:
                 if not is_on or was_limp.all():
                     self._goals = None
                 self._activity = Activity.HOLDING if is_on else Activity.RELEASED
-            self._is_released, self._limp = not is_on, ()
+            self._is_released, self._limp, self._fallen = not is_on, (), ()
             if self._goals is not None and self._reading is not None:
                 self._stay(self._reading, was_limp)
 
@@ -166,6 +169,8 @@ class BusLoop:
             return 'the torque is off'
         if set(self._limp) - self._grippers:
             return limp_text(self._limp)
+        if self._fallen:
+            return fallen_text(self._fallen)
         return '' if self._goals is not None else 'the robot has not been read yet'
 
     # The bus thread.
@@ -222,6 +227,7 @@ class BusLoop:
         if restarted:
             self._note_restarts(state.is_restarted)
             self._reading = self._read()  # they fell until they had torque
+            self._note_fallen(self._reading.positions)
             self._stay(self._reading, state.is_restarted)
             self._restarted[:] = False
             self._log_error(
@@ -242,6 +248,19 @@ class BusLoop:
         """Counts motors that restarted; their goals are forgotten when a reading has come."""
         self.counts.restarts += int(is_restarted.sum())
         self._restarted |= is_restarted
+
+    def _note_fallen(self, positions: Array) -> None:
+        """Notes joints that restarted and are elsewhere: commands would lead them back from there,
+        past what they may have fallen on.
+        """
+        if self._goals is None or self._is_released:
+            return
+        far = self._restarted & (np.abs(positions - self._goals) > FALLEN) & ~self._robot.is_gripper
+        names = np.array(self._robot.names)[far].tolist()
+        fallen = tuple(dict.fromkeys((*self._fallen, *names)))
+        if fallen != self._fallen:
+            self._fallen = fallen
+            self._log_error(fallen_text(fallen))
 
     def _stay(self, reading: RobotReading, is_lost: NDArray[np.bool_]) -> None:
         """Holds the arm, the joints that lost their torque where they are now."""
@@ -334,6 +353,7 @@ class BusLoop:
             self._reading = self._robot.read()
             positions = self._reading.positions.copy()
             kept = positions if self._goals is None or self._is_released else self._goals
+            self._note_fallen(positions)
             self._goals = np.where(self._restarted, positions, kept)
             if not (self._is_released or self._restarted.all()):
                 self._hold()
