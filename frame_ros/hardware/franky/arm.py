@@ -227,8 +227,12 @@ class FrankyArm:
         self._move(VELOCITY, franky.JointVelocityWaypointMotion([point, self._rest]))
 
     def bounded(self, rates: Array, reading: FrankaReading) -> Array:
-        """Returns joint velocities (7,) rad/s, less where a joint nears the end of its range."""
-        least, largest = self._approach.bounds(reading.positions, reading.velocities)
+        """Returns joint velocities (7,) rad/s, less where a joint nears the end of its range, and
+        near those that the arm goes by now.
+        """
+        least, largest = self._approach.bounds(
+            reading.positions, reading.velocities, reading.commanded_velocities
+        )
         bounded: Array = np.minimum(np.maximum(rates, least), largest)
         return bounded
 
