@@ -37,8 +37,9 @@ LARGEST_SHARE = 0.98
 # Panda's, which franky takes.
 JERK = 5000.0
 # rad/s^2: a goal that replaces another while the arm moves begins without the acceleration that it
-# had, and an arm stops itself where that is more than its jerk changes in a cycle, 5 rad/s^2.
-GOAL_ACCELERATION = 4.0
+# had, and an arm stops itself where that is more than its jerk changes in a cycle, 5 rad/s^2; after
+# a lost cycle it sees a third more.
+GOAL_ACCELERATION = 3.5
 STOP_TIMEOUT = 2.0  # s for a motion to come to rest
 
 
