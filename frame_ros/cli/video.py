@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 
 from frame_ros.cli.arguments import any_path, given, output_file
 
@@ -36,7 +37,8 @@ def run(args: argparse.Namespace) -> int:
     """
     from frame_ros.episodes.export.video import write_video
 
-    video = write_video(args.bag, args.output, args.topic, _progress(args.quiet))
+    remark = None if args.quiet else partial(print, file=sys.stderr)
+    video = write_video(args.bag, args.output, args.topic, _progress(args.quiet), remark)
     if not args.quiet:
         print(video, file=sys.stderr)
     return 0

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 from bag_making import write_bag
-from robot_bags import JOINTS, commands, image, robot_bag, robot_messages, step_stamp, takeover
+from robot_bags import (
+    JOINTS,
+    commands,
+    image,
+    joint_state,
+    robot_bag,
+    robot_messages,
+    step_stamp,
+    takeover,
+)
 
 pytest.importorskip('lerobot')
 
@@ -268,3 +277,63 @@ def test_a_picture_that_changes_its_size_leaves_nothing_behind(tmp_path: Path, c
     assert export(bag, '-o', tmp_path / 'set') == 2
     assert 'has 8x6 pixels, the first 16x12' in capsys.readouterr().err
     assert sorted(p.name for p in tmp_path.iterdir()) == ['bag']
+
+
+def test_pictures_without_a_stamp_and_copies_of_others(tmp_path: Path, capsys):
+    """As of a driver that starts with empty headers, recorded twice by two subscriptions."""
+    sent = []
+    for number, (topic, at, content) in enumerate(robot_messages(count=12)):
+        is_picture = topic == '/front/image_raw'
+        sent += (
+            [(topic, at, content), (topic, at + 1, content)]
+            if is_picture
+            else [(topic, at, content)]
+        )
+        if is_picture and number < 8:
+            sent.append((topic, at, image(0, 77)))
+    bag = write_bag(tmp_path / 'bag', sent)
+    assert export(bag, '-o', tmp_path / 'set', '--images', '-q', '--json') == 0
+    notes = json.loads(capsys.readouterr().out)['notes']
+    assert 'bag: front: 12 images with the stamp of another left out' in notes
+    assert 'bag: front: 2 images without a stamp left out' in notes
+    dataset = read(tmp_path / 'set')
+    red = [round(float(dataset[i]['observation.images.front'][0].mean() * 255)) for i in range(12)]
+    assert dataset.fps == 30 and red == list(range(12))
+
+
+def test_pictures_of_which_none_has_a_stamp_are_refused(tmp_path: Path, capsys):
+    sent = [
+        (topic, at, image(0, 1) if topic == '/front/image_raw' else content)
+        for topic, at, content in robot_messages(count=12)
+    ]
+    bag = write_bag(tmp_path / 'bag', sent)
+    assert export(bag, '-o', tmp_path / 'set', '--images') == 2
+    assert 'none of its 12 pictures has a stamp' in capsys.readouterr().err
+
+
+def test_joint_values_in_degrees_are_not_taken_for_radians(tmp_path: Path, capsys):
+    sent = []
+    for topic, at, content in robot_messages(count=12):
+        if topic.startswith('/joint'):
+            values = [*np.degrees(content.position[:5]), 40.0]
+            content = joint_state(at, values)
+        sent.append((topic, at, content))
+    bag = write_bag(tmp_path / 'bag', sent)
+    given = [bag, '-o', tmp_path / 'set', '--cameras', 'none', '-q']
+    assert export(*given) == 2
+    assert '--joint-units deg' in capsys.readouterr().err and not (tmp_path / 'set').exists()
+    assert export(*given, '--joint-units', 'deg') == 0
+    row = [*np.degrees(commands(12)[3][:5]), 40.0]
+    np.testing.assert_allclose(read(tmp_path / 'set')[3]['action'], row, rtol=1e-5)
+
+
+def test_joints_beyond_their_limits_are_noted(tmp_path: Path, capsys):
+    sent = []
+    for topic, at, content in robot_messages(count=12):
+        if topic.startswith('/joint'):
+            content = joint_state(at, [3.0, *content.position[1:]])
+        sent.append((topic, at, content))
+    bag = write_bag(tmp_path / 'bag', sent)
+    assert export(bag, '-o', tmp_path / 'set', '--cameras', 'none') == 0
+    err = capsys.readouterr().err
+    assert 'note: bag: /joint_states: joint values outside the limits of so101: shoulder_pan' in err

@@ -21,6 +21,8 @@ from frame_ros.bags.reader import Bag, Topic
 from frame_ros.core.errors import BagError
 
 SUFFIXES = (COMPRESSED_SUFFIX, '/image_raw')
+# Reasons for which a picture is not used.
+NO_STAMP, REPEATED = 'without a stamp', 'with the stamp of another'
 
 
 def picture_of(message: Any) -> NDArray[np.uint8] | None:
@@ -61,6 +63,17 @@ def topic_stamps(bag: Bag, topic: Topic) -> NDArray[np.int64]:
     return stamps if stamps is not None and len(stamps) == len(topic) else bag.received(topic.name)
 
 
+def in_order(stamps: NDArray[np.int64]) -> tuple[NDArray[np.intp], dict[str, int]]:
+    """Returns the places of pictures with these stamps (N,), ns, in the order of the stamps, and
+    reason -> pictures left out: those without a stamp, and repetitions of a stamp.
+    """
+    order = np.argsort(stamps, kind='stable')
+    order = order[stamps[order] > 0]
+    is_first = np.diff(stamps[order], prepend=0) > 0
+    counts = {NO_STAMP: len(stamps) - len(order), REPEATED: int((~is_first).sum())}
+    return order[is_first], {why: count for why, count in counts.items() if count}
+
+
 def camera_topics(bag: Bag, namespace: str = '') -> dict[str, str]:
     """Returns camera -> topic of a robot's cameras, in the order of their names, without depth
     images.
@@ -89,18 +102,24 @@ class Camera:
     cached.
 
     Attributes:
-        stamps: (N,) ns, sorted.
+        stamps: (N,) ns, increasing.
+        left_out: reason -> pictures that are not used.
         size: width and height of the first picture.
 
     Raises:
-        BagError: the topic's pictures cannot be read.
+        BagError: the topic's pictures cannot be read, or none has a stamp.
     """
 
     def __init__(self, bag: Bag, name: str, topic: str) -> None:
         self.name = name
         self._bag, self._topic = bag, bag.topics[topic]
         stamps = topic_stamps(bag, self._topic)
-        self._order = np.argsort(stamps, kind='stable')
+        self._order, self.left_out = in_order(stamps)
+        if not len(self._order):
+            raise BagError(
+                f'{topic}: none of its {len(stamps)} pictures has a stamp, so none belongs to a '
+                'time; the driver must set header.stamp'
+            )
         self.stamps = stamps[self._order]
         self._last: tuple[int, NDArray[np.uint8]] = (-1, np.zeros((0, 0, 3), np.uint8))
         height, width, _ = self._decoded(0).shape

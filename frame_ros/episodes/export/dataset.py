@@ -35,6 +35,7 @@ from frame_ros.episodes.recorded.actions import (
     is_ended,
     problems_of_recording,
 )
+from frame_ros.episodes.recorded.units import joint_problems, unit_conflict
 from frame_ros.episodes.reference_loading import is_successful
 from frame_ros.robots.likely_units import RAD
 
@@ -73,6 +74,7 @@ class _Plan:
     place: int
     rates: dict[str, float]
     cameras: dict[str, tuple[int, int]]
+    remarks: list[str]  # on its values, for the user
 
 
 def export_dataset(
@@ -140,6 +142,7 @@ def _plan(
                     _check_same(plan, plans[0])
                 plans.append(plan)
                 report.notes += problems_of_recording(episode)
+                report.notes += (f'{bag.name}: {text}' for text in plan.remarks)
         except BagError as error:
             text = str(error)
             report.problems.append(text if str(path) in text else f'{path}: {text}')
@@ -154,6 +157,9 @@ def _read(bag: Bag, options: DatasetOptions) -> list[Episode]:
 
 
 def _plan_one(bag: Bag, place: int, episode: Episode, options: DatasetOptions) -> _Plan:
+    is_unchanged = options.joint_units == RAD
+    if is_unchanged and (conflict := unit_conflict(episode.streams, options.known_robot)):
+        raise BagError(f'{bag.path}: {conflict}')
     actions, observations = _opened(bag, episode, options)
     if not observations.instruction:
         raise BagError(f'{bag.path}: no instruction was recorded; give it with --task TEXT')
@@ -168,7 +174,10 @@ def _plan_one(bag: Bag, place: int, episode: Episode, options: DatasetOptions) -
                 'choose with --joints A,B,..., or another robot with --robot NAME'
             )
     sizes = {name: camera.size for name, camera in observations.cameras.items()}
-    return _Plan(bag.path, place, rates, sizes)
+    remarks = joint_problems(episode.streams, options.known_robot) if is_unchanged else []
+    for name, camera in observations.cameras.items():
+        remarks += (f'{name}: {n} images {why} left out' for why, n in camera.left_out.items())
+    return _Plan(bag.path, place, rates, sizes, list(map(str, remarks)))
 
 
 def _check_same(plan: _Plan, first: _Plan) -> None:
