@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     """Writes the video.
 
     Raises:
-        BagError: the bag, the topic or an image is missing or cannot be read.
+        BagError: the bag or the topic is missing or cannot be read, or has no readable image.
         MissingExtraError: PyAV is not installed.
     """
     from frame_ros.episodes.export.video import write_video

@@ -301,6 +301,22 @@ def test_pictures_without_a_stamp_and_copies_of_others(tmp_path: Path, capsys):
     assert dataset.fps == 30 and red == list(range(12))
 
 
+def test_a_damaged_picture_costs_no_more_than_itself(tmp_path: Path, capsys):
+    """As a USB camera sends one now and then."""
+    sent = robot_messages(count=12)
+    for topic, at, content in sent:
+        if topic == '/front/image_raw' and at in (step_stamp(0), step_stamp(5), step_stamp(6)):
+            object.__setattr__(content, 'data', content.data[:-1])
+    bag = write_bag(tmp_path / 'bag', sent)
+    assert export(bag, '-o', tmp_path / 'set', '--images', '-q', '--json') == 0
+    found = json.loads(capsys.readouterr().out)
+    assert 'bag: front: damaged images: 3; frames have the one before' in found['notes']
+    assert found['left_out'] == {'frames: before the first observation': 1}
+    dataset = read(tmp_path / 'set')
+    red = [round(float(dataset[i]['observation.images.front'][0].mean() * 255)) for i in range(11)]
+    assert red == [1, 2, 3, 4, 4, 4, 7, 8, 9, 10, 11]
+
+
 def test_pictures_of_which_none_has_a_stamp_are_refused(tmp_path: Path, capsys):
     sent = [
         (topic, at, image(0, 1) if topic == '/front/image_raw' else content)

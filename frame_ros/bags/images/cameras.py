@@ -21,6 +21,8 @@ from frame_ros.bags.reader import Bag, Topic
 from frame_ros.core.errors import BagError
 
 SUFFIXES = (COMPRESSED_SUFFIX, '/image_raw')
+# So many pictures at the beginning of a recording may be damaged.
+MOST_DAMAGED = 30
 # Reasons for which a picture is not used.
 NO_STAMP, REPEATED = 'without a stamp', 'with the stamp of another'
 
@@ -104,6 +106,7 @@ class Camera:
     Attributes:
         stamps: (N,) ns, increasing.
         left_out: reason -> pictures that are not used.
+        damaged: places in `stamps` of pictures that were asked for and cannot be decoded.
         size: width and height of the first picture.
 
     Raises:
@@ -122,7 +125,8 @@ class Camera:
             )
         self.stamps = stamps[self._order]
         self._last: tuple[int, NDArray[np.uint8]] = (-1, np.zeros((0, 0, 3), np.uint8))
-        height, width, _ = self._decoded(0).shape
+        self.damaged: set[int] = set()
+        height, width, _ = self._first().shape
         self.size = (width, height)
 
     def picture(self, index: int) -> NDArray[np.uint8]:
@@ -132,14 +136,58 @@ class Camera:
             BagError: it cannot be decoded, or is of another size than the first.
         """
         if self._last[0] != index:
-            image = self._decoded(index)
-            if image.shape[1::-1] != self.size:
-                raise BagError(
-                    f'{self._topic.name}: picture {index} has {image.shape[1]}x{image.shape[0]} '
-                    f'pixels, the first {self.size[0]}x{self.size[1]}; all must be of one size'
-                )
-            self._last = (index, image)
+            self._keep(index, self._decoded(index))
         return self._last[1]
+
+    def _keep(self, index: int, image: NDArray[np.uint8]) -> None:
+        if image.shape[1::-1] != self.size:
+            raise BagError(
+                f'{self._topic.name}: picture {index} has {image.shape[1]}x{image.shape[0]} '
+                f'pixels, the first {self.size[0]}x{self.size[1]}; all must be of one size'
+            )
+        self._last = (index, image)
+
+    def newest_whole(self, index: int, oldest: int) -> int:
+        """Returns the place of the newest picture at or before a place that can be decoded, as of a
+        camera that sends a damaged one now and then.
+
+        Args:
+            oldest: ns, the least stamp that it may have.
+
+        Raises:
+            BagError: there is none, or it is of another size than the first.
+        """
+        begin = index
+        while index >= 0 and self.stamps[index] >= oldest:
+            if index not in self.damaged and self._is_whole(index):
+                return index
+            index -= 1
+        raise BagError(
+            f'{self._topic.name}: pictures {index + 1} to {begin} cannot be decoded, and those '
+            'before are too old'
+        )
+
+    def _is_whole(self, index: int) -> bool:
+        if self._last[0] == index:
+            return True
+        try:
+            image = self._decoded(index)
+        except BagError:
+            self.damaged.add(index)
+            return False
+        self._keep(index, image)
+        return True
+
+    def _first(self) -> NDArray[np.uint8]:
+        """The first picture that can be decoded, of the first few."""
+        problem = None
+        for index in range(min(len(self.stamps), MOST_DAMAGED)):
+            try:
+                return self._decoded(index)
+            except BagError as error:
+                problem = problem or error
+        assert problem is not None
+        raise problem
 
     def _decoded(self, index: int) -> NDArray[np.uint8]:
         data = bytes_at(self._topic, int(self._order[index]))

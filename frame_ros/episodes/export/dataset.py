@@ -245,6 +245,11 @@ def _write(
             _write_run(dataset, run, actions, observations, episode)
             report.repeated.update(repeated_inputs(run.stamps, observations))
             report.episodes, report.frames = report.episodes + 1, report.frames + len(run)
+        report.notes += (
+            f'{bag.name}: {name}: damaged images: {len(camera.damaged)}; frames have the one before'
+            for name, camera in observations.cameras.items()
+            if camera.damaged
+        )
     if not report.episodes:
         raise BagError(f'no frame is left to write: {dict(report.left_out)}')
     dataset.close()

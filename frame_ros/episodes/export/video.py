@@ -7,8 +7,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,8 @@ from frame_ros.core.time import SECOND
 # Ticks per second of the video's clock; stamps are rounded to it.
 TICKS = 90_000
 DEPTH_RANGE = 2000
+# Reasons for which an image is not shown.
+DAMAGED, OTHER_SIZE = 'that cannot be decoded', 'of another size than the first'
 
 
 def write_video(
@@ -57,7 +61,7 @@ def write_video(
 
     Raises:
         MissingExtraError: PyAV is not installed.
-        BagError: the bag has no such topic or no image on it, or an image is not readable.
+        BagError: the bag has no such topic or no image on it, or none that can be read.
     """
     av = _import_av()
     bag = source if isinstance(source, Bag) else Bag(source)
@@ -71,13 +75,12 @@ def write_video(
         replacing(path, path.with_name(f'.{path.name}.partial')) as part,
         av.open(str(part), 'w', format='mp4', options=options) as file,
     ):
-        images = zip(times.tolist(), map(image_reader(bag, bag.topics[name]), order.tolist()))
+        read = image_reader(bag, bag.topics[name])
         unused = _encode(
-            av, file, ((at, image) for at, (_, image) in images),
+            av, file, zip(times.tolist(), (partial(read, place) for place in order.tolist())),
             lambda done: progress and progress(done, len(order)),
         )  # fmt: skip
-    if unused:
-        remarks.append(f'{name}: {unused} of another size than the first were left out')
+    remarks += (f'{name}: {count} {why} were left out' for why, count in unused.items())
     for text in remarks:
         if remark is not None:
             remark(text)
@@ -98,24 +101,39 @@ def _order(bag: Bag, topic: str) -> tuple[NDArray[np.intp], NDArray[np.int64], l
 
 
 def _encode(
-    av: Any, file: Any, images: Iterable[tuple[int, NDArray]], report: Callable[[int], Any]
-) -> int:
-    """Writes images at their times (ns); returns how many were left out for their size."""
+    av: Any,
+    file: Any,
+    images: Iterable[tuple[int, Callable[[], tuple[int, NDArray]]]],
+    report: Callable[[int], Any],
+) -> Counter[str]:
+    """Writes images at their times (ns); returns reason -> images that were left out.
+
+    Raises:
+        BagError: none can be read.
+    """
     stream: Any = None
-    first, last, unused = -1, -1, 0
-    for number, (stamp, image) in enumerate(images, start=1):
-        pixels = _to_rgb(image)
+    first, last, problem = -1, -1, None
+    unused: Counter[str] = Counter()
+    for number, (stamp, read) in enumerate(images, start=1):
+        report(number)
+        try:
+            pixels = _to_rgb(read()[1])
+        except BagError as error:
+            problem = problem or error
+            unused[DAMAGED] += 1
+            continue
         if stream is None:
             stream, first = _add_stream(av, file, pixels), stamp
         tick = (stamp - first) * TICKS // SECOND
         if pixels.shape[:2] != (stream.height, stream.width):
-            unused += 1
+            unused[OTHER_SIZE] += 1
         elif tick > last:
             frame = av.VideoFrame.from_ndarray(pixels, format='rgb24')
             frame.pts, frame.time_base = tick, Fraction(1, TICKS)
             file.mux(stream.encode(frame))
             last = tick
-        report(number)
+    if stream is None and problem is not None:
+        raise problem
     file.mux(stream.encode(None))
     return unused
 

@@ -79,6 +79,15 @@ def test_images_come_in_the_order_of_their_stamps(tmp_path):
     ]
 
 
+def test_a_damaged_image_is_left_out(tmp_path):
+    sent = list(frames())
+    object.__setattr__(sent[1][2], 'data', sent[1][2].data[:-1])
+    remarks = []
+    _, images = decoded(write_video(write_bag(tmp_path / 'bag', sent), remark=remarks.append))
+    assert [round(at * 1000) for at, _ in images] == [STEPS[0], *STEPS[2:]]
+    assert remarks == ['/front/image_raw: 1 that cannot be decoded were left out']
+
+
 def test_images_without_stamps_are_shown_when_they_were_received(tmp_path):
     unstamped = next(frames(steps=[-T0 // 1_000_000]))[2]
     sent = [('/front/image_raw', T0 + step * 1_000_000, unstamped) for step in STEPS]
