@@ -92,8 +92,8 @@ class RecordedObservations:
         return ''
 
     def at(self, stamp: int, executed: float = float('nan')) -> Observation:
-        """Returns the observation at a stamp (ns). A picture that cannot be decoded is replaced by the
-        one before. executed: s, passed on.
+        """Returns the observation at a stamp (ns). A picture that cannot be decoded is
+        replaced by the one before. executed: s, passed on.
 
         Raises:
             BagError: something is missing or too old (`lack`), or a picture cannot be used.
