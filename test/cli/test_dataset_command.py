@@ -49,7 +49,7 @@ def bags(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A success in which a person drove from step 10 to step 15, and a failure."""
     folder = tmp_path_factory.mktemp('bags')
     robot_bag(folder / 'a', takeover(10, 15), count=24, cameras=('front', 'wrist'))
-    robot_bag(folder / 'b', count=20, cameras=('front', 'wrist'), outcome=2)
+    robot_bag(folder / 'b', count=20, cameras=('front', 'wrist'), outcome=2, start=step_stamp(99))
     return folder
 
 
@@ -218,6 +218,17 @@ def test_a_camera_that_two_robots_share_and_commands_of_another_name(tmp_path: P
     told = json.loads(capsys.readouterr().out)
     assert told['frames'] == 12 and told['cameras'] == {'front': [16, 12]}
     assert any('several robots' in note for note in told['notes'])
+
+
+def test_a_bag_that_is_there_twice_is_written_once(tmp_path: Path, capsys):
+    bag = robot_bag(tmp_path / 'bag', count=12)
+    copy = robot_bag(tmp_path / 'copy', count=12)
+    robot_bag(tmp_path / 'next', count=12, start=step_stamp(50))
+    given = [bag, bag, copy, tmp_path / 'next', '--cameras', 'none', '--json', '-q']
+    assert export(*given, '-o', tmp_path / 'set') == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told['episodes'] == 2 and told['frames'] == 24
+    assert f'{copy}: left out, a recording of the same episode as {bag}' in told['notes']
 
 
 def test_what_exists_is_not_overwritten(written: Path, bags: Path, capsys):

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from frame_ros.bags.find_bags import find_bags
+from frame_ros.bags.find_bags import each_once, find_bags
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError, ValueRangeError
+from frame_ros.episodes.copies import copies_among, recording_key
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.export.dataset_frames import (
     FrameRun,
@@ -75,6 +76,8 @@ class _Plan:
     rates: dict[str, float]
     cameras: dict[str, tuple[int, int]]
     remarks: list[str]  # on its values, for the user
+    identity: tuple[str, int] | None  # of the episode, as of `recording_key`
+    completeness: tuple[bool, int]
 
 
 def export_dataset(
@@ -130,7 +133,7 @@ def _plan(
 ) -> list[_Plan]:
     """Returns the episodes to write; problems of others go to the report."""
     plans: list[_Plan] = []
-    for path in (bag for given in paths for bag in find_bags(os.fspath(given))):
+    for path in each_once(bag for given in paths for bag in find_bags(os.fspath(given))):
         try:
             bag = Bag(path)
             for place, episode in enumerate(_read(bag, options)):
@@ -146,7 +149,12 @@ def _plan(
         except BagError as error:
             text = str(error)
             report.problems.append(text if str(path) in text else f'{path}: {text}')
-    return plans
+    copies = copies_among((plan.identity, plan.completeness) for plan in plans)
+    for place, kept in copies.items():
+        report.notes.append(
+            f'{plans[place].bag}: left out, a recording of the same episode as {plans[kept].bag}'
+        )
+    return [plan for place, plan in enumerate(plans) if place not in copies]
 
 
 def _read(bag: Bag, options: DatasetOptions) -> list[Episode]:
@@ -177,7 +185,9 @@ def _plan_one(bag: Bag, place: int, episode: Episode, options: DatasetOptions) -
     remarks = joint_problems(episode.streams, options.known_robot) if is_unchanged else []
     for name, camera in observations.cameras.items():
         remarks += (f'{name}: {n} images {why} left out' for why, n in camera.left_out.items())
-    return _Plan(bag.path, place, rates, sizes, list(map(str, remarks)))
+    return _Plan(
+        bag.path, place, rates, sizes, list(map(str, remarks)), *recording_key(episode)
+    )  # fmt: skip
 
 
 def _check_same(plan: _Plan, first: _Plan) -> None:
