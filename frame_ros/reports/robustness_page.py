@@ -208,6 +208,7 @@ def robustness_data(study: RobustnessStudy) -> dict[str, Any]:
 def _mutation_data(row: Any) -> dict[str, Any]:
     steps = None if row.steps is None else [_steps_data(each) for each in row.steps]
     plain = {name: getattr(row, name) for name in row.__dataclass_fields__ if name != 'steps'}
+    plain['wordings'] = [asdict(each) for each in row.wordings]
     return {**plain, 'ratio': row.ratio, 'relative': row.relative, 'steps': steps}
 
 
