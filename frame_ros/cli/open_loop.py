@@ -83,6 +83,7 @@ def run(args: argparse.Namespace) -> int:
         PolicyError: the policy cannot be made, or predicts nothing comparable.
         ValueRangeError: an option that is not NAME=VALUE.
     """
+    from frame_ros.episodes.copies import each_once
     from frame_ros.episodes.recorded.actions import problems_of_recording, read_raw
     from frame_ros.evaluation.action_errors import summarise_errors
     from frame_ros.robots import load_robot
@@ -92,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     check_policy(args.policy, options)
     if options.joint_units == RAD:
         reading['robot'] = None  # as recorded
-    episodes = [episode for bag in args.bags for episode in read_raw(bag, **reading)]
+    episodes, copies = each_once([e for bag in args.bags for e in read_raw(bag, **reading)])
     options = evolved(options, robot=options.robot or _recorded_robot(episodes[0]))
     robot = load_robot(options.robot)
     progress = progress_bar(episodes, 'open loop', args.quiet, len(episodes))
@@ -103,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
         name, results = policy.name, policy_errors(policy, robot, progress, options)
     summary = summarise_errors(results, robot.joint_limits, options.seed)
     known = [problem for episode in episodes for problem in problems_of_recording(episode)]
-    summary = replace(summary, notes=(*summary.notes, *known))
+    summary = replace(summary, notes=(*summary.notes, *known, *copies))
     if args.json:
         data = as_data(summary, name, options.checkpoint, None if args.recorded else options.every)
         print(json.dumps(data, indent=2, allow_nan=False))

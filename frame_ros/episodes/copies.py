@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
@@ -36,3 +36,11 @@ def copies_among(keys: Iterable[RecordingKey]) -> dict[int, int]:
         kept = max(group, key=lambda place: known[place][1])
         found |= {place: kept for place in group if place != kept}
     return found
+
+
+def each_once(episodes: Sequence[Episode]) -> tuple[list[Episode], list[str]]:
+    """Returns the episodes without further recordings of one, and a remark on those, if any."""
+    copies = copies_among(map(recording_key, episodes))
+    named = ', '.join(f'{episodes[i].path} (as {episodes[k].path})' for i, k in copies.items())
+    remarks = [f'recorded twice, counted once: {named}'] if copies else []
+    return [episode for place, episode in enumerate(episodes) if place not in copies], remarks

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def test_the_recorded_chunks_need_no_policy(
 def test_several_bags_have_an_interval(
     bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    other = robot_bag(tmp_path / 'other', count=20)
+    other = robot_bag(tmp_path / 'other', count=20, start=step_stamp(99))
     assert main(['open-loop', str(bag), str(other), '--policy', 'hold', '--json']) == 0
     data = json.loads(capsys.readouterr().out)
     assert data['amse']['count'] == 2 and data['amse']['lower'] < data['amse']['upper']
@@ -118,3 +119,11 @@ def test_errors_in_words(
 ):
     assert main(['open-loop', str(bag), *arguments]) == 2
     assert text in capsys.readouterr().err
+
+
+def test_a_copy_of_a_bag_counts_once(bag: Path, tmp_path: Path, capsys):
+    copy = Path(shutil.copytree(bag, tmp_path / 'copy'))
+    assert main(['open-loop', str(bag), str(copy), '--policy', 'hold', '--json', '-q']) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found['episodes']) == 1
+    assert f'recorded twice, counted once: {copy} (as {bag})' in found['notes']
