@@ -82,7 +82,7 @@ def _kept_table(rows: Sequence[MutationRow]) -> Table:
 
 
 def _wordings_table(rows: Sequence[MutationRow]) -> Table:
-    lines = [
+    lines: list[list[str | Cell]] = [
         [
             each.policy, each.task, own.wording, f'{own.passed}',
             Cell(interval_text(own.kept / own.passed, own.interval), STRONG),
