@@ -41,7 +41,7 @@ def draw_recording(folder: Path, smeared: int = 0, **content: Any) -> Path:
     np.save(folder / 'pose.npy', POSE)
     frames = []
     for number, positions in enumerate(POSTURES):
-        depth, mask = _picture(folder, positions, smeared)
+        depth, mask = picture(folder, positions, smeared)
         names = {
             'depth': f'depth_{number}.png', 'joints': f'joints_{number}.npy',
             'mask': f'mask_{number}.png',
@@ -60,7 +60,7 @@ def draw_recording(folder: Path, smeared: int = 0, **content: Any) -> Path:
     return file
 
 
-def _picture(
+def picture(
     folder: Path, positions: tuple[float, ...], smeared: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     robot = load_robot(folder / 'arm.urdf')

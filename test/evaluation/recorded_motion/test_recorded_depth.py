@@ -162,13 +162,14 @@ def test_the_pose_may_be_written_in_the_file(drawn, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ('name', 'images'), [
+    ('name', 'images'),
+    [
         ('xarm7', 10),
         ('xarm7_older', 5),
         ('lbr_med7', 11),
         ('lbr_med7_zed', 5),
         ('lbr_med7_zed_small', 17),
-    ]
+    ],
 )
 def test_files_of_published_recordings_have_what_is_needed(name, images):
     text = (EXAMPLES / f'{name}.yaml').read_text(encoding='utf-8')
