@@ -129,6 +129,8 @@ def _measured(
 
     if name not in settings.cameras:
         raise SetupError(f'--camera {name}: cameras has {", ".join(settings.cameras) or "none"}')
+    if settings.meshes.file:
+        raise SetupError('with meshes.file the robot is drawn; this measures the filter by shapes')
     robot = settings.load_robot()
     mount = settings.mounts(robot).get(name)
     if mount is None:

@@ -145,6 +145,7 @@ def test_a_camera_that_is_elsewhere_is_not_measured(drawn, tmp_path, capsys):
         ({}, ('--joint-topic', 'arm_joints'), 'should have one topic arm_joints, and has none'),
         ({'image_topics': ['front=front/joint_states']}, (), 'should have one topic'),
         ({'depth': {'outlyne': 0.1}}, (), 'outlyne'),
+        ({'meshes': {'file': 'arm.urdf'}}, (), 'with meshes.file'),
     ],
 )
 def test_what_cannot_be_used_is_said(drawn, tmp_path, capsys, changes, arguments, why):

@@ -23,7 +23,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.sensing.proximity.cameras.alignment import AlignmentOptions
 from frame_ros.sensing.proximity.cameras.trusted_padding import TrustedPadding
 from frame_ros.sensing.proximity.depth.camera import DepthCamera
-from frame_ros.sensing.proximity.depth.detector import DepthProximity
+from frame_ros.sensing.proximity.depth.detector import NOTHING_NEAR, DepthProximity
 from frame_ros.sensing.proximity.depth.options import DepthOptions
 from frame_ros.sensing.proximity.mount import Mount
 from frame_ros.sensing.proximity.robot_at import WatchedRobot
@@ -63,7 +63,7 @@ class ImageNeed:
 
 @dataclass(frozen=True)
 class OutlineWidth:
-    """What the images of one camera need."""
+    """The needs of the images of one camera."""
 
     needs: tuple[ImageNeed, ...]
 
@@ -140,9 +140,10 @@ class _Widths:
         """Returns what an image needs. given: as `DepthProximity.measure` takes it."""
         distances: Array = np.empty(0)
         for pixels in range(math.floor(WIDEST / self._pixel) + 1):
-            distances = np.asarray(self._detector(pixels).measure(*given).distances)
-            if np.isnan(distances).all():
-                return ImageNeed(math.nan, 'no link has a distance')
+            reading = self._detector(pixels).measure(*given)
+            if reading.unavailable not in ('', NOTHING_NEAR):
+                return ImageNeed(math.nan, reading.unavailable)
+            distances = np.asarray(reading.distances)
             if not (distances < NEAR).any():
                 return ImageNeed(self._angle(pixels))
         at = int(np.nanargmin(distances))
