@@ -90,6 +90,25 @@ def test_a_policy_that_is_refused_all_the_time_is_logged(bench, monkeypatch):
     assert not bench.cell.commands
 
 
+def test_a_slow_policy_that_is_refused_all_the_time_is_logged_too(bench, monkeypatch):
+    logged, sent = [], [time.monotonic()]
+    monkeypatch.setattr(
+        'frame_ros.nodes.gate.outputs.RepeatedWarnings.warn',
+        lambda self, kind, text: logged.append(text),
+    )
+    bench.gate()
+    bench.cell.event(EpisodeEvent.START)
+
+    def send() -> bool:
+        if time.monotonic() > sent[0] + 0.5:
+            sent[0] = time.monotonic()
+            bench.cell.command([HOME[0] + 1.8, *HOME[1:]])
+        return any('refuses the commands: step_limit' in text for text in logged)
+
+    bench.wait(send)
+    assert not bench.cell.commands
+
+
 def test_limits_may_be_lowered_while_the_arm_moves(bench):
     node = bench.gate(**{'limits.velocity_scale': 0.5})
     bench.cell.event(EpisodeEvent.START)
