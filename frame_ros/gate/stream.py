@@ -71,6 +71,7 @@ class GateStream:
         self.doubted: tuple[Reason, int] | None = None
         self.commanded = np.zeros(len(names), dtype=bool)
         self.sent_at, self.is_braking = 0, False
+        self._sent_clock = 0  # ns, the robot's clock at the last command
         self._arm = np.array([name in arm for name in names])
         self._unseen = self._arm.copy()
         self._near = np.where(self._arm, np.minimum(started.step, NEAR), math.inf)
@@ -250,9 +251,12 @@ class GateStream:
 
     def is_due(self, moment: Moment) -> bool:
         """Returns whether a command of the gate's own may be sent. One may be a period after the
-        last; to an arm at rest only if such commands are to be repeated.
+        last; to an arm at rest only if such commands are to be repeated; none while a simulated
+        clock stands still, where nothing moves: each would count as a step of the episode.
         """
         if moment.monotonic - self.sent_at < int(self._config.period * SECOND):
+            return False
+        if self._is_simulated and moment.clock == self._sent_clock:
             return False
         return self._config.stream or self.is_moving(moment)
 
@@ -307,6 +311,7 @@ class GateStream:
     ) -> Output:
         i = proposal.indices
         self.is_braking, self.sent_at = names is None, moment.monotonic
+        self._sent_clock = moment.clock
         self._path.add(i, self._settled(i, positions), self.time(moment))
         if names is None or len(names) != len(i):
             names = tuple(self.names[k] for k in i)

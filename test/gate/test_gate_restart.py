@@ -202,6 +202,31 @@ def test_a_reset_is_refused_until_the_arm_is_still_and_believes_no_broken_sensor
 # The clock.
 
 
+def test_no_hold_is_repeated_while_a_simulated_clock_stands_still():
+    """The metrics would count each as a step: the episode is paused, and nothing moves."""
+    bench = Bench(is_simulated=True)
+    bench.drive(10)
+    bench.clock_runs = False
+    before = len(bench.sent)
+    bench.wait(5.0)
+    assert bench.status == GateStatus.STOPPED
+    # The hold, and the stop that it becomes.
+    assert 1 <= len(bench.sent) - before <= 2
+    bench.clock_runs, before = True, len(bench.sent)
+    bench.wait(1.0)
+    assert len(bench.sent) - before > 10
+    stamps = [output.stamp for _, output in bench.sent[before:]]
+    assert min(b - a for a, b in zip(stamps, stamps[1:], strict=False)) > 10**6
+
+
+def test_holds_are_repeated_where_the_robot_s_clock_is_not_the_gate_s():
+    bench = Bench()
+    bench.drive(10)
+    bench.clock_runs, before = False, len(bench.sent)
+    bench.wait(1.0)
+    assert len(bench.sent) - before > 10
+
+
 @pytest.mark.parametrize('is_driven', [True, False])
 def test_a_simulated_clock_may_be_set_back(is_driven):
     bench = Bench(is_simulated=True)
