@@ -187,18 +187,33 @@ class GateStream:
         which = np.zeros(len(self.names), dtype=bool)
         which[indices] = True
         which &= has_paused | self._starts
-        is_far, measured = self._is_far(), self.joints.positions
-        moved = which & is_far & np.isnan(self.joints.still.places(time))
-        if moved.any():
-            k = int(np.argmax(moved))
-            name, away = self.names[k], float(abs(measured[k] - limiter.positions[k]))
-            unit = limiter.limits.units[k]
-            text = f'{name} is {away:.3g} {unit} from where it was sent, and not still there'
-            return Reason(Cause.IMPLAUSIBLE_JOINT_STATES, text, name, away, NEAR, unit)
+        if (problem := self._moved(which, time)) is not None:
+            return problem
+        elsewhere = np.where(self._is_far(), self.joints.positions, math.nan)
         self._end_hold()
-        limiter.start_again(which, np.where(is_far, measured, math.nan))
+        limiter.start_again(which, elsewhere)
         self._starting = which  # until the command is sent, the arm may still move
         return None
+
+    def _moved(self, which: Mask, time: int) -> Reason | None:
+        """Returns why one of the joints (D,) cannot start again: it is elsewhere than it was sent,
+        and does not stay there.
+        """
+        moved = which & self._is_far() & np.isnan(self.joints.still.places(time))
+        if not moved.any():
+            return None
+        k = int(np.argmax(moved))
+        name, unit = self.names[k], self.limiter.limits.units[k]
+        away = float(abs(self.joints.positions[k] - self.limiter.positions[k]))
+        text = f'{name} is {away:.3g} {unit} from where it was sent, and not still there'
+        return Reason(Cause.IMPLAUSIBLE_JOINT_STATES, text, name, away, NEAR, unit)
+
+    def obstacle(self, moment: Moment) -> Reason | None:
+        """Returns why the first command to an arm that is at rest may be refused: until its
+        measurements have been plausible for a while, the gate may know an older place of it.
+        """
+        which = self._arm & (self.limiter.has_paused(self.time(moment)) | self._starts)
+        return self.lasting_doubt(moment) or self._moved(which, self.time(moment))
 
     def _end_hold(self) -> None:
         """Ends a hold at a command, and with it the way back to where the arm was held. Joints that

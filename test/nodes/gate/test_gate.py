@@ -109,6 +109,20 @@ def test_a_slow_policy_that_is_refused_all_the_time_is_logged_too(bench, monkeyp
     assert not bench.cell.commands
 
 
+def test_the_gate_is_not_ready_before_it_knows_where_the_arm_was_set(bench):
+    """As by a simulator's reset between two episodes: the recorder waits for readiness."""
+    node = bench.gate()
+    bench.cell.event(EpisodeEvent.START)
+    bench.cell.drive(0.3)
+    bench.cell.event(EpisodeEvent.END)
+    bench.wait_for(GateState.IDLE)
+    bench.wait(lambda: node.problem() == '')
+    bench.cell.positions[0] -= 0.9
+    bench.wait(lambda: 'shoulder_pan' in node.problem())
+    bench.wait(lambda: node.problem() == '')
+    assert node.gate.measured[0] == pytest.approx(bench.cell.positions[0])
+
+
 def test_limits_may_be_lowered_while_the_arm_moves(bench):
     node = bench.gate(**{'limits.velocity_scale': 0.5})
     bench.cell.event(EpisodeEvent.START)
