@@ -25,7 +25,7 @@ from frame_ros.metrics import mse
 from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.own_policy import raised_text
-from frame_ros.policies.protocol import Inference, Observation
+from frame_ros.policies.protocol import Inference, Observation, for_policy
 from frame_ros.policies.replay import MAX_GAP, SNAP, action_times, actions_at
 
 Convert = Callable[[Inference, Observation], Inference]
@@ -113,7 +113,7 @@ def predict(
             continue
         try:
             seen = observations.at(stamp, float(times[index]))
-            found = policy.infer(seen)
+            found = policy.infer(for_policy(seen))
             check_own_chunk(found)
             if convert is not None and found.action_space != COMPARED_SPACE:
                 found = convert(found, seen)
@@ -122,7 +122,7 @@ def predict(
             continue
         except FrameRosError:
             raise
-        except Exception as error:  # whatever a policy raises
+        except (Exception, SystemExit) as error:  # whatever a policy raises
             left_out[f'chunk at which the policy {raised_text(error)}'] += 1
             continue
         predictions.append(

@@ -238,7 +238,9 @@ def test_another_action_space_is_converted_first(recorded):
     class Delta(HoldPolicy):
         def infer(self, observation):
             found = super().infer(observation)
-            return replace(found, actions=0 * found.actions, action_space='joint_delta')
+            rows = 0 * found.actions
+            observation.joint_positions[:] *= 57.3  # which the conversion must not see
+            return replace(found, actions=rows, action_space='joint_delta')
 
     def convert(inference, observation):
         rows = inference.actions + observation.joint_positions

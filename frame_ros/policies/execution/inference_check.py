@@ -7,8 +7,8 @@ A bad chunk is refused; bad extras for confidence are left out with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
 from numbers import Real
 from typing import Any
 
@@ -28,6 +28,11 @@ _PER_TOKEN = (
     'chosen_probability',
 )
 _NUMBERS = (*_PER_TOKEN, 'temperatures', 'max_at_temperature')
+_FACTS = {
+    each.name: each.default
+    for each in fields(Inference)
+    if each.name in ('preprocess', 'forward', 'postprocess', 'transport', 'memory_device')
+}
 _PLACES = ('step', 'dimension')
 # NumPy's of lists in rows of unequal length, of objects, and of tensors with a gradient.
 _NO_NUMBERS = (TypeError, ValueError, OverflowError, RuntimeError)
@@ -50,6 +55,9 @@ def check_own_chunk(inference: Inference) -> NDArray[np.float64]:
     except _NO_NUMBERS as error:
         raise PolicyError(f'the chunk is no array of numbers ({error})') from error
     names = inference.action_names
+    for what in ('action_names', 'action_units'):
+        if isinstance(given := _of(inference, what), str) or not _are_texts(given):
+            raise PolicyError(f'{what} is {given!r}; texts, one per action, are expected')
     if actions.ndim != 2 or actions.shape[0] == 0 or actions.shape[1] != len(names):
         raise PolicyError(
             f'the chunk has shape {actions.shape}; it must be (steps, {len(names)}) for the '
@@ -90,7 +98,7 @@ def with_usable_extras(
     Whatever is left out, or was requested and not given, is in `unavailable` with the reason.
     samples: number requested.
     """
-    inference = with_reduced_features(inference)
+    inference = with_reduced_features(_with_plain_facts(inference))
     tokens, wrong_tokens = _usable_tokens(inference.tokens)
     drawn, wrong_samples = _usable_samples(inference, samples)
     wrong_rephrasings = _wrong_rephrasings(inference, observation)
@@ -111,6 +119,32 @@ def with_usable_extras(
 
 def _of(inference: object, name: str) -> Any:
     return getattr(inference, name)
+
+
+def _are_texts(values: Any) -> bool:
+    try:
+        return all(isinstance(value, str) for value in values)
+    except TypeError:
+        return False
+
+
+def _with_plain_facts(inference: Inference) -> Inference:
+    """Returns the inference with numbers as its durations and its memory, the protocol's default
+    for what is none, and reasons that are texts.
+    """
+    found: dict[str, Any] = {}
+    for name, default in _FACTS.items():
+        if not isinstance(value := _of(inference, name), Real):
+            try:
+                found[name] = float(value)
+            except _NO_NUMBERS:
+                found[name] = default
+    given = inference.unavailable
+    if not isinstance(given, Mapping):
+        found['unavailable'] = {}
+    elif not _are_texts([*given, *given.values()]):
+        found['unavailable'] = {str(key): str(why) for key, why in given.items()}
+    return replace(inference, **found) if found else inference
 
 
 def _usable_tokens(tokens: TokenStatistics | None) -> tuple[TokenStatistics | None, str]:

@@ -25,7 +25,7 @@ from frame_ros.policies.execution.action_check import ACTION_SPACE, UNITS
 from frame_ros.policies.execution.inference_check import check_own_chunk, with_usable_extras
 from frame_ros.policies.own_failures import is_own_failure
 from frame_ros.policies.own_policy import raised_text
-from frame_ros.policies.protocol import Inference, Observation
+from frame_ros.policies.protocol import Inference, Observation, for_policy
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, decode, encode
 from frame_ros.policies.remote.convention import Convention
 from frame_ros.policies.remote.fields import Fields
@@ -123,7 +123,7 @@ class InferenceService:
             return encode(reply, self._max_size)
         except FrameRosError as error:
             raise PolicyError(str(error)) from error
-        except Exception as error:  # whatever a policy raises, the server goes on
+        except (Exception, SystemExit) as error:  # whatever a policy raises, the server goes on
             logger.error('%s', traceback.format_exc())
             raise PolicyError(f'the policy {raised_text(error)}') from error
 
@@ -147,7 +147,7 @@ class InferenceService:
 
     def _infer(self, observation: Observation, request: Request, waited: float) -> Answer:
         cpu, begun = time.process_time(), time.perf_counter()
-        inference = self._asked(self.policy.infer, observation)
+        inference = self._asked(self.policy.infer, for_policy(observation))
         duration = time.perf_counter() - begun
         try:
             check_own_chunk(inference)
@@ -169,7 +169,7 @@ class InferenceService:
         """
         try:
             return call(observation)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if not is_own_failure(error):
                 raise
             logger.error('%s', traceback.format_exc())

@@ -40,6 +40,8 @@ def test_a_chunk_in_its_own_units_passes():
         ({'dt': np.nan}, 'nan s between its steps'),
         ({'dt': '0.1'}, "'0.1' s between its steps"),
         ({'actions': [[0.0, 1.0], [0.0]]}, 'no array of numbers'),
+        ({'action_units': None}, 'action_units is None; texts'),
+        ({'action_names': 'xy'}, "action_names is 'xy'; texts"),
     ],
 )
 def test_an_unusable_chunk_is_refused(change, message):
@@ -122,6 +124,18 @@ def test_what_is_malformed_is_left_out_and_said(change, key, reason):
     assert reason in found.unavailable[key]
     assert found.tokens is None and found.samples is None and found.rephrasings == ()
     assert found.actions is WHOLE.actions
+
+
+def test_facts_that_are_none_are_those_of_the_protocol():
+    given = replace(
+        WHOLE, preprocess=None, forward=np.float32(0.5), transport='fast', memory_device=None,
+        unavailable=None,
+    )  # fmt: skip
+    found = with_usable_extras(given, SEEN)
+    assert np.isnan(found.preprocess) and found.forward == 0.5
+    assert (found.transport, found.memory_device, found.unavailable) == (0.0, 0.0, {})
+    reasons = replace(WHOLE, unavailable={'samples': ValueError('one mode')})
+    assert with_usable_extras(reasons, SEEN).unavailable == {'samples': 'one mode'}
 
 
 def test_what_was_asked_for_and_not_given_is_said_unless_the_policy_says_why():

@@ -200,6 +200,9 @@ def test_only_faults_of_the_policy_itself_are_its_failures():
             with pytest.raises(PolicyError, match=str(error)) as caught:
                 remote.infer(observation())
             assert not isinstance(caught.value, PolicyFailedError)
+        Failing.raised.append(SystemExit('a library that ends the process'))
+        with pytest.raises(PolicyFailedError, match='it raised SystemExit .*ends the process'):
+            remote.infer(observation())
         with pytest.raises(PolicyFailedError, match='the policy failed: .*finite'):
             remote.infer(observation())
         remote.observe(observation())

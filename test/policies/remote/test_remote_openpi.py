@@ -276,6 +276,7 @@ class OwnOrder(Policy):
     def infer(self, observation):
         at = dict(zip(observation.joint_names, observation.joint_positions))
         row = [at.get(name, 0.0) for name in self.names]
+        observation.joint_positions[:] *= 57.3  # which must not come into DROID's velocities
         return Inference(np.array([row, row]), 0.1, self.names, self.units, self.space)
 
 
