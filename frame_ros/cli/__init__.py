@@ -81,6 +81,10 @@ COMMANDS = {
         'frame_ros.cli.identify.command',
         "find a robot's motor constants and friction, or the mass of its tool, from a motion",
     ),
+    'outline': (
+        'frame_ros.cli.outline',
+        "measure how wide a depth camera mixes the robot's outline with what is behind it",
+    ),
     'scenes': (
         'frame_ros.cli.scenes.command',
         'draw scenes in which a policy is to be tried, and check, list and convert files of them',

@@ -127,13 +127,6 @@ def test_velocities_end_by_themselves(arm):
     assert rests(read_until(arm, rests))
 
 
-def test_it_goes_to_a_pose(arm):
-    before = arm.read().pose
-    goal = before[:3] + (0.0, 0.03, 0.02)
-    arm.follow_pose(goal, before[3:])
-    read_until(arm, lambda found: rests(found) and np.linalg.norm(found[-1].pose[:3] - goal) < 3e-3)
-
-
 def test_a_motion_of_another_kind_waits_for_the_end_of_the_one_before(arm):
     arm.follow_positions(arm.read().positions)
     with pytest.raises(DeviceError, match='type of motion'):
@@ -214,11 +207,23 @@ def test_motions_keep_to_what_both_the_arm_and_the_library_allow(server):
         robot = arm._robot
         robot.relative_dynamics_factor = 1.0
         arm._set_limits(robot)
-        assert robot.relative_dynamics_factor.velocity == pytest.approx(arm._share)
+        assert robot.relative_dynamics_factor.velocity == pytest.approx(arm.share)
         limits = arm._robot.joint_acceleration_limit
         assert (limits.max > 10.0).any() and (limits.get() <= 10.0).all()
         arm.follow_velocities(-arm.largest_rates * np.eye(7)[5], 0.02)
         read_until(arm, lambda found: not arm.is_moving)
+    finally:
+        arm.close()
+
+
+@pytest.mark.parametrize('dynamics', [0.3, 0.7, 1.0])
+def test_a_new_goal_may_take_the_acceleration_from_one_under_way(server, dynamics):
+    """Of joint_position: an arm stops itself at a change by 5 rad/s^2 in a cycle."""
+    arm = arm_at(server.host, evolved(OPTIONS, control='joint_position', dynamics=dynamics))
+    arm.connect()
+    try:
+        largest = arm.share * np.array(arm._robot.joint_acceleration_limit.get())
+        assert (largest <= 4.0 + 1e-9).all() and largest.min() > 1.5
     finally:
         arm.close()
 

@@ -220,6 +220,57 @@ def test_velocities_are_followed(bench):
     )
 
 
+def pose_message(position, quaternion):
+    message = PoseStamped()
+    message.header.frame_id = 'base'
+    at, turned = message.pose.position, message.pose.orientation
+    at.x, at.y, at.z = map(float, position)
+    turned.x, turned.y, turned.z, turned.w = map(float, quaternion)
+    return message
+
+
+def test_poses_are_followed_by_the_joints_and_joints_are_not(bench):
+    found = bench(**{'fci.control': 'cartesian_pose'})
+    robot, start = load_robot('fr3', 'tcp'), found.positions[:7]
+    # A line to where the joints come by moving towards the middle of their ranges.
+    middle = np.array([np.mean(robot.joint_limits[name]) for name in NAMES[:7]])
+    ends = [robot.forward(q) for q in (start, start + np.clip(middle - start, -0.1, 0.1))]
+    (before, turned), (goal, finally_turned) = ends
+    finally_turned *= np.sign(finally_turned @ turned)
+    share, path = 0.0, []
+
+    def act():
+        nonlocal share
+        share = min(1.0, share + 0.03)
+        quaternion = (1.0 - share) * turned + share * finally_turned
+        quaternion /= np.linalg.norm(quaternion)
+        found.poses.publish(pose_message(before + share * (goal - before), quaternion))
+        found.command(start + 0.3)
+        path.append(found.state.reading.pose)
+
+    found.until(lambda: np.linalg.norm(found.state.reading.pose[:3] - goal) < 2e-3, act)
+    assert found.driver._fci._arm._control == 'joint_velocity'
+    way, moved = goal - before, np.array(path)[:, :3] - before
+    along = moved @ way / (way @ way)
+    assert np.linalg.norm(way) > 0.02
+    assert np.linalg.norm(moved - np.outer(along, way), axis=1).max() < 3e-3
+    assert abs(found.state.reading.pose[3:] @ finally_turned) > 0.9999
+    assert found.state.counts.aborts == 0
+
+
+def test_a_pose_out_of_reach_is_counted_and_stops_nothing(bench):
+    found = bench(**{'fci.control': 'cartesian_pose'})
+    before = found.state.reading.pose
+    far = pose_message(before[:3] + (2.0, 0.0, 0.0), before[3:])
+    found.until(lambda: found.state.counts.limited > 5, lambda: found.poses.publish(far))
+    assert found.state.counts.aborts == 0
+    # With it the arm has moved on.
+    near = pose_message(found.state.reading.pose[:3], before[3:])
+    limited = found.state.counts.limited
+    found.until(lambda: found.state.counts.sent > limited + 5, lambda: found.poses.publish(near))
+    assert found.state.activity is Activity.FOLLOWING
+
+
 @pytest.mark.parametrize('kind', ['goals', 'velocities'])
 def test_joints_keep_to_the_velocities_that_the_arm_allows_near_their_ends(bench, kind):
     found = bench(command_timeout=2.0)
@@ -242,9 +293,12 @@ def test_joints_keep_to_the_velocities_that_the_arm_allows_near_their_ends(bench
         else:
             found.command(velocities=rates)
 
-    found.until(
-        lambda: found.positions[joint] < upper - 0.6, lambda: found.command(velocities=-rates)
-    )
+    def back_away():
+        found.until(
+            lambda: found.positions[joint] < upper - 0.6, lambda: found.command(velocities=-rates)
+        )
+
+    back_away()
     found.until(lambda: found.positions[joint] > upper - 0.2, act)
     found.states.clear()
     found.until(
@@ -261,25 +315,8 @@ def test_joints_keep_to_the_velocities_that_the_arm_allows_near_their_ends(bench
     left = upper - positions[:-5]
     allowed = np.sqrt(2.0 * deceleration * np.maximum(0.0, left)) - offset
     assert (velocities <= np.maximum(0.0, allowed) + 0.02).all()
+    back_away()  # for those that follow
     assert found.state.counts.aborts == 0
-
-
-def test_poses_are_followed_and_joints_are_not(bench):
-    found = bench(**{'fci.control': 'cartesian_pose'})
-    before = found.state.reading.pose
-    goal = before[:3] + (0.0, 0.0, 0.02 if before[2] < 0.5 else -0.02)
-    message = PoseStamped()
-    message.header.frame_id = 'base'
-    at, turned = message.pose.position, message.pose.orientation
-    at.x, at.y, at.z = goal.tolist()
-    turned.x, turned.y, turned.z, turned.w = before[3:].tolist()
-    elsewhere = found.positions + 0.3
-
-    def act():
-        found.poses.publish(message)
-        found.command(elsewhere[:7])
-
-    found.until(lambda: np.linalg.norm(found.state.reading.pose[:3] - goal) < 3e-3, act)
 
 
 def test_commands_that_cannot_be_followed_are_refused(bench):
@@ -369,7 +406,7 @@ def test_commands_at_full_dynamics_lose_no_arm(bench):
     """The limits of an FR3 are above those that the library allows: the goals run ahead."""
     found = bench(**{'fci.dynamics': 1.0, 'max_relative_target': 0.0})
     start = found.positions[:7]
-    sign = 1.0 if start[5] < 1.8 else -1.0
+    sign = 1.0 if start[5] < 2.5 else -1.0  # the middle of the joint's range
     goal = start + sign * 1.5 * np.eye(7)[5]
     found.until(lambda: np.abs(found.positions[:7] - goal).max() < 0.01,
                 lambda: found.command(goal))  # fmt: skip

@@ -23,7 +23,7 @@ from frame_ros.hardware.franky.approach import Approach
 from frame_ros.hardware.franky.arrivals import CYCLE, Arrivals
 from frame_ros.hardware.franky.connecting import Connecting
 from frame_ros.hardware.franky.library import MotionAborted, franky_errors, import_franky
-from frame_ros.hardware.franky.options import IGNORE, POSE, POSITION, VELOCITY, FciOptions
+from frame_ros.hardware.franky.options import IGNORE, POSITION, VELOCITY, FciOptions
 from frame_ros.hardware.franky.reading import REFLEX, FrankaReading, mode_names
 
 Array = NDArray[np.float64]
@@ -36,6 +36,9 @@ LARGEST_SHARE = 0.98
 # rad/s^3, of an FR3 (kMaxJointJerk of libfranka's rate_limiting.h), in some joints less than a
 # Panda's, which franky takes.
 JERK = 5000.0
+# rad/s^2: a goal that replaces another while the arm moves begins without the acceleration that it
+# had, and an arm stops itself where that is more than its jerk changes in a cycle, 5 rad/s^2.
+GOAL_ACCELERATION = 4.0
 STOP_TIMEOUT = 2.0  # s for a motion to come to rest
 
 
@@ -46,6 +49,7 @@ class FrankyArm:
     accelerations (rad/s^2): (7,) limits of the robot.
 
     Attributes:
+        share: of the arm's limits, that a motion may use.
         largest_rates: (7,) rad/s, the velocities that a motion may have.
     """
 
@@ -56,8 +60,8 @@ class FrankyArm:
         self._franky = import_franky()
         self._host, self._options = host, options
         self._velocities, self._accelerations = velocities, accelerations
-        self._share = min(options.dynamics, LARGEST_SHARE)
-        self.largest_rates = self._share * velocities
+        self.share = min(options.dynamics, LARGEST_SHARE)
+        self.largest_rates = self.share * velocities
         self._connecting = Connecting(
             self._connection, f'the arm at {host}', options.connect_timeout, options.realtime
         )
@@ -107,25 +111,25 @@ class FrankyArm:
         franky, options = self._franky, self._options
         realtime = franky.RealtimeConfig
         chosen = realtime.Ignore if options.realtime == IGNORE else realtime.Enforce
-        return franky.Robot(
-            self._host, relative_dynamics_factor=self._share, realtime_config=chosen
-        )
+        return franky.Robot(self._host, relative_dynamics_factor=self.share, realtime_config=chosen)
 
     def _set_limits(self, robot: Any) -> None:
         """Limits the motions to what the robot can and franky allows: its own limits are those of a
         Panda, also for an FR3, which is faster in some joints and accelerates less in others.
         """
         # A connection that was waited for may be of an attempt with others.
-        robot.relative_dynamics_factor = self._share
+        robot.relative_dynamics_factor = self.share
         velocity, acceleration = robot.joint_velocity_limit, robot.joint_acceleration_limit
         velocities = np.minimum(velocity.max, self._velocities)
         velocity.set(velocities)
         accelerations = np.minimum(acceleration.max, self._accelerations)
+        if self._options.control == POSITION:
+            accelerations = np.minimum(accelerations, GOAL_ACCELERATION / self.share)
         acceleration.set(accelerations)
         jerk = robot.joint_jerk_limit
         jerk.set(np.minimum(jerk.max, JERK))
-        self.largest_rates = self._share * velocities
-        self._approach = Approach(robot.model_urdf, self._share * accelerations)
+        self.largest_rates = self.share * velocities
+        self._approach = Approach(robot.model_urdf, self.share * accelerations)
 
     def read(self) -> FrankaReading:
         """Waits for the next state that is due, `cycle` ms after the last.
@@ -222,17 +226,6 @@ class FrankyArm:
         point = franky.JointVelocityWaypoint(rates, hold_target_duration=self._duration(duration))
         self._move(VELOCITY, franky.JointVelocityWaypointMotion([point, self._rest]))
 
-    def follow_pose(self, position: Array, quaternion: Array) -> None:
-        """Moves the end effector on to a pose in the base: position (3,) m, quaternion xyzw (4,).
-
-        Raises:
-            DeviceError: it cannot.
-        """
-        franky = self._franky
-        target = franky.Affine(position, quaternion)
-        point = franky.CartesianWaypoint(target)
-        self._move(POSE, franky.CartesianWaypointMotion([point], return_when_finished=False))
-
     def bounded(self, rates: Array, reading: FrankaReading) -> Array:
         """Returns joint velocities (7,) rad/s, less where a joint nears the end of its range."""
         least, largest = self._approach.bounds(reading.positions, reading.velocities)
@@ -251,7 +244,6 @@ class FrankyArm:
         stops = {
             POSITION: franky.JointStopMotion,
             VELOCITY: franky.JointVelocityStopMotion,
-            POSE: franky.CartesianStopMotion,
         }
         stop = stops.get(self._control)
         with franky_errors('the arm cannot be stopped'):

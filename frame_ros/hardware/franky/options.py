@@ -37,8 +37,8 @@ class FciOptions:
     control: str = option(
         VELOCITY,
         'how commands move the arm: joint_velocity follows a stream of joint_commands smoothly, '
-        'joint_position goes to each as fast as it may and rests there, cartesian_pose goes to '
-        'each of pose_commands likewise',
+        'cartesian_pose a stream of pose_commands likewise, by the joints that bring the end '
+        'effector there; joint_position goes to each goal as fast as it may and rests there',
         choices=CONTROLS,
         live=UNCONFIGURED,
     )
@@ -51,7 +51,8 @@ class FciOptions:
     )
     settling: float = option(
         0.1,
-        'of joint_velocity: time in which a distance from the goals shrinks to a third',
+        'of joint_velocity and cartesian_pose: time in which a distance from the goals shrinks '
+        'to a third',
         unit='s',
         at_least=0.02,
         at_most=2.0,

@@ -28,6 +28,7 @@ from frame_ros.core.time import stamp_ns
 from frame_ros.hardware.franky.arm import FrankyArm
 from frame_ros.hardware.franky.hand import FrankyHand
 from frame_ros.hardware.franky.options import POSE
+from frame_ros.hardware.franky.pose_goals import PoseGoals
 from frame_ros.hardware.franky.reading import FrankaReading
 from frame_ros.hardware.franky.state import fci_statuses
 from frame_ros.nodes.robot_driver.fci_loop import PRIORITY, FciLoop
@@ -58,7 +59,9 @@ class FciDriver:
     """
 
     def __init__(self, node: ManagedNode, settings: RobotDriverOptions, robot: Robot) -> None:
-        """Raises MissingExtraError without franky-control, SetupError for another kind of arm."""
+        """Raises MissingExtraError without franky-control, or pink where poses are followed,
+        SetupError for another kind of arm.
+        """
         if len(robot.joint_names) != ARM_JOINTS or not robot.profile.has_torque_sensors:
             raise SetupError(
                 f'host is {settings.host!r}, of a Franka arm; robot is {robot.name!r}, which is '
@@ -70,6 +73,8 @@ class FciDriver:
         self._arm = FrankyArm(
             settings.host, settings.fci, robot.velocity_limits, _accelerations(robot)
         )
+        is_by_pose = settings.fci.control == POSE
+        self._poses = PoseGoals(robot, self._arm.share) if is_by_pose else None
         self._loop: FciLoop | None = None
         self._hand: FrankyHand | None = None
         self._inputs: list[tuple[FittingSubscription, Callable[[Any, int], None]]] = []
@@ -88,7 +93,7 @@ class FciDriver:
         self._hand = FrankyHand(self._settings.host, self._settings.fci) if self._fingers else None
         self._loop = FciLoop(
             self._arm, self._robot, self._settings, self._node.get_clock(), self._poll,
-            self._publish, self._set_width, self._log,
+            self._publish, self._set_width, self._log, self._poses,
         )  # fmt: skip
         self._create_inputs()
         if self._hand is not None:
@@ -110,7 +115,7 @@ class FciDriver:
         self._inputs = [
             (FittingSubscription(node, JOINT_COMMANDS, depth=DEPTH, is_live=True), self._on_command)
         ]
-        if self._settings.fci.control == POSE:
+        if self._poses is not None:
             self._inputs.append(
                 (FittingSubscription(node, POSE_COMMANDS, depth=DEPTH, is_live=True), self._on_pose)
             )

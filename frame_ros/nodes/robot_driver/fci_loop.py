@@ -26,7 +26,8 @@ from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.driver_state import Activity
 from frame_ros.hardware.franky.arm import FrankyArm
 from frame_ros.hardware.franky.library import MotionAborted
-from frame_ros.hardware.franky.options import IGNORE, POSE, SERVO_PERIOD, VELOCITY
+from frame_ros.hardware.franky.options import IGNORE, POSE, POSITION, SERVO_PERIOD
+from frame_ros.hardware.franky.pose_goals import PoseGoals
 from frame_ros.hardware.franky.reading import FrankaReading
 from frame_ros.hardware.franky.servo import GoalServo
 from frame_ros.hardware.franky.state import FciCounts, FciState
@@ -49,7 +50,8 @@ class FciLoop:
 
     poll: hands over the commands that have come, in the loop's thread; it raises nothing. An
     executor that wakes for each takes ten times as long. publish: gets each reading, likewise.
-    set_width: gets the opening in m that the hand is to have. log: an rclpy logger.
+    set_width: gets the opening in m that the hand is to have. log: an rclpy logger. poses: finds
+    the goals for poses, where these are followed.
 
     Attributes:
         commands: for those who give them.
@@ -66,10 +68,12 @@ class FciLoop:
         publish: Callable[[FrankaReading], None],
         set_width: Callable[[float], None],
         log: object,
+        poses: PoseGoals | None = None,
     ) -> None:
         self._arm, self._settings = arm, settings
         self._poll, self._publish, self._log = poll, publish, log
         self._servo = GoalServo(settings.fci.settling, arm.largest_rates)
+        self._poses = poses
         self._next_servo, self._is_servoing = 0, False
         self._rates: Array = np.zeros(len(robot.joint_names))  # commanded
         self._sent_rates: Array = self._rates  # as far as they are allowed
@@ -204,42 +208,51 @@ class FciLoop:
             raise MotionAborted(reading.mode + (f' ({errors})' if errors else ''))
 
     def _follow(self, command: FciCommand, reading: FrankaReading) -> None:
-        control = self._settings.fci.control
-        if control == POSE:
-            self._arm.follow_pose(command.values[:3], command.values[3:])
-        elif command.is_rates:
-            self._servo.reset()
+        if command.is_rates:
+            self._forget_goals()
             largest = self._arm.largest_rates
             self._rates = np.clip(command.values, -largest, largest)
             self._next_servo = reading.count
             self._follow_rates(command.arrival, reading)
         else:
-            goals = self._limited(command.values, reading.positions)
-            if control == VELOCITY:
-                self._servo.take(goals, command.time, time.monotonic(), reading.positions)
-                self._next_servo = reading.count
-            else:
-                self._arm.follow_positions(goals)
+            self._follow_goals(command, reading)
         self.counts.sent += 1
         self._last_command, self._is_servoing = command.arrival, not command.is_rates
         self._activity = Activity.FOLLOWING
+
+    def _follow_goals(self, command: FciCommand, reading: FrankaReading) -> None:
+        control, positions = self._settings.fci.control, reading.positions
+        goals, is_reached = command.values, True
+        if control == POSE:
+            assert self._poses is not None
+            goals, is_reached = self._poses.find(goals, command.time, positions)
+        allowed = self._allowed(goals, positions)
+        self.counts.limited += int(not (is_reached and np.array_equal(allowed, goals)))
+        if control == POSITION:
+            self._arm.follow_positions(allowed)
+            return
+        self._servo.take(allowed, command.time, time.monotonic(), positions)
+        self._next_servo = reading.count
+
+    def _forget_goals(self) -> None:
+        self._servo.reset()
+        if self._poses is not None:
+            self._poses.reset()
 
     def _follow_rates(self, arrival: float, reading: FrankaReading) -> None:
         self._sent_rates = self._arm.bounded(self._rates, reading)
         left = arrival + self._settings.command_timeout - time.monotonic()
         self._arm.follow_velocities(self._sent_rates, left)
 
-    def _limited(self, wanted: Array, positions: Array) -> Array:
+    def _allowed(self, wanted: Array, positions: Array) -> Array:
         is_gripper = np.zeros(len(wanted), bool)
-        goals = limited_step(wanted, positions, is_gripper, self._settings.max_relative_target)
-        self.counts.limited += int(not np.array_equal(goals, wanted))
-        return goals
+        return limited_step(wanted, positions, is_gripper, self._settings.max_relative_target)
 
     def _steer(self, reading: FrankaReading) -> None:
         """Velocities towards the goal, which end soon where nobody renews them; commanded ones, as
         far as they are still allowed.
         """
-        if self._settings.fci.control != VELOCITY or reading.count < self._next_servo:
+        if self._settings.fci.control == POSITION or reading.count < self._next_servo:
             return
         self._next_servo = reading.count + SERVO_PERIOD
         if self._is_servoing:
@@ -254,7 +267,7 @@ class FciLoop:
         if age <= self._settings.command_timeout:
             return
         self._arm.begin_stop()
-        self._servo.reset()
+        self._forget_goals()
         self.commands.drop(keeps_newest=True)
         self._activity = Activity.HOLDING
         self.counts.holds += 1
@@ -263,7 +276,7 @@ class FciLoop:
     def _abort(self, problem: str) -> None:
         self._activity, self._problem = Activity.ABORTED, problem
         self.commands.drop()
-        self._servo.reset()
+        self._forget_goals()
         self.counts.aborts += 1
         self._log.error(  # type: ignore[attr-defined]
             f'the arm has stopped itself: {problem}; it follows no command until ~/recover_errors'
@@ -272,7 +285,7 @@ class FciLoop:
     def _lose(self, problem: str) -> None:
         self._activity, self._problem = Activity.LOST, problem
         self.commands.drop()
-        self._servo.reset()
+        self._forget_goals()
         self.counts.losses += 1
         self._arm.disconnect()
         self._next_attempt = time.monotonic() + self._settings.reconnect_period
