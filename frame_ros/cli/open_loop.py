@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from frame_ros.evaluation.action_errors import OpenLoopSummary
     from frame_ros.evaluation.open_loop import EpisodeErrors
     from frame_ros.policies.base import Policy
+    from frame_ros.policies.protocol import Inference, Observation
     from frame_ros.robots import Robot
 
 FORMAT = 'frame_ros open-loop 1'
@@ -174,9 +175,18 @@ def policy_errors(
     from frame_ros.episodes.observations import RecordedObservations
     from frame_ros.episodes.recorded.actions import actions_of
     from frame_ros.evaluation.open_loop import compare, predict
+    from frame_ros.policies.execution.action_check import ACTION_SPACE, UNITS
     from frame_ros.policies.execution.action_spaces import ActionConverter
 
     converter = ActionConverter(robot, **options.action_options)
+
+    def convert(found: Inference, seen: Observation) -> Inference:
+        # Joints of a robot that is not known are compared by their names.
+        is_plain = found.action_space == ACTION_SPACE and set(found.action_units) <= set(UNITS)
+        if is_plain and not options.action_options:
+            return found
+        return converter.to_joint_positions(found, seen)
+
     task = options.instruction or None
     results = []
     for episode in episodes:
@@ -186,12 +196,7 @@ def policy_errors(
         )
         converter.reset()
         predictions, left_out = predict(
-            policy,
-            actions,
-            observations,
-            options.every,
-            options.seed,
-            converter.to_joint_positions,
+            policy, actions, observations, options.every, options.seed, convert
         )
         results.append(compare(predictions, actions, left_out))
     return results
