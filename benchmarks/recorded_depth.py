@@ -37,14 +37,15 @@ from frame_ros.sensing.proximity.depth.options import DepthOptions
 MOST_FALSE = 0.001  # bar, share of the images
 NEAR = 0.3  # m, of references whose errors are given
 HEAD = (
-    '| recording | outline | images | refused | with a false distance below 100 mm | links, false '
-    '| their distances | others with something within 0.3 m: off by, median | more than 10 mm too '
-    'far |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |'
+    '| recording | outline | images | refused | nothing measured | of the others with a false '
+    'distance below 100 mm | links, false, of those measured | not measured | their distances '
+    '| others with something within 0.3 m: off by, median | more than 10 mm too far |\n'
+    '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |'
 )
 
 
 def main() -> int:
-    """Prints a table; 1 if the bar is missed, 2 if a recording cannot be read."""
+    """Prints a table; 1 if the bar is missed or not shown, 2 if a recording cannot be read."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('recordings', nargs='*', type=Path, metavar='RECORDING.yaml')
     default = DepthOptions().outline
@@ -67,30 +68,37 @@ def main() -> int:
             settings = DepthOptions(surface_height=0.0, outline=outline)
             judged = judged_images(recording, settings)
             print(row(recording, outline, judged), flush=True)
-        used = [each.is_false.any() for each in judged if not each.refusal]
-        title = f'{recording.name}, images with a false distance, of those that are not refused'
+        used = [each.is_false.any() for each in judged if each.is_measured.any()]
+        title = f'{recording.name}, images with a false distance, of those with any distance'
         if used:
             bars.at_most(title, float(np.mean(used)), MOST_FALSE)
         else:
-            print(f'bar: {title}: all are refused: {judged[0].refusal}')
+            why = next((each.refusal for each in judged if each.refusal), 'no link is in view')
+            bars.not_shown(title, f'no image has any: {why}')
     return bars.exit_status()
 
 
 def row(recording: ArmImages, outline: float, judged: Sequence[JudgedImage]) -> str:
     """Returns the line of one recording."""
     is_false = np.array([each.is_false for each in judged])
+    is_measured = np.array([each.is_measured for each in judged])
     measured = np.array([each.measured for each in judged])
     reference = np.array([each.reference for each in judged])
-    images = int(is_false.any(axis=1).sum())
-    low, high = wilson_interval(images, len(judged))
+    refused = sum(bool(each.refusal) for each in judged)
+    images, used = int(is_false.any(axis=1).sum()), int(is_measured.any(axis=1).sum())
     others = np.isfinite(measured) & (reference < NEAR) & ~is_false
     errors = (measured - reference)[others]
     # What is not measured is no distance that is too far.
     far = f'{(errors > 0.01).sum()} of {len(errors)}' if len(errors) else 'none there'
+    share = ''
+    if used:
+        low, high = wilson_interval(images, used)
+        share = f' ({100 * low:.0f} to {100 * high:.0f} %)'
     return (
-        f'| {recording.name} | {outline:g} rad | {len(judged)} | '
-        f'{sum(bool(each.refusal) for each in judged)} | {images} ({100 * low:.0f} to '
-        f'{100 * high:.0f} %) | {is_false.sum()} of {is_false.size} | {_span(measured[is_false])} '
+        f'| {recording.name} | {outline:g} rad | {len(judged)} | {refused} '
+        f'| {len(judged) - refused - used} | {images} of {used}{share} '
+        f'| {is_false.sum()} of {is_measured.sum()} | {(~is_measured).sum()} '
+        f'| {_span(measured[is_false])} '
         f'| {f"{1e3 * np.median(errors):+.0f} mm" if len(errors) else ""} | {far} |'
     )
 

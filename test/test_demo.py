@@ -4,6 +4,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -15,6 +16,22 @@ import pytest
 from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
+# What a busy machine may cause, by the node that says it: what comes late, by less than two
+# seconds, or not at all for a moment, and what is not known for want of it. So it was with 20 busy
+# loops on two cores.
+BUSY = {
+    'simulator WARN': (r'real-time factor .*: the machine is too busy \(',),
+    'proximity WARN': (
+        r'camera \w+: no image for 1\.\d s( |$)',
+        r'camera \w+: joint states are 0\.\d+ s older than the image( \(|$)',
+    ),
+    # A distance of an image that came late is older than the word that there are none.
+    'metrics WARN': (
+        r'input, last \d+ s: (proximity\.backward|ot\.unavailable): \d+ \([^;()]*\)( \(|$)',
+    ),
+    'contact WARN': (r'\w+ is unavailable: no \w+ for 0\.\d+ s; the filter starts again( \(|$)',),
+    'policy ERROR': (r'no inference: (\w+ stopped: the newest is [01]\.\d+ s old [^;]*(; |$))+$',),
+}
 DEMO = [sys.executable, '-u', str(ROOT / 'scripts' / 'frame-ros'), 'demo']
 
 
@@ -84,6 +101,51 @@ def test_the_bags_hold_live_metrics_and_the_same_are_recomputed(demo):
         assert rows['quality', 'a_pi'].holds
 
 
+def loud_lines(text):
+    """The warnings and errors among lines of a demo that a busy machine does not explain."""
+    found = []
+    for line in text.splitlines():
+        if 'WARN' not in line and 'ERROR' not in line:
+            continue
+        said = re.match(r'\[(\w+)\] (\w+): (.*)', line)
+        known = BUSY.get(f'{said[1]} {said[2]}', ()) if said else ()
+        if said is None or not any(re.match(each, said[3]) for each in known):
+            found.append(line)
+    return found
+
+
+@pytest.mark.parametrize(
+    ('line', 'is_busy'),
+    [
+        ('[proximity] WARN: camera front: no image for 1.0 s (1 more in the last 11 s)', True),
+        ('[proximity] ERROR: camera front: no image for 1.0 s', False),
+        ('[contact] WARN: camera front: no image for 1.0 s', False),
+        ('[proximity] WARN: camera front: the extrinsics are 12 mm off', False),
+        ('[metrics] WARN: input, last 5 s: proximity.backward: 1 (samples, not used)', True),
+        ('[metrics] WARN: input, last 5 s: proximity.backward: 1 (samples); pose.zero: 3', False),
+        ('[metrics] WARN: input, last 5 s: pose.backward: 1 (samples, not used)', False),
+        (
+            '[simulator] WARN: real-time factor 0.60 over the last 5 s: the machine is too busy '
+            '(2.0 s given up so far)',
+            True,
+        ),
+        ('[metrics] WARN: input, last 5 s: ot.unavailable: 40 (steps without a value)', True),
+        (
+            '[contact] WARN: wrench is unavailable: no wrench for 0.2 s; the filter starts again',
+            True,
+        ),
+        ('[contact] WARN: wrench is unavailable: no wrench has come', False),
+        ('[policy] ERROR: no inference: object stopped: the newest is 0.76 s old (stamp 1)', True),
+        ('[policy] ERROR: no inference: object stopped: the newest is 7.6 s old (stamp 1)', False),
+        ('[policy] ERROR: no inference: ValueError: far', False),
+        ('[gate] WARN: refuses the commands: step_limit: far', False),
+        ('  waiting for episode 2 of 6', True),
+    ],
+)
+def test_what_a_busy_machine_explains(line, is_busy):
+    assert (loud_lines(f'a\n{line}\nb') == []) == is_busy
+
+
 def longest_gap_of_depth_images(episode):
     """s for which the simulated camera itself sent nothing, as on a busy machine."""
     from frame_ros.episodes.topic_statistics import topic_statistics
@@ -101,10 +163,10 @@ def test_nothing_makes_a_number_of_a_healthy_run_doubtful(demo):
         doubtful = check_episode(episode).doubtful
         if longest_gap_of_depth_images(episode) > PAUSE:  # others run, too: nothing could be seen
             starved = True
-            doubtful = [line for line in doubtful if not line.startswith('nothing on proximity')]
+            late = ('nothing on proximity', 'proximity.backward')
+            doubtful = [line for line in doubtful if not line.startswith(late)]
         assert doubtful == []
-    loud = [line for line in text.splitlines() if 'WARN' in line or 'ERROR' in line]
-    assert [line for line in loud if 'the machine is too busy' not in line] == []  # others run, too
+    assert loud_lines(text) == []
     page = (directory / 'report.html').read_text()
     assert 'Nothing makes a number doubtful' in page or starved
 

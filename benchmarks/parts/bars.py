@@ -3,8 +3,8 @@
 """Common parts of all benchmarks: the option --short, a ROS domain of their own, bars with a
 verdict, busy loops.
 
-A full run exits with 1 if a bar is missed. A short run shows that the benchmark works; its figures
-are of too few samples to be judged.
+A full run exits with 1 if a bar is missed or could not be shown. A short run shows that the
+benchmark works; its figures are of too few samples to be judged.
 """
 
 from __future__ import annotations
@@ -74,11 +74,17 @@ class Bars:
         """A figure that must not be less than a bar of the same unit, which its name gives."""
         self._judge(name, value, f'at least {bar:g}', value >= bar)
 
+    def not_shown(self, name: str, why: str) -> None:
+        """A figure that could not be measured: its bar is not met."""
+        self._missed += 1
+        verdict = 'not judged in a short run' if self._is_short else 'NOT SHOWN'
+        print(f'bar: {name}: {why}: {verdict}', file=self._stream, flush=True)
+
     def _judge(self, name: str, value: float, bar: str, is_met: bool) -> None:
         self._missed += not is_met
         verdict = 'not judged in a short run' if self._is_short else 'met' if is_met else 'MISSED'
         print(f'bar: {name}: {value:.4g}, {bar}: {verdict}', file=self._stream, flush=True)
 
     def exit_status(self) -> int:
-        """1 if this was a full run in which a bar was missed, else 0."""
+        """1 if this was a full run in which a bar was missed or not shown, else 0."""
         return int(self._missed > 0 and not self._is_short)

@@ -12,14 +12,12 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from frame_ros.evaluation.recorded_motion.arm_drawing import ArmDrawing
+from frame_ros.evaluation.recorded_motion.arm_images import AHEAD
 from frame_ros.robots import load_robot
-from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.shapes.mesh_capsules import link_meshes
-from frame_ros.robots.shapes.mesh_merging import merged_mesh
 from frame_ros.robots.shapes.placed_meshes import VISUAL
-from frame_ros.robots.shapes.surface_meshes import RobotSurfaces, joined_surface
 from frame_ros.sensing.proximity.depth.camera import DepthCamera
-from frame_ros.sensing.proximity.depth.meshes.drawing import SurfaceDrawing
 
 WIDTH, HEIGHT, FOCAL = 320, 240, 200.0
 WALL = 2.5  # m behind the camera's place
@@ -43,7 +41,7 @@ def draw_recording(folder: Path, smeared: int = 0, **content: Any) -> Path:
     np.save(folder / 'pose.npy', POSE)
     frames = []
     for number, positions in enumerate(POSTURES):
-        depth, mask = _picture(folder, positions, smeared)
+        depth, mask = picture(folder, positions, smeared)
         names = {
             'depth': f'depth_{number}.png', 'joints': f'joints_{number}.npy',
             'mask': f'mask_{number}.png',
@@ -62,21 +60,15 @@ def draw_recording(folder: Path, smeared: int = 0, **content: Any) -> Path:
     return file
 
 
-def _picture(
+def picture(
     folder: Path, positions: tuple[float, ...], smeared: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     robot = load_robot(folder / 'arm.urdf')
     meshes = link_meshes(robot, folder, [folder], VISUAL)
-    frames = LinkFrames(robot, JOINTS)
-    rows = np.array([frames.index(link) for link in meshes])
-    parts = tuple(joined_surface([merged_mesh(each)]) for each in meshes.values())
     camera = DepthCamera(WIDTH, HEIGHT, FOCAL, FOCAL, (WIDTH - 1) / 2, (HEIGHT - 1) / 2)
-    drawing = SurfaceDrawing(camera, RobotSurfaces(tuple(meshes), rows, parts), 0.05)
-    rotations, translations = frames.compute(np.array(positions))
-    ahead = np.array([[0.0, 0, 1], [-1, 0, 0], [0, -1, 0]])
-    inverse = drawing.inverse_depths(
-        rotations[rows].copy(), translations[rows].copy(), POSE[:3, :3] @ ahead, POSE[:3, 3].copy()
-    ).astype(np.float32)
+    drawing = ArmDrawing(robot, meshes, JOINTS, camera)
+    depth = drawing.depth(np.array(positions), POSE[:3, :3] @ AHEAD, POSE[:3, 3].copy())
+    inverse = np.where(depth > 0.0, 1.0 / np.maximum(depth, 1e-6), 0.0).astype(np.float32)
     mask = inverse > 0.0
     side = 2 * smeared + 1
     near = cv2.dilate(inverse, np.ones((side, side), np.uint8))

@@ -10,7 +10,6 @@ It imports no ROS, so it can be read anywhere: `demo_processes(DemoOptions())` a
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,8 +33,11 @@ from frame_ros.bringup.parameter_files import robot_parameters, with_given
 from frame_ros.bringup.passed_options import passed_parameters, path_parameter
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.bringup.sensing_processes import arm_sensing, demo_sensing
+from frame_ros.core.errors import SetupError
 from frame_ros.core.name_values import option_texts
 from frame_ros.core.options import evolved
+from frame_ros.core.output_files import write_whole
+from frame_ros.core.own_folder import own_folder
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
 from frame_ros.policies.policy_names import policies
 
@@ -289,12 +291,21 @@ def _display(options: RunOptions) -> list[Process]:
 
 
 def _layout(options: RunOptions) -> Path:
-    """RViz's layout; with a prefix of the frames a copy of it, whose robot model knows it."""
+    """RViz's layout; with a prefix of the frames a copy of it, whose robot model knows it: always
+    the same file for a prefix.
+
+    Raises:
+        SetupError: the copy cannot be written.
+    """
     layout = options.profile.path(options.profile.rviz)
     if not options.frame_prefix:
         return layout
     text = layout.read_text(encoding='utf-8')
     prefix = json.dumps(options.frame_prefix.rstrip('/'))
-    copy = Path(tempfile.mkdtemp(prefix='frame_ros_rviz_')) / layout.name
-    copy.write_text(text.replace('TF Prefix: ""', f'TF Prefix: {prefix}'), encoding='utf-8')
+    name = f'{options.frame_prefix.replace("/", "+")}{layout.name}'
+    try:
+        copy = own_folder() / name
+    except OSError as error:
+        raise SetupError(f'the layout of RViz cannot be written: {error}') from error
+    write_whole(copy, text.replace('TF Prefix: ""', f'TF Prefix: {prefix}'), 'the layout of RViz')
     return copy

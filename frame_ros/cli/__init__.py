@@ -7,7 +7,6 @@ version stay fast.
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from frame_ros.cli.arguments import positive
+from frame_ros.cli.lasting_output import lasting_output
 from frame_ros.cli.parser import Parser, suggestion
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.input_files import set_limits_factor
@@ -81,6 +81,10 @@ COMMANDS = {
         'frame_ros.cli.identify.command',
         "find a robot's motor constants and friction, or the mass of its tool, from a motion",
     ),
+    'outline': (
+        'frame_ros.cli.outline',
+        "measure how wide a depth camera mixes the robot's outline with what is behind it",
+    ),
     'scenes': (
         'frame_ros.cli.scenes.command',
         'draw scenes in which a policy is to be tried, and check, list and convert files of them',
@@ -105,26 +109,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv: the arguments without the program's name; those of the process by default.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors='backslashreplace')  # as stderr: file names are any bytes
     if COMPLETION in os.environ:
         complete()
+    with lasting_output():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         args = parse(arguments)
         if args.file_limits is not None:
             set_limits_factor(args.file_limits)
         code: int = args.run(args)
-        sys.stdout.flush()
         return code
     except FrameRosError as error:
         print(f'frame-ros: {error}', file=sys.stderr)
         return USAGE_ERROR
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader has closed our output; nothing more may be written to it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:

@@ -196,7 +196,7 @@ def write_demo_report(directory: Path, earlier: Collection[Path] = ()) -> Path:
     """
     from frame_ros.cli.recorded import size_text
     from frame_ros.cli.report.command import print_doubts
-    from frame_ros.cli.report.reading import read_all
+    from frame_ros.cli.report.reading import checked, read_all
     from frame_ros.reports import write_report
     from frame_ros.reports.model.episode_check import EpisodeChecks
     from frame_ros.reports.model.numbers import counted
@@ -204,9 +204,9 @@ def write_demo_report(directory: Path, earlier: Collection[Path] = ()) -> Path:
     bags = sorted(bags_in(directory) - set(earlier))
     if not bags:
         raise BagError(f'no bag was written to {directory}; see the logs in {directory / "logs"}')
-    found = (episode for bag in bags for episode in read_all(bag))
-    episodes = list(progress_bar(found, 'reading the bags', False, len(bags)))
     checks = EpisodeChecks()
+    found = checked((episode for bag in bags for episode in read_all(bag)), checks)
+    episodes = list(progress_bar(found, 'reading the bags', False, len(bags)))
     print_doubts(episodes, checks)
     path = write_report(
         episodes,

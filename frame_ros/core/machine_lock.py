@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-import stat
-import tempfile
-from pathlib import Path
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.own_folder import own_folder
 
 
 class MachineLock:
@@ -41,7 +39,7 @@ class MachineLock:
         if self._file >= 0:
             return
         try:
-            path = _own_folder() / f'{self._kind}_{self.domain}{self.namespace.replace("/", "+")}'
+            path = own_folder() / f'{self._kind}_{self.domain}{self.namespace.replace("/", "+")}'
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise SetupError(f'the lock of the {self._kind} cannot be made: {error}') from error
@@ -64,13 +62,3 @@ class MachineLock:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
-
-
-def _own_folder() -> Path:
-    """The user's own folder of locks, made if it is missing."""
-    folder = Path(tempfile.gettempdir()) / f'frame_ros_{os.getuid()}'
-    folder.mkdir(mode=0o700, exist_ok=True)
-    state = folder.lstat()
-    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.getuid():
-        raise OSError(f'{folder} is not a folder of your own')
-    return folder

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -57,6 +57,7 @@ class RepeatedWarnings:
         self._log, self._clock = log, clock
         self._began = clock()
         self._subjects: dict[str, dict[str, _Subject]] = {}  # kind -> subject
+        self._standing: dict[str, frozenset[str]] = {}  # kind -> subjects of `inform_news`
 
     def warn(self, kind: str, text: str) -> None:
         """Logs a warning if its subject is due; an empty text is ignored."""
@@ -77,6 +78,16 @@ class RepeatedWarnings:
         """Logs information under the same rules."""
         if text and (due := self._text_if_due(kind, text)):
             self._log.info(due)
+
+    def inform_news(self, kind: str, texts: Iterable[str]) -> None:
+        """Logs as information those texts of a kind whose subjects were not among those of the last
+        call: what stays is logged once, what comes and goes under the same rules.
+        """
+        found = {subject_of(text): text for text in texts}
+        for subject, text in found.items():
+            if subject not in self._standing.get(kind, ()):
+                self.inform(kind, text)
+        self._standing[kind] = frozenset(found)
 
     def fail(self, kind: str, text: str) -> None:
         """Logs an error under the same rules."""

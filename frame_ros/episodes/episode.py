@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.shared_bag import shared_bag
 from frame_ros.bags.streams.form import Stream
 from frame_ros.core.errors import BagError
 from frame_ros.core.events import Event, Outcome
@@ -140,9 +141,9 @@ class Episode:
 
     def open_bag(self) -> Bag | None:
         """Opens the bag behind it, for images and further topics; None if it is gone or unreadable,
-        or the episode was made in memory.
+        or the episode was made in memory. It may be shared with others: see `shared_bag`.
         """
         try:
-            return Bag(self.path)
+            return shared_bag(self.path)
         except (BagError, OSError):
             return None

@@ -14,6 +14,7 @@ from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.recording_options import RecordedUnits
+from frame_ros.bags.shared_bag import newly_opened
 from frame_ros.bags.streams.events import read_events
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.table import STREAMS, read_stream
@@ -109,7 +110,7 @@ def _read_one(
     from frame_ros.episodes.processing import process_episode
 
     try:
-        episodes = read_bag(Bag(path), **vars(choice))
+        episodes = read_bag(newly_opened(path), **vars(choice))
     except Exception as error:  # one bad bag must not end the reading of the others
         if is_only:
             raise bag_error(path, error) from error

@@ -261,6 +261,15 @@ class CommandGate:
                     return output
         return self._hold(moment) if self._is_hold_due(moment) else None
 
+    def obstacle(self, moment: Moment) -> str:
+        """Returns why the first command to an idle arm may be refused now: the arm was moved just
+        now, or is measured where it cannot be; ''.
+        """
+        if self.status != GateStatus.IDLE or self._is_sending():
+            return ''
+        reason = self._stream.obstacle(moment)
+        return reason.text if reason is not None else ''
+
     def is_moving(self, moment: Moment) -> bool:
         """Returns whether the arm is still braking, or on its way to its starting place."""
         return self._stream.is_moving(moment)

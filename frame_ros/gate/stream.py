@@ -71,6 +71,7 @@ class GateStream:
         self.doubted: tuple[Reason, int] | None = None
         self.commanded = np.zeros(len(names), dtype=bool)
         self.sent_at, self.is_braking = 0, False
+        self._sent_clock = 0  # ns, the robot's clock at the last command
         self._arm = np.array([name in arm for name in names])
         self._unseen = self._arm.copy()
         self._near = np.where(self._arm, np.minimum(started.step, NEAR), math.inf)
@@ -186,18 +187,33 @@ class GateStream:
         which = np.zeros(len(self.names), dtype=bool)
         which[indices] = True
         which &= has_paused | self._starts
-        is_far, measured = self._is_far(), self.joints.positions
-        moved = which & is_far & np.isnan(self.joints.still.places(time))
-        if moved.any():
-            k = int(np.argmax(moved))
-            name, away = self.names[k], float(abs(measured[k] - limiter.positions[k]))
-            unit = limiter.limits.units[k]
-            text = f'{name} is {away:.3g} {unit} from where it was sent, and not still there'
-            return Reason(Cause.IMPLAUSIBLE_JOINT_STATES, text, name, away, NEAR, unit)
+        if (problem := self._moved(which, time)) is not None:
+            return problem
+        elsewhere = np.where(self._is_far(), self.joints.positions, math.nan)
         self._end_hold()
-        limiter.start_again(which, np.where(is_far, measured, math.nan))
+        limiter.start_again(which, elsewhere)
         self._starting = which  # until the command is sent, the arm may still move
         return None
+
+    def _moved(self, which: Mask, time: int) -> Reason | None:
+        """Returns why one of the joints (D,) cannot start again: it is elsewhere than it was sent,
+        and does not stay there.
+        """
+        moved = which & self._is_far() & np.isnan(self.joints.still.places(time))
+        if not moved.any():
+            return None
+        k = int(np.argmax(moved))
+        name, unit = self.names[k], self.limiter.limits.units[k]
+        away = float(abs(self.joints.positions[k] - self.limiter.positions[k]))
+        text = f'{name} is {away:.3g} {unit} from where it was sent, and not still there'
+        return Reason(Cause.IMPLAUSIBLE_JOINT_STATES, text, name, away, NEAR, unit)
+
+    def obstacle(self, moment: Moment) -> Reason | None:
+        """Returns why the first command to an arm that is at rest may be refused: until its
+        measurements have been plausible for a while, the gate may know an older place of it.
+        """
+        which = self._arm & (self.limiter.has_paused(self.time(moment)) | self._starts)
+        return self.lasting_doubt(moment) or self._moved(which, self.time(moment))
 
     def _end_hold(self) -> None:
         """Ends a hold at a command, and with it the way back to where the arm was held. Joints that
@@ -250,9 +266,12 @@ class GateStream:
 
     def is_due(self, moment: Moment) -> bool:
         """Returns whether a command of the gate's own may be sent. One may be a period after the
-        last; to an arm at rest only if such commands are to be repeated.
+        last; to an arm at rest only if such commands are to be repeated; none while a simulated
+        clock stands still, where nothing moves: each would count as a step of the episode.
         """
         if moment.monotonic - self.sent_at < int(self._config.period * SECOND):
+            return False
+        if self._is_simulated and moment.clock == self._sent_clock:
             return False
         return self._config.stream or self.is_moving(moment)
 
@@ -307,6 +326,7 @@ class GateStream:
     ) -> Output:
         i = proposal.indices
         self.is_braking, self.sent_at = names is None, moment.monotonic
+        self._sent_clock = moment.clock
         self._path.add(i, self._settled(i, positions), self.time(moment))
         if names is None or len(names) != len(i):
             names = tuple(self.names[k] for k in i)

@@ -11,6 +11,7 @@ from typing import Any
 
 from frame_ros.bags.findings import LEVEL_WORDS, MEANINGS, Level
 from frame_ros.core.version import package_version
+from frame_ros.episodes.copies import copies_among, recording_key
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.episode_errors import episode_errors
 from frame_ros.metrics.constants import VERSION
@@ -18,7 +19,6 @@ from frame_ros.reports.model.episode_check import (
     EpisodeCheck,
     EpisodeChecks,
     QualityCounts,
-    copies_among,
     copies_text,
     finding_counts,
     has_data,
@@ -40,19 +40,11 @@ from frame_ros.reports.sections.interventions import InterventionSection, help_t
 from frame_ros.reports.sections.references import ReferenceSection
 from frame_ros.reports.sections.section import Basis, EpisodeSection, ReportSection, as_row
 from frame_ros.reports.sections.sensing import SensingSection
-from frame_ros.reports.sections.streams import StreamSection
-from frame_ros.reports.sections.truth import TruthSection
 
 FORMAT = 'frame_ros report 1'
-# The sections in their order on the page. To add one, add its class here, or append it.
+# The sections about all episodes, in their order on the page; those about one: EPISODE_SECTIONS. To
+# add one, add its class here, or append it.
 REPORT_SECTIONS: list[type[ReportSection]] = [ReferenceSection, FingerprintSection]
-EPISODE_SECTIONS: list[type[EpisodeSection]] = [
-    InterventionSection,
-    HaltSection,
-    SensingSection,
-    StreamSection,
-    TruthSection,
-]
 
 
 class Report:
@@ -79,7 +71,7 @@ class Report:
         options, checks = options or ReportOptions(), checks or EpisodeChecks()
         self.unread = without_data(episodes)
         found = [episode for episode in episodes if has_data(episode)]
-        copies = copies_among(found)
+        copies = copies_among(map(recording_key, found))
         self.copies = [(found[i].path.name, found[kept].path.name) for i, kept in copies.items()]
         self.episodes = [episode for i, episode in enumerate(found) if i not in copies]
         errors = [episode_errors(episode, options) for episode in self.episodes]
@@ -91,7 +83,7 @@ class Report:
         basis = Basis(self.episodes, self.rows, errors, options)
         self.sections = [section(basis) for section in REPORT_SECTIONS]
         self.parts = [
-            EpisodeReport(episode, i, self.rows, check)
+            EpisodeReport(episode, i, self.rows, check, checks.sections(episode))
             for i, (episode, check) in enumerate(zip(self.episodes, self.checks))
         ]
         self.watching = [part.watching for part in self.parts]
@@ -145,11 +137,15 @@ class EpisodeReport:
     """The report on one episode. index: its place in the values of the rows."""
 
     def __init__(
-        self, episode: Episode, index: int, rows: Sequence[MetricRow], check: EpisodeCheck
+        self,
+        episode: Episode,
+        index: int,
+        rows: Sequence[MetricRow],
+        check: EpisodeCheck,
+        sections: Sequence[EpisodeSection],
     ) -> None:
-        bag = episode.open_bag()
         self.episode, self.index, self.rows, self.check = episode, index, rows, check
-        self.sections = [section(episode, bag) for section in EPISODE_SECTIONS]
+        self.sections = sections
         self.outcome = episode.outcome.name.lower()
         self.help = help_text(episode)
         self.number = index + 1

@@ -51,6 +51,7 @@ BASE = {
     'sequential': ['{pairs}'],
     'rephrase': ['pick up the cube', '--file', '{new}'],
     'identify': ['joints', '--bag', '{bag}', '--output', '{new}'],
+    'outline': ['{bag}', '--params-file', '{parameters}', '--out', '{new}'],
     'scenes': ['generate', '--count', '1', '--output', '{new}.json'],
     'calibrate': ['{bag}', '--output', '{new}'],
     'correlate': ['{labels}', '{bag}', '-o', '{new}'],
@@ -203,6 +204,14 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--mount-xyz': ('x', '', '1,2', '0,0,nan', '0,0,50'),
         '--mount-rpy': ('x', '', '1,2', '0,0,nan', '0,0,45'),
         '--arm': FREE,
+    },
+    'outline': {
+        'BAG': BAG,
+        '--params-file': (*INPUT, '{file}', '{labels}'),
+        '--out': OUTPUT,
+        '--camera': ('nosuch',),
+        '--namespace': FREE,  # of the node; a file of parameters may be of another
+        '--joint-topic': ('nosuch',),
     },
     'scenes': {
         'what': CHOICE,
@@ -368,7 +377,12 @@ def places(tmp_path, bag):
     labels.write_text('episode,label\ne1,high\n')
     outcomes = tmp_path / 'outcomes.csv'
     outcomes.write_text('policy,success\nact,true\nact,false\npi0,true\n')
-    return {**names, 'bag': str(bag), 'labels': str(labels), 'outcomes': str(outcomes)}
+    parameters = tmp_path / 'parameters.yaml'
+    parameters.write_text(
+        'proximity: {ros__parameters: {robot: so101, extrinsics: [front=base_link 1 0 0 0 0 0]}}\n'
+    )
+    made = {'labels': labels, 'outcomes': outcomes, 'parameters': parameters}
+    return {**names, 'bag': str(bag), **{name: str(path) for name, path in made.items()}}
 
 
 @pytest.fixture()

@@ -373,7 +373,7 @@ def test_a_motion_is_played_and_recorded(arm, node):
     from frame_ros.nodes.identification.node import play
 
     targets = way(arm, 60)
-    assert play(node, targets, 100.0, threading.Event()) == ''
+    assert play(node, targets, 100.0, threading.Event()) == ('', 60, False)
     until(lambda: np.array_equal(arm.positions, targets[-1]))
     assert node.command_topic == 'joint_commands'
     newest = node.newest()
@@ -387,7 +387,7 @@ def test_it_stops_and_holds_when_told_to(arm, node):
     stop = threading.Event()
     targets = way(arm, 100_000, 1e-5)
     threading.Timer(0.5, stop.set).start()
-    assert play(node, targets, 50.0, stop) == 'stopped'
+    assert play(node, targets, 50.0, stop).why == 'stopped'
     until(lambda: len(arm.commands) > 20 and np.ptp(arm.commands[-10:], axis=0).max() == 0.0)
     assert np.abs(arm.commands[-1] - arm.positions).max() < 0.01
 
@@ -397,8 +397,8 @@ def test_a_blocked_arm_ends_the_motion_where_it_is(arm, node):
 
     arm.is_blocked = True
     where = arm.positions.copy()
-    why = play(node, way(arm, 5000, 0.02), 50.0, threading.Event())
-    assert 'rad from its command' in why
+    played = play(node, way(arm, 5000, 0.02), 50.0, threading.Event())
+    assert 'rad from its command' in played.why and not played.is_silent
     until(lambda: np.array_equal(arm.commands[-1], where))
 
 
@@ -406,7 +406,8 @@ def test_without_joint_states_nothing_goes_on(arm, node):
     from frame_ros.nodes.identification.node import play
 
     arm.is_silent = True
-    assert 'no joint_states' in play(node, way(arm, 5000), 50.0, threading.Event())
+    played = play(node, way(arm, 5000), 50.0, threading.Event())
+    assert 'no joint_states' in played.why and played.is_silent and played.sent > 0
     # Where it is now nobody knows: it stays where it was told to be, and does not jump back.
     until(lambda: len(arm.commands) > 20 and np.ptp(arm.commands[-10:], axis=0).max() == 0.0)
     assert arm.commands[-1][0] == max(command[0] for command in arm.commands)
@@ -417,8 +418,149 @@ def test_an_arm_that_was_moved_meanwhile_is_not_commanded(arm, node):
 
     targets = way(arm, 50)
     targets[:, 1] += 0.2
-    assert 'was moved meanwhile' in play(node, targets, 50.0, threading.Event())
+    assert 'was moved meanwhile' in play(node, targets, 50.0, threading.Event()).why
     assert not arm.commands
+
+
+@pytest.mark.parametrize('is_asked', [False, True])
+def test_a_motion_goes_on_where_joint_states_were_missing(arm, node, monkeypatch, capsys, is_asked):
+    from frame_ros.cli.identify import motion
+
+    monkeypatch.setattr(motion, 'BRIEF', -1.0 if is_asked else PATIENCE)
+    asked = []
+    monkeypatch.setattr(motion, '_is_agreed', lambda *given: bool(asked.append(given)) or True)
+    targets = way(arm, 400, 0.001)
+    stop, is_paused = threading.Event(), threading.Event()
+
+    def interrupt() -> None:
+        until(lambda: len(arm.commands) > 50)
+        arm.is_silent = True
+        is_paused.wait(PATIENCE)
+        arm.is_silent = False
+
+    def note(*given, **_) -> None:
+        if 'paused: no joint_states' in str(given[0]):
+            is_paused.set()
+
+    monkeypatch.setattr(motion, 'print', note, raising=False)
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    assert motion._play(node, targets, 50.0, stop, is_agreed=True) == ''
+    thread.join()
+    assert is_paused.is_set() and bool(asked) == is_asked
+    until(lambda: np.array_equal(arm.commands[-1], targets[-1]))
+    # No target is left out, and none is sent that is not next to the one before.
+    commands = np.unique(np.array(arm.commands)[:, 0])
+    np.testing.assert_array_equal(commands, targets[:, 0])
+
+
+def test_what_was_recorded_stays_where_a_motion_ends_early(arm, tmp_path, monkeypatch, capsys):
+    from frame_ros.bags.joint_recordings import read_joints
+    from frame_ros.bags.reader import Bag
+
+    monkeypatch.setattr('frame_ros.nodes.identification.node.OLDEST_STATE', 2.0)
+    monkeypatch.setattr('frame_ros.cli.identify.motion.PATIENCE', 5.0)
+    monkeypatch.setattr('frame_ros.cli.identify.motion._is_agreed', wait_for_ears(arm))
+
+    def end() -> None:
+        until(lambda: len(arm.commands) > 400)
+        arm.is_silent = True
+
+    thread = threading.Thread(target=end)
+    thread.start()
+    path = tmp_path / 'motors.yaml'
+    arguments = ['--candidates', '8', '--speed', '0.05', '--yes', '--output', str(path)]
+    assert main(['identify', 'joints', *arguments]) == 1
+    thread.join()
+    said = capsys.readouterr().err
+    folder = tmp_path / 'motors-recording'
+    assert 'paused: no joint_states' in said and 'ended early: no joint_states' in said
+    assert f'is kept: {folder}' in said and f'--bag {folder}`' in said and not path.exists()
+    assert Bag(folder).topics.keys() == {'/joint_states', '/joint_commands'}
+    recording = read_joints([folder], ROBOT.joint_names, '')
+    assert len(recording.stamps) > 200 and recording.velocities is None
+    assert np.isfinite(recording.commands[-1]).all() and (recording.efforts == 0.1).all()
+    assert any(np.array_equal(recording.positions[-1], each[:5]) for each in arm.commands)
+
+
+def wait_for_ears(arm: Arm):
+    """Returns an answer that comes once the commands are listened to, so that none is lost."""
+
+    def agreed(*_) -> bool:
+        until(lambda: arm.node.count_publishers('joint_commands') > 0)
+        return True
+
+    return agreed
+
+
+def test_a_recording_stays_unless_a_file_came_of_it(tmp_path, capsys):
+    from frame_ros.cli.identify.kept_recording import kept_recording
+
+    def record(is_used: bool, count: int = 3) -> None:
+        with kept_recording('joints', 'so101', tmp_path / 'motors.yaml') as kept:
+            for row in range(count):
+                kept.bag.add_joints('joint_states', 10**9 * (row + 1), ['a'], np.ones(1))
+            kept.is_used = is_used
+
+    record(is_used=True)
+    record(is_used=False, count=0)
+    assert not list(tmp_path.iterdir()) and not capsys.readouterr().err
+    with (
+        pytest.raises(SetupError, match='no joint shows'),
+        kept_recording('joints', 'so101', tmp_path / 'motors.yaml') as kept,
+    ):
+        kept.bag.add_joints('joint_states', 10**9, ['a'], np.ones(1))
+        raise SetupError('no joint shows what a unit of effort is')
+    record(is_used=False)
+    assert 'recorded, 2 s, is kept' in capsys.readouterr().err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ['motors-recording', 'motors-recording-2']
+
+
+def test_a_full_disk_does_not_end_a_motion(tmp_path, monkeypatch, capsys):
+    from frame_ros.bags.storage.mcap_writer import McapWriter
+    from frame_ros.cli.identify.kept_recording import kept_recording
+
+    def full(*_) -> None:
+        raise OSError(28, 'No space left on device')
+
+    with kept_recording('tool', 'fr3', tmp_path / 'tool.yaml') as kept:
+        kept.bag.add_joints('joint_states', 10**9, ['a'], np.ones(1))
+        monkeypatch.setattr(McapWriter, 'write', full)
+        kept.bag.add_wrench('wrench', 10**9, np.ones(6))
+        kept.bag.add_wrench('wrench', 10**9, np.ones(6))
+    said = capsys.readouterr().err
+    assert said.count('No space left') == 1 and 'not whole' in said
+
+
+def test_still_poses_that_do_not_suffice_stay_too(arm, tmp_path, monkeypatch, capsys):
+    from geometry_msgs.msg import WrenchStamped
+
+    from frame_ros.bags.reader import Bag
+    from frame_ros.cli.identify import motion
+
+    publisher = arm.node.create_publisher(WrenchStamped, 'wrench', 10)
+
+    def publish() -> None:
+        message = WrenchStamped()
+        message.header.stamp = arm.node.get_clock().now().to_msg()
+        message.wrench.force.z = -2.0
+        publisher.publish(message)
+
+    arm.node.create_timer(0.05, publish)
+
+    def stop_soon(count, watch, done, stop) -> None:
+        watch.start()
+        folder = tmp_path / 'tool-recording.partial'
+        until(lambda: any(f.stat().st_size > 4000 for f in folder.glob('*.mcap')))
+
+    monkeypatch.setattr(motion, '_wait_for_user', stop_soon)
+    arguments = ['--sensor-link', 'gripper_link', '--output', str(tmp_path / 'tool.yaml')]
+    assert main(['identify', 'tool', *arguments]) == 1
+    said = capsys.readouterr().err
+    folder = tmp_path / 'tool-recording'
+    assert 'still poses' in said and f'is kept: {folder}' in said
+    assert Bag(folder).topics.keys() == {'/joint_states', '/wrench'}
+    assert main(['identify', 'tool', '--bag', str(folder), *arguments]) == 1
 
 
 def test_a_namespace_is_one_with_or_without_its_slash(ros_domain):

@@ -65,6 +65,7 @@ STAND_INS = {
     r'--output --output': '--output',
     r'URDF': 'so101',
     r'((?<=calibration-file )|\$PWD/)runs/calibration\.json': 'calibration.json',
+    r'--params-file FILE': '--params-file proximity.yaml',
     r'FILE': 'capsules.yaml',
     r'sequential OUTCOMES\.csv': 'sequential pairs.csv',
     r'LABELS': 'labels',
@@ -110,6 +111,7 @@ def place(tmp_path_factory) -> Path:
     tool = {'tool': {'mass': 0.7, 'centre_of_mass': [0.0, 0.0, 0.03]}}
     for name in ('hand.yaml', 'tool.yaml'):
         (folder / name).write_text(yaml.safe_dump(tool))
+    (folder / 'proximity.yaml').write_text('proximity:\n  ros__parameters: {robot: so101}\n')
     (folder / 'mine.yaml').write_text('metrics:\n  ros__parameters: {hold: 0.1}\n')
     (folder / 'zones.yaml').write_text('bin: {kind: target, box: [0.1, 0.2, 0.3, 0.4]}\n')
     (folder / 'review.csv').write_text(
@@ -197,8 +199,11 @@ NAMES = (
     'correlate',
     'calibrate',
     'operations',
+    'outline',
     'scenes',
 )
+
+PARSED = 'identify', 'calibrate', 'null-check', 'outline'
 
 
 def run_ours(words: list[str], folder: Path) -> None:
@@ -212,7 +217,7 @@ def run_ours(words: list[str], folder: Path) -> None:
     elif command == 'demo':
         assert main([command, *arguments, *{'--dry-run'} - set(arguments)]) == 0
     # An arm that moves, many episodes or trials, a model that answers, fits of minutes.
-    elif command in ('identify', 'calibrate', 'null-check') or {'--url', '--visual'} & {*arguments}:
+    elif command in PARSED or {'--url', '--visual'} & {*arguments}:
         build_parser(command).parse_args([command, *arguments])
     elif command == 'simulate-so101':
         done = subprocess.run(

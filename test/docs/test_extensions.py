@@ -18,7 +18,7 @@ for room in ('docs', 'episodes'):
 from extended_package import code_of  # noqa: E402
 from robot_bags import robot_bag  # noqa: E402
 
-from frame_ros.reports.report import EPISODE_SECTIONS  # noqa: E402
+from frame_ros.reports.sections.episode_sections import EPISODE_SECTIONS  # noqa: E402
 
 
 def test_a_report_section_is_in_page_and_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command gate after a stall, a stop, or a push of the arm: from where it goes on."""
 
+import copy
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from gate_witness import Witness
 from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
+from frame_ros.gate.episode import END, START
 from frame_ros.gate.limits.command_limits import limits_of
 from frame_ros.gate.records import GateStatus, Moment, Reason
 from frame_ros.gate.watchdogs import Heartbeat
@@ -42,6 +44,37 @@ def rates_of(sent):
 
 
 # Measurements and stalls.
+
+
+@pytest.mark.parametrize('jump', [0.2, 0.9, 1.6])
+def test_an_episode_had_better_not_begin_before_the_gate_knows_where_the_arm_was_set(jump):
+    """As a simulator's reset sets it between episodes: there is an obstacle for as long as a first
+    command would be refused.
+    """
+    bench = Bench()
+    bench.gate.on_boundary(START, 'e1', bench.moment.clock)
+    bench.wait(0.1)
+    bench.drive(10)
+    bench.gate.on_boundary(END, 'e1', bench.moment.clock)
+    bench.wait(1.0)
+    assert bench.status == GateStatus.IDLE and bench.gate.obstacle(bench.moment) == ''
+    bench.joints = bench.joints + jump * AWAY / 0.4
+    obstacles = []
+    for _ in range(40):
+        bench.wait(0.05)
+        obstacles.append(bench.gate.obstacle(bench.moment))
+        probe = copy.deepcopy(bench)
+        assert probe.command(probe.joints) is not None or obstacles[-1]
+    assert obstacles[0].startswith('shoulder_lift')
+    assert all(obstacles[:5]) and not any(obstacles[25:])
+
+
+def test_a_gate_at_work_has_no_obstacle():
+    bench = Bench()
+    bench.drive(10)
+    bench.joints = bench.joints + AWAY
+    bench.wait(0.05)
+    assert bench.status != GateStatus.IDLE and bench.gate.obstacle(bench.moment) == ''
 
 
 @pytest.mark.parametrize('state', ['STOPPED', 'HOLDING'])
@@ -200,6 +233,31 @@ def test_a_reset_is_refused_until_the_arm_is_still_and_believes_no_broken_sensor
 
 
 # The clock.
+
+
+def test_no_hold_is_repeated_while_a_simulated_clock_stands_still():
+    """The metrics would count each as a step: the episode is paused, and nothing moves."""
+    bench = Bench(is_simulated=True)
+    bench.drive(10)
+    bench.clock_runs = False
+    before = len(bench.sent)
+    bench.wait(5.0)
+    assert bench.status == GateStatus.STOPPED
+    # The hold, and the stop that it becomes.
+    assert 1 <= len(bench.sent) - before <= 2
+    bench.clock_runs, before = True, len(bench.sent)
+    bench.wait(1.0)
+    assert len(bench.sent) - before > 10
+    stamps = [output.stamp for _, output in bench.sent[before:]]
+    assert min(b - a for a, b in zip(stamps, stamps[1:], strict=False)) > 10**6
+
+
+def test_holds_are_repeated_where_the_robot_s_clock_is_not_the_gate_s():
+    bench = Bench()
+    bench.drive(10)
+    bench.clock_runs, before = False, len(bench.sent)
+    bench.wait(1.0)
+    assert len(bench.sent) - before > 10
 
 
 @pytest.mark.parametrize('is_driven', [True, False])

@@ -187,6 +187,45 @@ def test_a_motor_with_a_fault_keeps_no_other_from_letting_go(bench):
         make().connect()
 
 
+@pytest.mark.parametrize('stiff', [(), (0, 1)], ids=['all limp', 'two stiff'])
+def test_an_arm_of_which_one_motor_does_not_come_on_is_as_before(bench, stiff):
+    from frame_ros.hardware.device_error import DeviceError
+
+    arm, _, make = bench
+    robot = make()
+    robot.connect()
+    robot.set_torque(False)
+    bus = robot.device.bus
+    enable, disable = bus.enable_torque, bus.disable_torque
+    for motor in stiff:
+        enable(list(bus.motors)[motor])
+    before = [servo.has_torque for servo in arm.servos]
+    assert sum(before) == len(stiff)
+
+    def failing(name, **options):
+        if name == 'elbow_flex':
+            raise ConnectionError('no answer')
+        enable(name, **options)
+
+    bus.enable_torque = failing
+    limp = 'as before, .*elbow_flex.* limp' + (', the other 2 have theirs' if stiff else '$')
+    with pytest.raises(DeviceError, match=f'elbow_flex still without torque: {limp}'):
+        robot.set_torque(True)
+    assert [servo.has_torque for servo in arm.servos] == before
+
+    def stuck(name, **options):
+        if name != 'gripper':
+            disable(name, **options)
+
+    bus.disable_torque = stuck
+    with pytest.raises(DeviceError, match='limp again: gripper still with torque: hold the arm'):
+        robot.set_torque(True)
+    bus.enable_torque, bus.disable_torque = enable, disable
+    robot.set_torque(True)
+    assert all(servo.has_torque for servo in arm.servos)
+    robot.close()
+
+
 def test_a_leader_s_driver_on_the_robot_s_port_does_not_let_it_fall(lerobot, bench, tmp_path):
     from frame_ros.hardware.lerobot.teleoperator import LeRobotTeleoperator
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from frame_ros.robots.dynamics import Payload
     from frame_ros.sensing.contact.joints.fitting.identification import JointIdentification
     from frame_ros.sensing.contact.joints.fitting.joint_fit import JointFit
+    from frame_ros.sensing.contact.joints.fitting.recording import JointRecording
     from frame_ros.sensing.contact.wrench.sensor_rotation import SensorRotation
     from frame_ros.sensing.contact.wrench.still_poses import StillPose
     from frame_ros.sensing.contact.wrench.tool_file import ToolMount
@@ -140,6 +141,8 @@ def writable(path: Path) -> Path:
 def _joints(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
+    from frame_ros.bags.joint_recordings import read_joints
+    from frame_ros.cli.identify.kept_recording import kept_recording
     from frame_ros.cli.identify.motion import record_joints
     from frame_ros.robots.dynamics import RobotDynamics
     from frame_ros.sensing.contact.joints.fitting.identification import identify_joints
@@ -151,20 +154,24 @@ def _joints(args: argparse.Namespace) -> int:
     dynamics = RobotDynamics(robot, options.joints or None, tool=_payload(options.payload))
     options = evolved(options, has_torque_sensors=robot.profile.has_torque_sensors)
     path = _output(args, 'motors', robot)
-    if args.bag:
-        from frame_ros.bags.joint_recordings import read_joints
 
+    def identify(recording: JointRecording, source: str) -> None:
+        identification = identify_joints(dynamics, recording, options, source)
+        print_joints(identification)
+        save_motors(replace(identification.motors, arm=options.arm), path)
+        print(f'\nwritten to {path}; the contact node takes it as joints.motors_file')
+
+    if args.bag:
+        names = ', '.join(Path(b).name for b in args.bag)
         recording = read_joints(args.bag, dynamics.joint_names, args.joint_topic)
-        source = f'frame-ros identify joints, bag {", ".join(Path(b).name for b in args.bag)}'
-    else:
-        found = record_joints(motion, dynamics, args.yes)
+        identify(recording, f'frame-ros identify joints, bag {names}')
+        return 0
+    with kept_recording('joints', robot.name, path) as kept:
+        found = record_joints(motion, dynamics, kept.bag, args.yes)
         if found is None:
             return 1
-        recording, source = found, 'frame-ros identify joints, on the robot'
-    identification = identify_joints(dynamics, recording, options, source)
-    print_joints(identification)
-    save_motors(replace(identification.motors, arm=options.arm), path)
-    print(f'\nwritten to {path}; the contact node takes it as joints.motors_file')
+        identify(found, 'frame-ros identify joints, on the robot')
+        kept.is_used = True
     return 0
 
 
@@ -241,9 +248,8 @@ def _with_error(value: float, error: float) -> str:
 
 
 def _tool(args: argparse.Namespace) -> int:
+    from frame_ros.cli.identify.kept_recording import kept_recording
     from frame_ros.cli.identify.motion import collect_poses
-    from frame_ros.sensing.contact.wrench.tool_file import ToolMount
-    from frame_ros.sensing.contact.wrench.tool_identification import too_few
 
     motion = from_arguments(MotionOptions, args)
     options = from_arguments(ToolOptions, args)
@@ -255,9 +261,26 @@ def _tool(args: argparse.Namespace) -> int:
     robot = load_robot(name, link)
     path = _output(args, 'tool', robot)
     if args.bag:
-        poses = _bag_poses(args, options, robot)
-    else:
-        poses = collect_poses(options, motion, robot, args.move, args.yes)
+        return _identify_tool(args, options, robot, link, path, _bag_poses(args, options, robot))
+    with kept_recording('tool', robot.name, path) as kept:
+        poses = collect_poses(options, motion, robot, kept.bag, args.move, args.yes)
+        status = _identify_tool(args, options, robot, link, path, poses)
+        kept.is_used = status == 0
+    return status
+
+
+def _identify_tool(
+    args: argparse.Namespace,
+    options: ToolOptions,
+    robot: Robot,
+    link: str,
+    path: Path,
+    poses: list[StillPose],
+) -> int:
+    """Returns 1 if there are too few poses."""
+    from frame_ros.sensing.contact.wrench.tool_file import ToolMount
+    from frame_ros.sensing.contact.wrench.tool_identification import too_few
+
     if len(poses) < FEWEST_POSES:
         print(too_few(len(poses)), file=sys.stderr)
         return 1

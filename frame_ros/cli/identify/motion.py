@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.motion_bag import MotionBag
 from frame_ros.core.errors import MissingExtraError, SetupError
 from frame_ros.robots import Robot
 from frame_ros.robots.dynamics import RobotDynamics
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 PATIENCE = 10.0  # s for the first joint state
+BRIEF = 1.0  # s without joint states, behind the hold, after which nobody is asked: no gate latches
 POSE_PAUSE = 2.5  # s at each commanded pose
 WRENCH_TOPIC = 'wrench'
 MOVING = (
@@ -40,9 +42,11 @@ MOVING = (
 
 
 def record_joints(
-    motion: MotionOptions, dynamics: RobotDynamics, is_agreed: bool = False
+    motion: MotionOptions, dynamics: RobotDynamics, bag: MotionBag, is_agreed: bool = False
 ) -> JointRecording | None:
-    """Plans, asks, moves and records; None if the user refused or the motion ended early."""
+    """Plans, asks, moves and records, also into a bag; None if the user refused or the motion ended
+    early.
+    """
     open_node, stop_on_signals = _of_nodes()
     everything = tuple(dynamics.robot.joint_limits)
     rows = [everything.index(name) for name in dynamics.joint_names]
@@ -55,9 +59,10 @@ def record_joints(
         _print_unchecked(dynamics)
         if not _is_agreed(is_agreed, stop.event):
             return None
-        node.record()
-        if why := _play(node, _full(targets, here, rows), motion.rate, stop.event):
-            print(f'\nended early: {why}; nothing is written', file=sys.stderr)
+        node.record(bag)
+        full = _full(targets, here, rows)
+        if why := _play(node, full, motion.rate, stop.event, is_agreed):
+            print(f'\nended early: {why}; nothing is identified', file=sys.stderr)
             return None
         return node.recording(dynamics.joint_names)
 
@@ -80,9 +85,12 @@ def _print_unchecked(dynamics: RobotDynamics) -> None:
 
 
 def collect_poses(
-    options: ToolOptions, motion: MotionOptions, robot: Robot, is_moved: bool, is_agreed: bool
-) -> list[StillPose]:
-    """Returns still poses of the arm, which the user moves or, if `is_moved`, commands do."""
+    options: ToolOptions, motion: MotionOptions, robot: Robot, bag: MotionBag, is_moved: bool,
+    is_agreed: bool,
+) -> list[StillPose]:  # fmt: skip
+    """Returns still poses of the arm, which the user moves or, if `is_moved`, commands do. All that
+    comes is recorded into a bag.
+    """
     open_node, stop_on_signals = _of_nodes()
     everything = tuple(robot.joint_limits)
     rows = [everything.index(name) for name in robot.joint_names]
@@ -105,13 +113,14 @@ def collect_poses(
                 )
                 _print_unchecked(dynamics)
                 if _is_agreed(is_agreed, stop.event):
-                    node.record()
+                    node.record(bag)
                     watch.start()
                     full = _full(targets, here, rows)
-                    if why := _play(node, full, motion.rate, stop.event):
+                    if why := _play(node, full, motion.rate, stop.event, is_agreed):
                         print(f'\nended early: {why}', file=sys.stderr)
             else:
-                _wait_for_user(options.poses, node, watch, done, stop.event)
+                node.record(bag)
+                _wait_for_user(options.poses, watch, done, stop.event)
         finally:
             done.set()
             if watch.ident is not None:
@@ -120,15 +129,10 @@ def collect_poses(
 
 
 def _wait_for_user(
-    count: int,
-    node: IdentificationNode,
-    watch: threading.Thread,
-    done: threading.Event,
-    stop: threading.Event,
+    count: int, watch: threading.Thread, done: threading.Event, stop: threading.Event
 ) -> None:
     print(f'move the arm to {count} poses that turn the sensor as differently as possible,\n'
           'and let it stand still for 2 s in each; Ctrl-C: that was all', flush=True)  # fmt: skip
-    node.record()
     watch.start()
     while not (stop.is_set() or done.is_set()):
         time.sleep(0.1)
@@ -167,17 +171,50 @@ def _full(targets: Array, here: Array, rows: list[int]) -> Array:
     return full
 
 
-def _play(node: IdentificationNode, targets: Array, rate: float, stop: threading.Event) -> str:
+def _play(
+    node: IdentificationNode, targets: Array, rate: float, stop: threading.Event, is_agreed: bool
+) -> str:
+    """Plays a motion, and goes on with it where joint states were missing for a while. Returns why
+    it ended early, or ''.
+    """
     from frame_ros.nodes.identification.node import play
+
+    sent = 0
 
     def report(share: float) -> None:
         if sys.stdout.isatty():
-            print(f'\r{100 * share:3.0f} %', end='', flush=True)
+            done = (sent + share * (len(targets) - sent)) / len(targets)
+            print(f'\r{100 * done:3.0f} %', end='', flush=True)
 
-    why = play(node, targets, rate, stop, report)
-    if sys.stdout.isatty():
-        print()
-    return why
+    while True:
+        played = play(node, targets[sent:], rate, stop, report)
+        sent += played.sent
+        if sys.stdout.isatty():
+            print()
+        if not played.is_silent or not _goes_on(node, played.why, stop, is_agreed):
+            return played.why
+
+
+def _goes_on(node: IdentificationNode, why: str, stop: threading.Event, is_agreed: bool) -> bool:
+    """Waits for joint states; returns whether the motion goes on. After more than a moment somebody
+    may have come near: the user is asked again.
+    """
+    print(f'\npaused: {why}; waiting for them for {PATIENCE:g} s', file=sys.stderr, flush=True)
+    since = time.monotonic()
+    try:
+        node.wait_for_joints(PATIENCE, stop)
+    except SetupError as error:
+        print(error, file=sys.stderr)
+        return False
+    silence = time.monotonic() - since
+    print('joint_states are back; the motion goes on where it was', flush=True)
+    if silence <= BRIEF:
+        return True
+    print(
+        'A gate that latched a stop meanwhile is released by `ros2 service call /gate/reset '
+        'std_srvs/srv/Trigger`.'
+    )
+    return _is_agreed(is_agreed, stop)
 
 
 def _is_agreed(is_sure: bool, stop: threading.Event) -> bool:

@@ -134,12 +134,12 @@ def run(args: argparse.Namespace) -> int:
     check_outputs(args, bags)
     references = given_references(args, **choice)
     mean_by = (options.match or 'time') if args.reference_mean else ''
-    episodes = load_episodes(surveys, args.quiet, references, mean_by, **choice)
     from frame_ros.episodes.topic_uses import is_usable
     from frame_ros.reports import report_json
     from frame_ros.reports.model.episode_check import EpisodeChecks
 
     checks = EpisodeChecks()
+    episodes = load_episodes(surveys, args.quiet, references, mean_by, checks, **choice)
     print_doubts(episodes, checks, args.quiet)
     usable = [episode for episode in episodes if is_usable(episode)]
     print_uses(episodes, choice['namespace'])
@@ -164,12 +164,13 @@ def _write_page(
     options: ReportOptions,
     checks: EpisodeChecks,
 ) -> None:
+    from frame_ros.episodes.copies import copies_among, recording_key
     from frame_ros.reports import write_report
-    from frame_ros.reports.model.episode_check import copies_among, has_data
+    from frame_ros.reports.model.episode_check import has_data
     from frame_ros.reports.model.numbers import counted
 
     found = [episode for episode in episodes if has_data(episode)]
-    count = len(found) - len(copies_among(found))
+    count = len(found) - len(copies_among(map(recording_key, found)))
     if args.per_run:
         make_folder(target.parent, '--output')
     page = write_report(

@@ -14,10 +14,13 @@ A YAML file says what is where, relative to its folder:
     mask_camera: {fx: 908.3, fy: 908.3, cx: 643.0, cy: 372.7, x: 0.0148}  # if masks are another's
     frames:
     - {depth: depth_0.npy, joints: joints_0.npy, mask: mask_0.png}
+    - {depth: depth_1.npy, joints: [0.1, 0.5]}
 
-`depth` is an image, (H, W) in m or uint16 mm, as .npy or .png; or points (N, 3), m, in the camera's
-axes right, down, ahead, each of which lies on the ray of a pixel. A mask is above 127 where the arm
-is seen. A mask's camera of its own sees what the depth camera sees `x` m farther to the right.
+`depth` is an image, (H, W) in m or uint16 mm (or in units of `depth_unit` m), as .npy or .png; or
+points (..., 3), m, in the camera's axes, each of which lies on the ray of a pixel. Joints are a
+file or the positions themselves. A mask is above 127 where the arm is seen; without one the arm is
+where its meshes are drawn. A mask's camera of its own sees what the depth camera sees `x` m farther
+to the right.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import MESH, read_bytes, read_text
 from frame_ros.core.strict_yaml import load_yaml, yaml_problem
+from frame_ros.evaluation.recorded_motion.arm_drawing import ArmDrawing
 from frame_ros.robots import load_robot
 from frame_ros.robots.robot import Robot
 from frame_ros.robots.shapes.filter_shapes import filter_shapes
@@ -122,15 +126,23 @@ def _read(file: Path, content: dict[str, Any]) -> ArmImages:
         raise ValueError(f'no meshes of {", ".join(bare)}; there are those of {", ".join(meshes)}')
     pose = _pose(folder, content['pose'])
     turn, _, back = np.linalg.svd(pose[:3, :3])  # a rotation that was written with few digits
-    rotation = turn @ back
-    camera = DepthCamera(**content['camera'])
-    seen_by = content.get('mask_camera')
+    axes = np.eye(3) if content.get('is_optical') else AHEAD
+    rotation, translation = turn @ back @ axes, pose[:3, 3].astype(float)
+    camera, joints = DepthCamera(**content['camera']), tuple(content['joints'])
+    drawing = ArmDrawing(robot, meshes, joints, camera)
+    frames = []
+    for names in content['frames']:
+        depth = _depth(folder / names['depth'], camera, content.get('depth_unit'), axes)
+        positions = _positions(folder, names['joints'], len(joints))
+        if names.get('mask'):
+            mask = _mask(folder / names['mask'], depth, camera, content.get('mask_camera'))
+        else:
+            mask = drawing.depth(positions, rotation, translation) > 0.0
+        frames.append(ArmImage(depth, mask, positions))
     return ArmImages(
         file.stem, robot, filter_shapes(robot, shapes, exclude=(robot.base_link,)),
         {link: np.unique(meshes[link].reshape(-1, 3), axis=0) for link in links},
-        tuple(content['joints']), camera,
-        rotation if content.get('is_optical') else rotation @ AHEAD, pose[:3, 3].astype(float),
-        tuple(_frame(folder, each, camera, seen_by, content) for each in content['frames']),
+        joints, camera, rotation, translation, tuple(frames),
     )  # fmt: skip
 
 
@@ -143,26 +155,35 @@ def _pose(folder: Path, given: str | list[list[float]]) -> Array:
     return found
 
 
-def _frame(
-    folder: Path,
-    names: Mapping[str, str],
+def _positions(folder: Path, given: str | list[float], count: int) -> Array:
+    if isinstance(given, str):
+        return _array(folder / given, (count,))
+    found = np.asarray(given, np.float64)
+    if found.shape != (count,) or not np.isfinite(found).all():
+        raise ValueError(f'joints {given}: {count} finite positions are expected')
+    return found
+
+
+def _mask(
+    file: Path,
+    depth: NDArray[np.float32],
     camera: DepthCamera,
     seen_by: Mapping[str, float] | None,
-    content: Mapping[str, Any],
-) -> ArmImage:
-    depth = _depth(folder / names['depth'], camera)
-    mask = _picture(folder / names['mask']) > MASKED
+) -> Mask:
+    mask = _picture(file) > MASKED
     if seen_by is not None:
-        mask = _moved(mask, depth, camera, seen_by)
+        return _moved(mask, depth, camera, seen_by)
     if mask.shape != depth.shape:
-        raise ValueError(f'{names["mask"]} is {mask.shape}, the depth image {depth.shape}')
-    positions = _array(folder / names['joints'], (len(content['joints']),))
-    return ArmImage(depth, mask, positions)
+        raise ValueError(f'{file.name} is {mask.shape}, the depth image {depth.shape}')
+    return mask
 
 
-def _depth(file: Path, camera: DepthCamera) -> NDArray[np.float32]:
+def _depth(file: Path, camera: DepthCamera, unit: float | None, axes: Array) -> NDArray[np.float32]:
+    """axes: those of the optical frame in the camera's."""
     values = _picture(file) if file.suffix == '.png' else _loaded(file)
-    if values.dtype == np.uint16:
+    if unit is not None:
+        values = float(unit) * values
+    elif values.dtype == np.uint16:
         values = 1e-3 * values
     elif values.dtype.kind != 'f':
         raise ValueError(
@@ -170,10 +191,12 @@ def _depth(file: Path, camera: DepthCamera) -> NDArray[np.float32]:
         )
     found = np.nan_to_num(np.asarray(values, np.float32), posinf=0.0, neginf=0.0)
     if found.shape[-1:] == (3,):
-        return _drawn(found.reshape(-1, 3).astype(np.float64), camera)
+        return _drawn(found.reshape(-1, 3).astype(np.float64) @ axes, camera)
     if found.shape != (camera.height, camera.width):
         expected = (camera.height, camera.width)
-        raise ValueError(f'{file.name} is of shape {found.shape}; {expected} or (N, 3) is expected')
+        raise ValueError(
+            f'{file.name} is of shape {found.shape}; {expected} or (..., 3) is expected'
+        )
     return found
 
 

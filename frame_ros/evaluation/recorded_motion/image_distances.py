@@ -46,6 +46,11 @@ class JudgedImage:
     reference: Array
 
     @property
+    def is_measured(self) -> NDArray[np.bool_]:
+        """(L,) whether a link has a distance, or is known to have nothing near."""
+        return ~np.isnan(self.measured)
+
+    @property
     def is_false(self) -> NDArray[np.bool_]:
         """(L,) below FALSE, where the reference is farther by more than APART."""
         return (self.measured < FALSE) & (self.reference > self.measured + APART)

@@ -107,23 +107,48 @@ def set_goals_here(bus: Any, names: Sequence[str] | None = None) -> None:
             return
 
 
-def switch_torque(bus: Any, is_on: bool) -> None:
-    """Switches the torque of all motors, even faulty ones.
+def switch_torque(bus: Any, is_on: bool, names: Sequence[str] | None = None) -> None:
+    """Switches the torque of motors, even faulty ones. names: None: of all.
 
     Raises:
         DeviceError: some did not switch; all have been asked.
     """
     switch = bus.enable_torque if is_on else bus.disable_torque
-    for name in bus.motors:
+    chosen = list(bus.motors) if names is None else list(names)
+    for name in chosen:
         try:
             switch(name, num_retry=5)
         except (ConnectionError, RuntimeError):  # no answer, or one with an error bit
             continue
-    values = bus.sync_read('Torque_Enable', num_retry=2)
+    values = bus.sync_read('Torque_Enable', chosen, num_retry=2)
     wrong = [name for name, value in values.items() if value != int(is_on)]
     if wrong:
         text = 'without' if is_on else 'with'
         raise DeviceError(f'{", ".join(wrong)} still {text} torque')
+
+
+def switch_on_or_undo(bus: Any, limp: Sequence[str]) -> None:
+    """Switches the torque of all motors on; where that fails, those that had none are limp again,
+    so that the arm is as it was: nobody who holds it expects it to be half stiff.
+
+    limp: the motors that have none.
+
+    Raises:
+        DeviceError: it failed; its text says how the motors were left.
+    """
+    try:
+        switch_torque(bus, True)
+    except (ConnectionError, RuntimeError, DeviceError) as error:
+        if not limp:
+            raise
+        try:
+            switch_torque(bus, False, limp)
+        except (ConnectionError, RuntimeError, DeviceError) as second:
+            text = f'{error}; the others cannot be made limp again: {second}: hold the arm'
+            raise DeviceError(text) from error
+        count = len(bus.motors) - len(limp)
+        others = f', the other {count} have theirs' if count else ''
+        raise DeviceError(f'{error}: as before, {", ".join(limp)} limp{others}') from error
 
 
 def check_units(bus: Any, units: str, grippers: Sequence[str]) -> None:

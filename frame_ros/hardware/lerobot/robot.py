@@ -27,6 +27,7 @@ from frame_ros.hardware.feetech.motors import (
     rates_per_step,
     set_goals_here,
     settle_port,
+    switch_on_or_undo,
     switch_torque,
 )
 from frame_ros.hardware.feetech.power import PowerState, PowerWatch
@@ -373,7 +374,8 @@ class LeRobotRobot(LeRobotDevice):
         Returns (D,) which had none, all of them if that is not known.
 
         Raises:
-            DeviceError: the robot cannot do that, or a motor does not answer.
+            DeviceError: the robot cannot do that, or a motor does not answer. Feetech motors of
+                which one does not come on are as they were before.
         """
         if not self.can_switch_torque:
             raise DeviceError(f'the torque of {self._options.kind} cannot be switched')
@@ -390,7 +392,9 @@ class LeRobotRobot(LeRobotDevice):
                     set_goals_here(self._bus, limp)
                 keys = self._mapping.keys
                 was_limp = np.array([key.removesuffix(POSITION) in limp for key in keys])
-            switch_torque(self._bus, is_on)
+                switch_on_or_undo(self._bus, limp)
+            else:
+                switch_torque(self._bus, False)
             return was_limp
 
     def close(self) -> None:

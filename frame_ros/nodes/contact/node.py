@@ -390,8 +390,7 @@ class ContactNode(Node):
         for text in self._trusted.shared:
             self._warnings.warn('publishers', text)
         for sensor in self._sensors:
-            for text in sensor.warnings:
-                self._warnings.inform(sensor.name, text)
+            self._warnings.inform_news(sensor.name, sensor.warnings)
         if self._wrench is not None and self._wrench.has_new_tare():
             assert self._wrench.detector is not None
             is_done, text = self._wrench.outcome_of(self._wrench.detector)

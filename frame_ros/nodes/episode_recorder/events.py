@@ -17,12 +17,14 @@ from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
 from frame_ros.bags.streams.events import EVENT_TEXT_FIELDS, EVENT_TYPE
 from frame_ros.bags.writer import TopicQos
 from frame_ros.core.events import EventType
-from frame_ros.core.time import stamp_ns
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.episode_recorder.topics import EPISODE_EVENTS
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.srv import StartEpisode
+
+MOST_AHEAD = SECOND // 2  # ns that the clock of whoever marks may differ; it then is now
 
 
 class RecorderEvents:
@@ -58,6 +60,17 @@ class RecorderEvents:
         if message.topic.name != self.topic.name:
             return False
         return _key(deserialize_message(message.data, EpisodeEvent)) in self._published
+
+
+def outside(stamp: int, start: int, now: int) -> str:
+    """Returns why what is marked at a stamp is not of the episode that began at `start` and runs
+    now; ''. All ns.
+    """
+    if stamp < start:
+        return f'it is stamped {(start - stamp) / SECOND:.3f} s before the episode begins'
+    if stamp > now + MOST_AHEAD:
+        return f'it is stamped {(stamp - now) / SECOND:.3f} s ahead of now'
+    return ''
 
 
 def make_event(

@@ -75,7 +75,7 @@ class EpisodeRecorderNode(LifecycleNode):
         )
         self._watch = ReadinessWatch(self, self.options.nodes)
         self._is_active = self._is_beginning = False
-        self._episode_id = ''
+        self._episode_id, self._start = '', 0  # of the episode that runs, ns
         self._names = EpisodeNames()
         self._problem = ''
         if self.options.autostart:
@@ -259,7 +259,7 @@ class EpisodeRecorderNode(LifecycleNode):
                 response.message = str(error)
                 return response
             response.bag = str(folder)
-        self._episode_id = episode_id
+        self._episode_id, self._start = episode_id, start
         self._recording.streams.begin(start)
         self._publish(event)
         self.get_logger().info(f'episode {episode_id} begins')
@@ -295,8 +295,12 @@ class EpisodeRecorderNode(LifecycleNode):
         if problem:
             response.message = problem
             return response
-        stamp = stamp_ns(request.stamp) or self._now()
-        kind = EventType(request.type)
+        now = self._now()
+        stamp = stamp_ns(request.stamp) or now
+        if problem := events.outside(stamp, self._start, now):
+            response.message = problem
+            return response
+        stamp, kind = min(stamp, now), EventType(request.type)
         event = events.make_event(
             kind, stamp, self._episode_id, source='operator', text=request.text
         )

@@ -55,6 +55,7 @@ SWITCH_INTERVAL = 0.0005  # s that another thread may keep the interpreter's loc
 SHORTEST_WAIT = 0.0005  # s
 REST_TIME = 2.0  # s that the arm may be braked for when the gate ends
 LONGEST_AGO = SECOND  # ns that something may have waited; the system clock may have been set
+OBSTACLE_PERIOD = SECOND // 20  # ns between two looks whether an episode may begin
 BOUNDARIES = {EpisodeEvent.START: START, EpisodeEvent.END: END}
 
 
@@ -80,6 +81,7 @@ class GateNode(ManagedNode):
         self._ending = threading.Event()
         self._lock = threading.RLock()  # of the gate and its outputs
         self._is_simulated = bool(self.get_parameter('use_sim_time').value)
+        self._obstacle, self._next_obstacle = '', 0  # of a first command; monotonic, ns
         self._latency = math.nan
         self._looked = Moment(0, 0)  # when the watchdogs were looked at last
         self._has_taken_over = False
@@ -223,6 +225,9 @@ class GateNode(ManagedNode):
                 self._take_commands(gate, inputs)
             self._looked = moment = self._moment()
             self._send(gate.tick(moment))
+            if moment.monotonic > self._next_obstacle:
+                self._next_obstacle = moment.monotonic + OBSTACLE_PERIOD
+                self._obstacle = gate.obstacle(moment)
             outputs.flush(gate, moment, self._latency)
 
     def _come_to_rest(self) -> None:
@@ -366,6 +371,10 @@ class GateNode(ManagedNode):
         return True
 
     # What the executor's thread does, the services only while the gate's thread does not.
+
+    def problem(self) -> str:
+        """Returns why the node is not at work, or an episode had better not begin."""
+        return super().problem() or (self._obstacle if self.gate is not None else '')
 
     def health(self) -> Iterator[Status]:
         """Yields the limits that were lowered, whether the gate is stopped, and whether several

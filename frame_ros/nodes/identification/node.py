@@ -11,6 +11,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import rclpy
@@ -20,6 +21,7 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from frame_ros.bags.message_readers import StampedNumbers, WrenchReader
+from frame_ros.bags.motion_bag import MotionBag
 from frame_ros.core.errors import SetupError
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
@@ -38,6 +40,7 @@ Array = NDArray[np.float64]
 DEPTH = 10
 POLL_PERIOD, MOST_MESSAGES = 0.005, 500  # s; between two looks, and at one
 OLDEST_STATE = 0.5  # s without a joint state, in motion, that end it
+NO_STATES = f'no joint_states for {OLDEST_STATE} s'
 OLDEST_PART = 0.1  # s, that a part of a state may be older than another
 HOLD_TIME = 0.5  # s for which an arm is commanded to stay, at the end of a motion
 FARTHEST_BEHIND, LONGEST_BEHIND = 0.35, 0.4  # rad (m), s
@@ -75,6 +78,7 @@ class IdentificationNode(Node):
         self._sent: list[tuple[int, Array]] = []
         self._wrenches: list[tuple[int, Array]] = []
         self._is_recording = False
+        self._bag: MotionBag | None = None
         self._joints = JointMerger(self.joint_names, OLDEST_PART)
         self.counts = {'incomplete': 0, 'not_later': 0}
         # A kilohertz of both is more than an executor takes.
@@ -126,21 +130,29 @@ class IdentificationNode(Node):
                 if not self._is_recording:
                     self._states.clear()
                 self._states.append(state)
+                if self._bag is not None:
+                    self._bag.add_joints(
+                        'joint_states', state.stamp, self.joint_names, state.positions,
+                        state.velocities, state.efforts,
+                    )  # fmt: skip
 
     def _on_wrench(self, message: StampedNumbers) -> None:
         with self._lock:
             if self._is_recording:
-                self._wrenches.append((message.stamp, np.array(message.values)))
+                values = np.array(message.values)
+                self._wrenches.append((message.stamp, values))
+                if self._bag is not None:
+                    self._bag.add_wrench('wrench', message.stamp, values)
 
     def newest(self) -> _State | None:
         """The newest joint state; None: there is none."""
         with self._lock:
             return self._states[-1] if self._states else None
 
-    def record(self) -> None:
-        """Keeps from now on all that comes, not the newest joint state alone."""
+    def record(self, bag: MotionBag | None = None) -> None:
+        """Keeps from now on all that comes, not the newest joint state alone; in a bag, too."""
         with self._lock:
-            self._is_recording = True
+            self._is_recording, self._bag = True, bag
 
     def take(self) -> tuple[list[tuple[int, Array]], list[tuple[int, Array]]]:
         """(stamp, positions) and (stamp, wrench) since the last call, oldest first."""
@@ -151,7 +163,7 @@ class IdentificationNode(Node):
         return states[1:], wrenches
 
     def wait_for_joints(self, timeout: float, stop: threading.Event) -> Array:
-        """(N,) rad where the joints are.
+        """(N,) rad where the joints are, by a joint state that is not older than OLDEST_STATE.
 
         Raises:
             SetupError: no joint state with all joints, finite, comes in time.
@@ -159,11 +171,11 @@ class IdentificationNode(Node):
         end = time.monotonic() + timeout
         while time.monotonic() < end and not stop.is_set():
             state = self.newest()
-            if state is not None:
+            if state is not None and not _is_stale(state):
                 return state.positions
             time.sleep(0.02)
         if stop.is_set():
-            raise SetupError('stopped before any joint_states came')
+            raise SetupError('stopped before joint_states came')
         raise SetupError(
             f'no joint_states with {", ".join(self.joint_names)} within {timeout:g} s '
             f'({self.counts["incomplete"]} messages without one of them): does the driver run, and '
@@ -207,7 +219,19 @@ class IdentificationNode(Node):
         with self._lock:
             if self._is_recording:
                 self._sent.append((stamp, positions.copy()))
+                if self._bag is not None:
+                    self._bag.add_joints('joint_commands', stamp, self.joint_names, positions)
         self._publishers_by_topic[topic].publish(message)
+
+
+class Played(NamedTuple):
+    """The end of a motion. why: early; '' if it did not. sent: commands, without those of the hold.
+    is_silent: it ended because the joint states stopped.
+    """
+
+    why: str
+    sent: int
+    is_silent: bool = False
 
 
 def play(
@@ -216,9 +240,9 @@ def play(
     rate: float,
     stop: threading.Event,
     report: Callable[[float], None] = lambda share: None,
-) -> str:
+) -> Played:
     """Sends commands (T, N) rad one by one at `rate` Hz; then, however it ends, repeats the last of
-    them for HOLD_TIME. Returns why it ended early, or ''.
+    them for HOLD_TIME.
 
     It ends when `stop` is set, when no joint states come, or when a joint is FARTHEST_BEHIND away
     from its command for LONGEST_BEHIND: blocked, held by the gate, or without torque. It does not
@@ -226,25 +250,29 @@ def play(
     the share that is done.
     """
     topic = node.command_topic
-    if why := _start_problem(node, positions[0]):
-        return why
+    if (state := node.newest()) is None or _is_stale(state):
+        return Played(NO_STATES, 0, is_silent=True)
+    if why := _start_problem(state, positions[0]):
+        return Played(why, 0)
     playing = _Playing(node, topic, rate, stop)
     try:
         playing.run(positions, report)
     finally:
         _hold(node, topic, playing.last, not playing.is_done, rate)
-    return playing.why
+    return Played(playing.why, playing.sent, playing.why == NO_STATES)
 
 
 class _Playing:
-    """One motion. last: the newest command, if there is one. why: it ended early."""
+    """One motion. last: the newest command, if there is one. sent: their number. why: it ended
+    early.
+    """
 
     def __init__(
         self, node: IdentificationNode, topic: str, rate: float, stop: threading.Event
     ) -> None:
         self._node, self._topic, self._rate, self._stop = node, topic, rate, stop
         self.last: Array | None = None
-        self.is_done, self.why = False, ''
+        self.is_done, self.why, self.sent = False, '', 0
         self._behind_since: float | None = None
 
     def run(self, positions: Array, report: Callable[[float], None]) -> None:
@@ -259,7 +287,7 @@ class _Playing:
             # What was late is not made up for: the motion takes longer, and never jumps.
             following = max(following + 1.0 / self._rate, time.monotonic())
             self._node.command(self._topic, target)
-            self.last = target
+            self.last, self.sent = target, row + 1
             if row % max(1, round(self._rate)) == 0:
                 report(row / len(positions))
         self.is_done = True
@@ -267,7 +295,7 @@ class _Playing:
     def _problem(self) -> str:
         state, now = self._node.newest(), time.monotonic()
         if _is_stale(state):
-            return f'no joint_states for {OLDEST_STATE} s'
+            return NO_STATES
         if state is None or self.last is None:
             return ''
         behind = float(np.abs(state.positions - self.last).max())
@@ -281,10 +309,7 @@ class _Playing:
         return f'a joint is {behind:.2f} rad from its command'
 
 
-def _start_problem(node: IdentificationNode, first: Array) -> str:
-    state = node.newest()
-    if state is None or _is_stale(state):
-        return f'no joint_states for {OLDEST_STATE} s'
+def _start_problem(state: _State, first: Array) -> str:
     away = float(np.abs(state.positions - first).max())
     if away > FARTHEST_START:
         return f'the arm is {away:.2f} rad from where the motion begins: it was moved meanwhile'

@@ -45,6 +45,9 @@ OUTCOMES = {
     EpisodeEvent.FAILURE: (EpisodeEvent.OUTCOME_FAILURE, 'failure'),
     EpisodeEvent.STOP: (EpisodeEvent.OUTCOME_STOPPED, 'stopped'),
 }
+# s from a reset, in which the arm jumps, to the start of an episode: whoever measures it has seen
+# that by then, and says on node_readiness if it is still at odds with it.
+RESET_PAUSE = 1.0
 TIMEOUT = (EpisodeEvent.OUTCOME_TIMEOUT, 'timeout')
 
 
@@ -145,6 +148,7 @@ class SessionNode(Node):
         seed = self.options.seed + index
         quality = self.options.qualities[index % len(self.options.qualities)]
         reset = self._accepted(self._reset, ResetScene.Request(seed=seed))
+        self._sleep(RESET_PAUSE)
         scene = self._scene_of(reset.seed) if self.options.scene_topic else None
         if self.options.policy == 'scripted':
             self.set_quality(quality)

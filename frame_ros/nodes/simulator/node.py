@@ -62,6 +62,7 @@ OF_SCENES = {
 VIEWER_RATE = 25.0  # Hz
 SLOW, WINDOW = 0.95, 10.0  # real-time factor that is logged below this; s of its measurement
 STANDSTILL = SECOND // 2  # ns given up at once that are logged at once
+LONGEST_RESET = 2.0  # s that a reset waits for the physics, which a clock may have stopped
 # s after which a thread must hand over the interpreter's lock: physics would otherwise wait for it
 # as long as a tick lasts while a picture is made.
 SWITCH_INTERVAL = 0.0005
@@ -230,10 +231,23 @@ class SimulatorNode(Node):
             self._task.forget()
             if self._scenes is not None:
                 self._begin_scene()
+            ticks = self.counts['ticks']
         if self._scenes is not None:
             self._send_mounts()
+        self._wait_until_sent(ticks)
         response.success, response.message, response.seed = True, self._scene_text(), seed
         return response
+
+    def _wait_until_sent(self, ticks: int) -> None:
+        """Waits until what was measured after a reset is sent: an episode that begins before that,
+        as on a busy machine, begins with an arm that jumps while it is commanded.
+
+        ticks: count at the reset, of which one more may be on its way, as of before.
+        """
+        end = time.monotonic() + LONGEST_RESET
+        while self.counts['ticks'] < ticks + 2 and time.monotonic() < end:
+            if self._stop.wait(0.5 * self.options.tick / SECOND):
+                return
 
     # The physics thread.
 

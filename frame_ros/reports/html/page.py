@@ -25,7 +25,8 @@ from frame_ros.reports.model.episode_check import EpisodeChecks, shared_findings
 from frame_ros.reports.model.numbers import counted, shortened
 from frame_ros.reports.model.options import ReportOptions
 from frame_ros.reports.parity.comparison import BAR
-from frame_ros.reports.report import EPISODE_SECTIONS, REPORT_SECTIONS, Report
+from frame_ros.reports.report import REPORT_SECTIONS, Report
+from frame_ros.reports.sections.episode_sections import EPISODE_SECTIONS
 
 GLYPHS = {'success': '✓', 'failure': '✕', 'timeout': '◷', 'stopped': '■', 'unknown': '?'}
 MOST_OPEN = 3

@@ -25,6 +25,7 @@ from frame_ros.episodes.bounds import bounds_of, within
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import NO_MESSAGES
 from frame_ros.episodes.topic_statistics import GAP_FACTOR, TopicFaults, topic_faults
+from frame_ros.evaluation.contact_comparison import ContactComparison, compared_contacts
 from frame_ros.reports.model.numbers import counted, readable
 from frame_ros.reports.model.rates import RateRow, stream_rates
 from frame_ros.reports.parity.comparison import (
@@ -35,7 +36,9 @@ from frame_ros.reports.parity.comparison import (
     restart_problems,
 )
 from frame_ros.reports.parity.verdict import parity_verdict
-from frame_ros.reports.sections.truth import truth_findings
+from frame_ros.reports.sections.episode_sections import EPISODE_SECTIONS
+from frame_ros.reports.sections.section import EpisodeSection
+from frame_ros.reports.sections.truth import TruthSection, truth_findings
 
 # Streams on which numbers rest at every moment, and what a pause is, s.
 CONTINUOUS = frozenset({'pose', 'contact', 'proximity'})
@@ -77,16 +80,22 @@ class EpisodeCheck:
         return self.texts(Level.DOUBTFUL)
 
 
-def check_episode(episode: Episode) -> EpisodeCheck:
-    """Compares live with bag, and looks at the stamps of every topic of the bag."""
+def check_episode(
+    episode: Episode, sections: Sequence[EpisodeSection] | None = None
+) -> EpisodeCheck:
+    """Compares live with bag, and looks at the stamps of every topic of the bag.
+
+    sections: those of the episode, where they are made already.
+    """
     bag, parity = episode.open_bag(), compare_live(episode)
+    contacts = _contacts_in(sections) if sections is not None else compared_contacts(episode, bag)
     faults = topic_faults(episode, bag)
     counts = {**{name: int(n) for name, n in episode.data_quality.items()}, **faults.counts}
     found = [
         *([Finding(Level.DOUBTFUL, TRUNCATED)] * episode.is_truncated),
         *map(finding_of, problems_of(episode)),
         *_of_parity(parity),
-        *truth_findings(episode, bag),
+        *truth_findings(contacts),
         *_of_pauses(episode),
         *_of_stops(episode, faults),
         *_of_counts(episode, faults),
@@ -95,17 +104,30 @@ def check_episode(episode: Episode) -> EpisodeCheck:
     return EpisodeCheck(parity, stream_rates(episode, bag), faults, counts, found)
 
 
+def _contacts_in(sections: Sequence[EpisodeSection]) -> ContactComparison | None:
+    return next((each.contacts for each in sections if isinstance(each, TruthSection)), None)
+
+
 class EpisodeChecks:
-    """Checks of episodes, each made once."""
+    """Checks and sections of episodes, each made once, with one opening of the bag."""
 
     def __init__(self) -> None:
-        self._made: dict[int, tuple[Episode, EpisodeCheck]] = {}
+        self._made: dict[int, tuple[Episode, EpisodeCheck, list[EpisodeSection]]] = {}
 
     def of(self, episode: Episode) -> EpisodeCheck:
         """Returns the check of an episode that has data."""
+        return self._of(episode)[1]
+
+    def sections(self, episode: Episode) -> list[EpisodeSection]:
+        """Returns its EPISODE_SECTIONS."""
+        return self._of(episode)[2]
+
+    def _of(self, episode: Episode) -> tuple[Episode, EpisodeCheck, list[EpisodeSection]]:
         if id(episode) not in self._made:
-            self._made[id(episode)] = episode, check_episode(episode)
-        return self._made[id(episode)][1]
+            bag = episode.open_bag()
+            sections = [kind(episode, bag) for kind in EPISODE_SECTIONS]
+            self._made[id(episode)] = episode, check_episode(episode, sections), sections
+        return self._made[id(episode)]
 
 
 def _of_parity(parity: EpisodeParity) -> list[Finding]:
@@ -224,22 +246,6 @@ def has_data(episode: Episode) -> bool:
 def without_data(episodes: Iterable[Episode]) -> list[tuple[str, str]]:
     """(name of the bag, why) of those that could not be read or held no messages."""
     return [(e.path.name, _reason_without_data(e)) for e in episodes if not has_data(e)]
-
-
-def copies_among(episodes: Sequence[Episode]) -> dict[int, int]:
-    """Returns place -> place of the episode that it records again: one of the same id and begin; of
-    these the one with most events stays, as in a comparison of policies.
-    """
-    groups: dict[tuple[str, object], list[int]] = {}
-    for place, episode in enumerate(episodes):
-        start = episode.summary.get('start')
-        if episode.episode_id and start:
-            groups.setdefault((episode.episode_id, start), []).append(place)
-    found = dict[int, int]()
-    for group in groups.values():
-        kept = max(group, key=lambda i: (not episodes[i].is_truncated, len(episodes[i].events)))
-        found |= {place: kept for place in group if place != kept}
-    return found
 
 
 def copies_text(copies: Sequence[tuple[str, str]]) -> str:

@@ -30,12 +30,11 @@ from frame_ros.reports.model.numbers import counted, finite, readable
 from frame_ros.reports.sections.section import EpisodeSection, as_row
 
 
-def truth_findings(episode: Episode, bag: Bag | None) -> list[Finding]:
+def truth_findings(found: ContactComparison | None) -> list[Finding]:
     """Collisions that truth does not know, or knows only as expected contacts, and true ones that
     were not sensed make their number doubtful; worth knowing are true ones that were sensed as
     expected contacts, and those too weak or too short for the sensor, by what it states of itself.
     """
-    found = compared_contacts(episode, bag)
     if found is None:
         return []
     false = sum(not match.sensed.is_expected for match in found.false)

@@ -36,6 +36,7 @@ from frame_ros.bringup.supervisor import ProcessError, Supervisor, free_domain, 
 from frame_ros.core.errors import CheckpointError, FrameRosError, MissingExtraError, SetupError
 from frame_ros.core.option_texts import from_texts, text_of
 from frame_ros.core.options import flat, flatten
+from frame_ros.core.own_folder import own_folder
 from frame_ros.core.shared_files import share_directory
 from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.policies.policy_names import policies
@@ -334,6 +335,9 @@ def test_a_prefix_of_the_frames_reaches_every_node_that_names_one(table):
     shown = yaml.safe_load(Path(layout).read_text())['Visualization Manager']['Displays']
     (model,) = (each for each in shown if each['Name'] == 'RobotModel')
     assert model['TF Prefix'] == 'left'
+    # The next start uses the same file, so that none stays behind for each.
+    assert by_name(make(settings))['rviz'].extra[1] == layout
+    assert Path(layout).parent == own_folder()
     with pytest.raises(
         SetupError, match="frame_prefix is 'left_'; it must be empty, or end with /"
     ):

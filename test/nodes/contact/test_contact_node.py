@@ -717,6 +717,18 @@ def motors_file(tmp_path):
     return path
 
 
+def test_motors_that_are_not_identified_are_named_once(bench, monkeypatch):
+    arm = bench('sources:=[joint_effort]', 'joints.motors_file:=generic')
+    said, warnings = [], arm.contact._warnings
+    monkeypatch.setattr(warnings, '_log', type('Log', (), {'info': staticmethod(said.append)}))
+    warnings._subjects.clear()
+    warnings._standing.clear()
+    for second in range(600):
+        monkeypatch.setattr(warnings, '_clock', lambda second=second: 1e6 + second)
+        arm.contact.look()
+    assert len([text for text in said if 'are not identified' in text]) == 1
+
+
 def test_joint_efforts_tell_of_contact_link_and_stall(bench, motors_file):
     arm = bench(
         'sources:=[joint_effort]', f'joints.motors_file:={motors_file}', 'max_sensor_age:=60.0',

@@ -17,6 +17,7 @@ from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, KeyValue
 from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.msg import State, Transition
@@ -35,6 +36,7 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.recording_lock import NAME as LOCK_NAME
 from frame_ros.bags.recording_lock import is_being_recorded
 from frame_ros.core.events import EventType, Outcome
+from frame_ros.core.time import stamp_ns
 from frame_ros.episodes.reading import read_bag
 from frame_ros.msg import EpisodeEvent
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
@@ -144,6 +146,36 @@ def make_bench(ros_context, tmp_path):
 
 
 OWN = ('/left/node_readiness', '/diagnostics')  # what the recorder says of itself
+
+
+def test_a_mark_outside_of_its_episode_is_refused(make_bench):
+    bench = make_bench('outside')
+    started = bench.start()
+    begin = stamp_ns(started.start)
+    until(lambda: time.time_ns() > begin, 'it never begins')
+
+    def mark(stamp):
+        seconds, nanoseconds = divmod(stamp, 10**9)
+        at = Time(sec=seconds, nanosec=nanoseconds)
+        return bench.call(MarkEpisode, 'mark_episode', type=EpisodeEvent.SUCCESS, stamp=at)
+
+    early, late = mark(begin - 2 * 10**9), mark(time.time_ns() + 3600 * 10**9)
+    assert not early.success and early.message == 'it is stamped 2.000 s before the episode begins'
+    assert not late.success and 's ahead of now' in late.message
+    kept = [begin, time.time_ns()]
+    assert all(mark(stamp).success for stamp in kept)
+    bag = Bag(bench.end(outcome=EpisodeEvent.OUTCOME_SUCCESS).bag)
+    events = [m for _, m in bag.messages('/outside/episode_events')]
+    assert [stamp_ns(m.header.stamp) for m in events if m.type == EpisodeEvent.SUCCESS] == kept
+
+
+def test_a_mark_of_a_clock_that_is_ahead_by_little_is_of_now():
+    from frame_ros.nodes.episode_recorder.events import outside
+
+    start, now = 10**9, 5 * 10**9
+    assert outside(start, start, now) == outside(now + 4 * 10**8, start, now) == ''
+    assert '0.600 s ahead' in outside(now + 6 * 10**8, start, now)
+    assert '0.001 s before' in outside(start - 10**6, start, now)
 
 
 def stamps_of(bag, topic):

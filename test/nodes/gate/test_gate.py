@@ -90,6 +90,39 @@ def test_a_policy_that_is_refused_all_the_time_is_logged(bench, monkeypatch):
     assert not bench.cell.commands
 
 
+def test_a_slow_policy_that_is_refused_all_the_time_is_logged_too(bench, monkeypatch):
+    logged, sent = [], [time.monotonic()]
+    monkeypatch.setattr(
+        'frame_ros.nodes.gate.outputs.RepeatedWarnings.warn',
+        lambda self, kind, text: logged.append(text),
+    )
+    bench.gate()
+    bench.cell.event(EpisodeEvent.START)
+
+    def send() -> bool:
+        if time.monotonic() > sent[0] + 0.5:
+            sent[0] = time.monotonic()
+            bench.cell.command([HOME[0] + 1.8, *HOME[1:]])
+        return any('refuses the commands: step_limit' in text for text in logged)
+
+    bench.wait(send)
+    assert not bench.cell.commands
+
+
+def test_the_gate_is_not_ready_before_it_knows_where_the_arm_was_set(bench):
+    """As by a simulator's reset between two episodes: the recorder waits for readiness."""
+    node = bench.gate()
+    bench.cell.event(EpisodeEvent.START)
+    bench.cell.drive(0.3)
+    bench.cell.event(EpisodeEvent.END)
+    bench.wait_for(GateState.IDLE)
+    bench.wait(lambda: node.problem() == '')
+    bench.cell.positions[0] -= 0.9
+    bench.wait(lambda: 'shoulder_pan' in node.problem())
+    bench.wait(lambda: node.problem() == '')
+    assert node.gate.measured[0] == pytest.approx(bench.cell.positions[0])
+
+
 def test_limits_may_be_lowered_while_the_arm_moves(bench):
     node = bench.gate(**{'limits.velocity_scale': 0.5})
     bench.cell.event(EpisodeEvent.START)

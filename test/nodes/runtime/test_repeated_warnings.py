@@ -43,6 +43,29 @@ def said(period, duration):
     return log.lines
 
 
+def test_what_stands_is_said_once_and_again_where_it_changes():
+    log = Log()
+    warnings = RepeatedWarnings(log, lambda: log.now)
+    standing, near = 'the motors are not identified', 'lift within 0.05 rad of a limit'
+    for second in range(7200):
+        log.now = float(second)
+        # Numbers that change are no change; a joint that stays near its limit is none either.
+        near_now = [near.replace('0.05', f'0.0{second % 9}')] if 60 <= second < 3000 else []
+        warnings.inform_news('joint_effort', [standing, *near_now])
+    assert [(at, text[:10]) for at, text in log.lines] == [(0.0, 'the motors'), (60.0, near[:10])]
+    warnings.inform_news('joint_effort', ['a motor file of another arm'])
+    assert log.lines[-1] == (7199.0, 'a motor file of another arm')
+
+
+def test_what_comes_and_goes_is_thinned_out():
+    log = Log()
+    warnings = RepeatedWarnings(log, lambda: log.now)
+    for second in range(3600):
+        log.now = float(second)
+        warnings.inform_news('joint_effort', ['near a limit'] if second % 2 else [])
+    assert 3 < len(log.lines) < 16
+
+
 @pytest.mark.parametrize('period', [0.1, 1.0, 5.0])
 def test_a_warning_for_ever_comes_ever_more_seldom(period):
     lines = said(period, 3600.0)

@@ -7,6 +7,8 @@ cameras, and the noise of its sensors.
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -242,5 +244,30 @@ def test_a_collision_of_before_is_not_told_of_the_scene_after_a_reset(probe):
 
         probe.until(lambda: len(later()) > 30)
         assert not any(message.in_contact or message.in_collision for message in later())
+    finally:
+        simulator.close()
+
+
+def test_a_reset_is_answered_once_its_arm_is_measured(ros_in_module, monkeypatch):
+    """On a machine on which a tick takes long: the episode begins with the arm where it is."""
+    simulator = SimulatorInThread('robot:=fr3', 'viewer:=false', 'images.rate:=0.0')
+    node, is_reset, sent = simulator.node, threading.Event(), []
+    tick, reset = node._tick, node.simulation.reset
+
+    def slow(stamp):
+        is_after = is_reset.is_set()
+        tick(stamp)
+        time.sleep(0.1)
+        sent.append(is_after)
+
+    monkeypatch.setattr(node, '_tick', slow)
+    monkeypatch.setattr(node.simulation, 'reset', lambda seed: (reset(seed), is_reset.set()))
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not sent:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert node._on_reset(ResetScene.Request(seed=1), ResetScene.Response()).success
+        assert any(sent)
     finally:
         simulator.close()

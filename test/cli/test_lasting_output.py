@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Commands whose reader goes away, as with `| head`: their files are written all the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from robot_bags import robot_bag
+
+from frame_ros.cli.lasting_output import lasting_output
+
+CODE = 'import sys; from frame_ros.cli import main; sys.exit(main())'
+
+
+def without_reader(arguments: list[str], folder: Path, with_errors: bool) -> tuple[int, str]:
+    """Runs the command with an output, and error output too, that nobody reads; returns its exit
+    code and what it wrote to the error output.
+    """
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, '-c', CODE, *arguments], cwd=folder, stdout=writer, text=True,
+            stderr=writer if with_errors else subprocess.PIPE, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(writer)
+    return done.returncode, done.stderr or ''
+
+
+@pytest.mark.parametrize('with_errors', [False, True], ids=['output', 'both'])
+@pytest.mark.parametrize('command', ['compare', 'plan', 'report', 'calibrate'])
+def test_files_are_written_without_a_reader(tmp_path, command, with_errors):
+    """With --json most print before they write the page."""
+    page, code = tmp_path / 'page.html', 0
+    if command == 'compare':
+        lines = [
+            f'{p},{str(i < n).lower()},{i}' for p, n in (('a', 1), ('b', 10)) for i in range(10)
+        ]
+        (tmp_path / 'outcomes.csv').write_text('\n'.join(['policy,success,seed', *lines, '']))
+        arguments, code = ['outcomes.csv', '--resamples', '200', '--no-cache', '--json'], 10
+    elif command == 'plan':
+        arguments = ['--discordance', '0.1', '--json']
+    else:
+        robot_bag(tmp_path / 'bag')
+        arguments = ['bag', '--json'] if command == 'report' else ['bag']
+    if command == 'calibrate':
+        # Of one episode there is nothing to fit: the user's error stays one.
+        code = 2
+    done, said = without_reader([command, *arguments, '-o', str(page)], tmp_path, with_errors)
+    assert done == code and 'Traceback' not in said and 'Broken' not in said
+    assert page.is_file() == (command != 'calibrate')
+
+
+def test_what_is_read_arrives_whole(tmp_path):
+    code = 'import sys; from frame_ros.cli import main; sys.exit(main(["metrics", "--json"]))'
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith(']\n') and done.stderr == ''
+
+
+def test_streams_of_others_stay(capsys):
+    before = sys.stdout, sys.stderr
+    with lasting_output():
+        assert (sys.stdout, sys.stderr) == before
+        print('seen')
+    assert capsys.readouterr().out == 'seen\n'
+
+
+def test_a_closed_output_is_none(tmp_path):
+    done = subprocess.run(
+        f"{sys.executable} -c '{CODE}' metrics >&- 2>&-", shell=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0
