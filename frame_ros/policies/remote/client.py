@@ -94,6 +94,11 @@ class RemotePolicy(Policy):
         """
         self._link.wait(timeout)
 
+    @property
+    def is_connected(self) -> bool:
+        """True if the server was there at the last look."""
+        return self._link.is_connected
+
     def reset(self, seed: int | None = None) -> None:
         """The next observation begins an episode, with this seed, for the server too."""
         self._is_new_episode, self._seed = True, seed
@@ -178,6 +183,7 @@ class RemotePolicy(Policy):
         answer = message_to_answer(content)
         if answer.id != number:
             raise PolicyError(f'the server answered observation {answer.id} in place of {number}')
+        self.name = answer.policy or self.name
         fields = {name: getattr(answer.inference, name) for name in Inference.__dataclass_fields__}
         return RemoteInference(
             **{**fields, 'transport': answer.inference_time},

@@ -67,6 +67,7 @@ class Answer:
     waited: float = 0.0  # s until the policy was free
     memory_rss: float = NAN  # bytes, of the server's process
     cpu_time: float = NAN  # CPU s of that process during the inference
+    policy: str = ''  # name of the policy that answered, where it can change; '': as described
 
 
 @dataclass(frozen=True)
@@ -225,6 +226,7 @@ def answer_to_fields(answer: Answer) -> dict[str, Any]:
     message: dict[str, Any] = {
         'version': VERSION,
         'id': answer.id,
+        'policy': answer.policy,
         'inference_time': answer.inference_time,
         'waited': answer.waited,
         'memory_rss': answer.memory_rss,
@@ -286,6 +288,7 @@ def message_to_answer(message: Any) -> Answer:
         waited=ours.number('waited', 0.0),
         memory_rss=ours.number('memory_rss', NAN),
         cpu_time=ours.number('cpu_time', NAN),
+        policy=ours.text('policy', ''),
     )
 
 

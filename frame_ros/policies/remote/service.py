@@ -161,6 +161,7 @@ class InferenceService:
             waited=max(waited, 0.0),
             memory_rss=self._memory.value(),
             cpu_time=time.process_time() - cpu,
+            policy=self.policy.name,
         )
 
     def _asked(self, call: Callable[[Observation], Given], observation: Observation) -> Given:
