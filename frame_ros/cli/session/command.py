@@ -144,8 +144,8 @@ def serve(args: argparse.Namespace) -> None:
     """Serves the session to the robot until SIGTERM or SIGINT."""
     from frame_ros.evaluation.sessions.blinded_policy import BlindedPolicy, connected
     from frame_ros.evaluation.sessions.running import SessionRun
+    from frame_ros.evaluation.sessions.service import SessionService
     from frame_ros.policies.remote.server import PolicyServer
-    from frame_ros.policies.remote.service import InferenceService
 
     logging.basicConfig(level=logging.INFO, format='%(levelname)s %(message)s', stream=sys.stderr)
     logging.getLogger('websockets').setLevel(logging.CRITICAL + 1)
@@ -159,7 +159,7 @@ def serve(args: argparse.Namespace) -> None:
         policy = None
         try:
             policy = BlindedPolicy(policies, session, chosen)
-            service = InferenceService(policy, max_message_size=network.most_bytes)
+            service = SessionService(policy, max_message_size=network.most_bytes)
             server = PolicyServer(service, network, key)
             session.start(latency=chosen.latency, action_steps=chosen.action_steps)
             server.run()
@@ -234,9 +234,10 @@ def status(args: argparse.Namespace) -> None:
     print(f'{valid} of {folder.plan.trials} trials count' + (f' ({found})' if found else ''))
     if running:
         print(f'trial {running.id}, cell {running.cell}, is not marked yet')
-    elif is_due and due is not None:
-        words = due_text(folder, due['cell'], due['trial']) if due['trial'] else 'all are done'
-        print(words)
+    elif valid >= folder.plan.trials:
+        print('all are done')
+    elif is_due and due is not None and due['trial']:
+        print(due_text(folder, due['cell'], due['trial']))
 
 
 def _why(trial: Any) -> str:

@@ -227,7 +227,7 @@ def _outcome(
         duration=math.nan,
         operations=(),
         is_success=judged.is_success,
-        pair=f'block {what.block}, {what.cell}',
+        pair=f'block {what.block}',
         label_source=LabelSource.FILE,
         conditions={'session': folder.path.resolve().name},
         date=f'{trial.begun[:19]}Z',

@@ -48,6 +48,8 @@ class Request:
         seed: of it, or None.
         samples: requested number of chunks; 0: the server's own.
         history: earlier observations, for a policy that needs them, oldest first.
+        episode: random name of the episode, the same in all its observations, also where the first
+            ones failed and where the connection was made again; '': the client gives none.
     """
 
     id: int = 0
@@ -55,6 +57,7 @@ class Request:
     seed: int | None = None
     samples: int = 0
     history: tuple[Observation, ...] = ()
+    episode: str = ''
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,7 @@ def observation_to_message(observation: Observation, request: Request) -> dict[s
         'seed': request.seed,
         'samples': request.samples,
         'history': [_bare_message(earlier) for earlier in request.history],
+        'episode': request.episode,
     }
     return message
 
@@ -164,6 +168,7 @@ def read_request(message: Any) -> Request | None:
         seed=ours.whole('seed') if ours.has('seed') else None,
         samples=ours.whole('samples', 0),
         history=_history(ours.value('history', [])),
+        episode=ours.text('episode', ''),
     )
     if request.samples not in (0, *range(2, MAX_SAMPLES + 1)):
         raise PolicyError(f'samples is {request.samples}; it is 0, or 2 to {MAX_SAMPLES}')
