@@ -201,9 +201,10 @@ NAMES = (
     'operations',
     'outline',
     'scenes',
+    'session',
 )
 
-PARSED = 'identify', 'calibrate', 'null-check', 'outline'
+PARSED = 'identify', 'calibrate', 'null-check', 'outline', 'session'
 
 
 def run_ours(words: list[str], folder: Path) -> None:

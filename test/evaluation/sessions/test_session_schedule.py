@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import stat
@@ -110,6 +111,8 @@ def test_a_changed_key_does_not_fit_its_commitment(tmp_path):
         folder.key()
     file.write_text(text)
     folder.key()
+    # As anybody can check it without this program.
+    assert hashlib.sha256(file.read_bytes()[:-1]).hexdigest() == folder.plan.commitment
 
 
 def test_a_key_and_plan_that_were_exchanged_together_do_not_fit_the_journal(tmp_path):
