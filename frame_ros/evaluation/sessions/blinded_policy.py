@@ -194,6 +194,8 @@ def connected(run: SessionRun) -> dict[str, Policy]:
     for name, values in run.policies.items():
         try:
             made[name] = RemoteServer.make(RemoteServer.read_options(**values), is_logged=False)
+            for note in made[name].notes:
+                run.folder.note(f'{name}: {note}')
             made[name].warm_up()
         except FrameRosError as error:
             run.folder.note(f'{name}: {error}')

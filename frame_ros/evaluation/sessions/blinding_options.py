@@ -9,7 +9,7 @@ from frame_ros.core.options import option, options
 
 @options
 class BlindingOptions:
-    """What the policies have in common."""
+    """Blinding of the policies."""
 
     latency: float = option(
         0.0,
