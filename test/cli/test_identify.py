@@ -525,11 +525,27 @@ def test_a_full_disk_does_not_end_a_motion(tmp_path, monkeypatch, capsys):
 
     with kept_recording('tool', 'fr3', tmp_path / 'tool.yaml') as kept:
         kept.bag.add_joints('joint_states', 10**9, ['a'], np.ones(1))
+        assert kept.bag.counts == {'/joint_states': 1}
         monkeypatch.setattr(McapWriter, 'write', full)
         kept.bag.add_wrench('wrench', 10**9, np.ones(6))
         kept.bag.add_wrench('wrench', 10**9, np.ones(6))
     said = capsys.readouterr().err
     assert said.count('No space left') == 1 and 'not whole' in said
+
+
+def test_a_recording_that_cannot_be_finished_is_named_as_it_is_left(tmp_path, monkeypatch, capsys):
+    from frame_ros.bags.reader import Bag
+    from frame_ros.bags.writer import BagWriter
+    from frame_ros.cli.identify.kept_recording import kept_recording
+
+    def full(*_) -> None:
+        raise OSError(28, 'No space left on device')
+
+    with kept_recording('joints', 'so101', tmp_path / 'motors.yaml') as kept:
+        kept.bag.add_joints('joint_states', 10**9, ['a'], np.ones(1))
+        monkeypatch.setattr(BagWriter, '_take_final_name', full)
+    (said,) = re.findall('--bag (.*)`', capsys.readouterr().err)
+    assert Bag(said).topics.keys() == {'/joint_states'}
 
 
 def test_still_poses_that_do_not_suffice_stay_too(arm, tmp_path, monkeypatch, capsys):

@@ -109,6 +109,28 @@ def test_a_slow_policy_that_is_refused_all_the_time_is_logged_too(bench, monkeyp
     assert not bench.cell.commands
 
 
+def test_refusals_between_which_limited_commands_are_sent_on_are_not_logged(bench, monkeypatch):
+    logged, sent = [], [time.monotonic(), 0]
+    monkeypatch.setattr(
+        'frame_ros.nodes.gate.outputs.RepeatedWarnings.warn',
+        lambda self, kind, text: logged.append(text),
+    )
+    node = bench.gate()
+    bench.cell.event(EpisodeEvent.START)
+
+    def send() -> bool:
+        if time.monotonic() > sent[0] + 0.2:
+            sent[:] = time.monotonic(), sent[1] + 1
+            place = math.nan if sent[1] % 2 else HOME[0] + 0.3 * (-1) ** (sent[1] // 2)
+            bench.cell.command([place, *HOME[1:]])
+        return sent[1] >= 20
+
+    bench.wait(send)
+    counts = node.gate.counts
+    assert counts.limited >= 5 and counts.refused >= 5
+    assert not any('refuses the commands' in text for text in logged)
+
+
 def test_the_gate_is_not_ready_before_it_knows_where_the_arm_was_set(bench):
     """As by a simulator's reset between two episodes: the recorder waits for readiness."""
     node = bench.gate()
