@@ -145,6 +145,26 @@ def test_the_gate_is_not_ready_before_it_knows_where_the_arm_was_set(bench):
     assert node.gate.measured[0] == pytest.approx(bench.cell.positions[0])
 
 
+def test_an_arm_that_no_policy_commands_may_be_moved_while_an_episode_begins(bench):
+    """As of one that is guided by hand, whose motion is recorded."""
+    node = bench.gate()
+    bench.cell.event(EpisodeEvent.START)
+    bench.cell.drive(0.3)
+    bench.cell.event(EpisodeEvent.END)
+    bench.wait_for(GateState.IDLE)
+    bench.cell.destroy_publisher(bench.cell._policy)
+    bench.wait(lambda: not node.count_publishers('policy_commands'))
+    bench.cell.positions[0] -= 0.9
+    problems = []
+
+    def has_been_noticed() -> bool:
+        problems.append(node.problem())
+        return 'shoulder_pan' in node._obstacle
+
+    bench.wait(has_been_noticed)
+    assert not any([*problems, node.problem()])
+
+
 def test_limits_may_be_lowered_while_the_arm_moves(bench):
     node = bench.gate(**{'limits.velocity_scale': 0.5})
     bench.cell.event(EpisodeEvent.START)
