@@ -378,7 +378,8 @@ class GateNode(ManagedNode):
         """
         if (why := super().problem()) or self.gate is None or not self._obstacle:
             return why
-        return self._obstacle if self.count_publishers(COMMAND_TOPICS[POLICY].name) else ''
+        topic = self.resolve_topic_name(COMMAND_TOPICS[POLICY].name)
+        return self._obstacle if self.count_publishers(topic) else ''
 
     def health(self) -> Iterator[Status]:
         """Yields the limits that were lowered, whether the gate is stopped, and whether several
