@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from frame_ros.evaluation.action_errors import OpenLoopSummary
     from frame_ros.evaluation.open_loop import EpisodeErrors
     from frame_ros.policies.base import Policy
+    from frame_ros.policies.protocol import Inference, Observation
     from frame_ros.robots import Robot
 
 FORMAT = 'frame_ros open-loop 1'
@@ -83,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
         PolicyError: the policy cannot be made, or predicts nothing comparable.
         ValueRangeError: an option that is not NAME=VALUE.
     """
+    from frame_ros.episodes.copies import each_once
     from frame_ros.episodes.recorded.actions import problems_of_recording, read_raw
     from frame_ros.evaluation.action_errors import summarise_errors
     from frame_ros.robots import load_robot
@@ -92,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     check_policy(args.policy, options)
     if options.joint_units == RAD:
         reading['robot'] = None  # as recorded
-    episodes = [episode for bag in args.bags for episode in read_raw(bag, **reading)]
+    episodes, copies = each_once([e for bag in args.bags for e in read_raw(bag, **reading)])
     options = evolved(options, robot=options.robot or _recorded_robot(episodes[0]))
     robot = load_robot(options.robot)
     progress = progress_bar(episodes, 'open loop', args.quiet, len(episodes))
@@ -103,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
         name, results = policy.name, policy_errors(policy, robot, progress, options)
     summary = summarise_errors(results, robot.joint_limits, options.seed)
     known = [problem for episode in episodes for problem in problems_of_recording(episode)]
-    summary = replace(summary, notes=(*summary.notes, *known))
+    summary = replace(summary, notes=(*summary.notes, *known, *copies))
     if args.json:
         data = as_data(summary, name, options.checkpoint, None if args.recorded else options.every)
         print(json.dumps(data, indent=2, allow_nan=False))
@@ -173,9 +175,18 @@ def policy_errors(
     from frame_ros.episodes.observations import RecordedObservations
     from frame_ros.episodes.recorded.actions import actions_of
     from frame_ros.evaluation.open_loop import compare, predict
+    from frame_ros.policies.execution.action_check import ACTION_SPACE, UNITS
     from frame_ros.policies.execution.action_spaces import ActionConverter
 
     converter = ActionConverter(robot, **options.action_options)
+
+    def convert(found: Inference, seen: Observation) -> Inference:
+        # Joints of a robot that is not known are compared by their names.
+        is_plain = found.action_space == ACTION_SPACE and set(found.action_units) <= set(UNITS)
+        if is_plain and not options.action_options:
+            return found
+        return converter.to_joint_positions(found, seen)
+
     task = options.instruction or None
     results = []
     for episode in episodes:
@@ -185,12 +196,7 @@ def policy_errors(
         )
         converter.reset()
         predictions, left_out = predict(
-            policy,
-            actions,
-            observations,
-            options.every,
-            options.seed,
-            converter.to_joint_positions,
+            policy, actions, observations, options.every, options.seed, convert
         )
         results.append(compare(predictions, actions, left_out))
     return results

@@ -80,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
     """
     from frame_ros.cli.report.reading import survey_all
     from frame_ros.core.output_files import check_file, refuse_inputs
+    from frame_ros.episodes.copies import each_once
     from frame_ros.evaluation.operations.label_streams import label_streams
     from frame_ros.evaluation.operations.review import key_of, read_review, write_review
     from frame_ros.evaluation.operations.zones import read_zones
@@ -103,12 +104,13 @@ def run(args: argparse.Namespace) -> int:
     episodes, problems = _episodes(bags, choice, args.quiet)
     if not episodes:
         raise BagError(f'none of {len(bags)} bags holds an episode that can be read: {problems[0]}')
+    episodes, copies = each_once(episodes)
     _check_names(args.reviewed, reviewed, [key_of(episode) for episode in episodes])
     streams = [label_streams(each, reviewed, zones, options, detector) for each in episodes]
     if args.json:
         print(json.dumps(as_data(streams, problems), indent=2, allow_nan=False))
     else:
-        print(as_text(streams, problems))
+        print('\n\n'.join([as_text(streams, problems), *(f'note: {each}' for each in copies)]))
     if table is not None:
         said = write_outcomes(streams, table, args.labels)
         print(said, file=sys.stderr if args.json else sys.stdout)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 
 from frame_ros.cli.arguments import any_path, given, output_file
 
@@ -31,12 +32,13 @@ def run(args: argparse.Namespace) -> int:
     """Writes the video.
 
     Raises:
-        BagError: the bag, the topic or an image is missing or cannot be read.
+        BagError: the bag or the topic is missing or cannot be read, or has no readable image.
         MissingExtraError: PyAV is not installed.
     """
     from frame_ros.episodes.export.video import write_video
 
-    video = write_video(args.bag, args.output, args.topic, _progress(args.quiet))
+    remark = None if args.quiet else partial(print, file=sys.stderr)
+    video = write_video(args.bag, args.output, args.topic, _progress(args.quiet), remark)
     if not args.quiet:
         print(video, file=sys.stderr)
     return 0

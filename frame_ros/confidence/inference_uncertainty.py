@@ -87,7 +87,8 @@ def _token_problem(table: NDArray[np.float64], vocabulary_size: int) -> str:
         if not (lowest[row] >= -_TOLERANCE and highest[row] <= limit):
             bound = '1' if row < 3 else f'ln {vocabulary_size}'
             worst = _worst(table[row], limit)
-            return f'{TOKEN_FIELDS[row]} {worst:g} does not lie between 0 and {bound}'
+            hint = '' if row == 3 else _hint(worst)
+            return f'{TOKEN_FIELDS[row]} {worst:g} does not lie between 0 and {bound}{hint}'
     if np.maximum.reduce(table[1] - table[0]) > _TOLERANCE:
         return 'token_second_probability is above token_max_probability'
     return ''
@@ -95,6 +96,11 @@ def _token_problem(table: NDArray[np.float64], vocabulary_size: int) -> str:
 
 def _worst(array: NDArray[np.float64], most: float) -> float:
     return float(array[~((array >= -_TOLERANCE) & (array <= most))][0])
+
+
+def _hint(worst: float) -> str:
+    """Returns what the policy may have given in place of probabilities."""
+    return '; take the exponential of log-probabilities' if worst < -_TOLERANCE else ''
 
 
 def chosen_confidence(statistics: Mapping[str, Any], count: int) -> dict[str, Any]:
@@ -134,7 +140,8 @@ def _chosen_problem(
         return f'token_step has {len(step)} and token_dimension {len(dimension)} values for {count}'
     most = 1.0 + _TOLERANCE
     if not (np.minimum.reduce(chosen) >= -_TOLERANCE and np.maximum.reduce(chosen) <= most):
-        return f'token_chosen_probability {_worst(chosen, most):g} does not lie between 0 and 1'
+        worst = _worst(chosen, most)
+        return f'token_chosen_probability {worst:g} does not lie between 0 and 1{_hint(worst)}'
     return ''
 
 

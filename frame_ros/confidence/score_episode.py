@@ -38,6 +38,7 @@ class ScoreEpisode:
         features: (n, F) of the observation; None without.
         feature_source: of them, as PolicyInference has it.
         feature_note: why there are none although the policy yields some, in words.
+        confidence_note: likewise of the confidence, of a policy that yields tokens.
         begin: stamp of the episode's start, ns; 0 if not known.
         note: why there is no outcome, in words.
         attributes: facts of the episode: policy, checkpoint, instruction, robot, ...
@@ -64,6 +65,7 @@ class ScoreEpisode:
     features: Array | None = None
     feature_source: str = ''
     feature_note: str = ''
+    confidence_note: str = ''
     begin: int = 0
     note: str = ''
     attributes: Mapping[str, str] = field(default_factory=dict)

@@ -72,7 +72,13 @@ class Limit:
 
 TEXT = Limit(16 << 20, 'bytes', 'a text file: YAML, JSON, URDF')
 NESTING = Limit(64, 'levels', 'YAML, JSON or messages within each other', is_fixed=True)
-YAML_VALUES = Limit(50_000, 'values', 'a YAML document; an alias counts as all it stands for')
+YAML_VALUES = Limit(
+    50_000,
+    'values',
+    'a YAML document, or one for every 6 of its characters if that is more; an alias counts as all '
+    'it stands for',
+)
+CHARACTERS_PER_VALUE = 6
 DEFINITION = Limit(1 << 20, 'bytes', 'the definition of a message type in a bag')
 FIELDS = Limit(20_000, 'fields', 'a message type, those of the types that it contains included')
 ELEMENTS = Limit(200_000, 'messages', 'messages within one message')

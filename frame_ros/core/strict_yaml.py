@@ -12,7 +12,13 @@ from typing import Any
 
 import yaml
 
-from frame_ros.core.input_files import NESTING, YAML_VALUES, valid_text
+from frame_ros.core.input_files import (
+    CHARACTERS_PER_VALUE,
+    NESTING,
+    YAML_VALUES,
+    limits_factor,
+    valid_text,
+)
 
 _EXPONENT = re.compile(r'[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+$')
 # Digits of a number: nobody writes longer ones, and they take long to convert.
@@ -25,7 +31,11 @@ class StrictLoader(yaml.SafeLoader):
     """
 
     def __init__(self, stream: Any) -> None:
-        self._most_values, self._deepest = YAML_VALUES.now, NESTING.now
+        # A long document, such as a file of many scenes, has many values without any alias.
+        length = len(stream) if isinstance(stream, (str, bytes)) else 0
+        most = int(length / CHARACTERS_PER_VALUE * limits_factor())
+        self._most_values = max(YAML_VALUES.now, most)
+        self._deepest = NESTING.now
         self._depth = 0
         self._values = 0
         super().__init__(stream)

@@ -92,7 +92,8 @@ class RecordedObservations:
         return ''
 
     def at(self, stamp: int, executed: float = float('nan')) -> Observation:
-        """Returns the observation at a stamp (ns). executed: s, passed on.
+        """Returns the observation at a stamp (ns). A picture that cannot be decoded is
+        replaced by the one before. executed: s, passed on.
 
         Raises:
             BagError: something is missing or too old (`lack`), or a picture cannot be used.
@@ -100,6 +101,7 @@ class RecordedObservations:
         if problem := self.lack(stamp):
             raise BagError(f'{self._episode.path}: no observation at {stamp} ns: {problem}')
         newest = {name: _newest(stamps, stamp) for name, stamps in self._all_stamps().items()}
+        newest.update(self._whole_pictures(stamp))
         oldest = min(int(s[newest[name]]) for name, s in self._all_stamps().items())
         return Observation(
             stamp=stamp,
@@ -111,6 +113,21 @@ class RecordedObservations:
             instruction=self.instruction,
             executed=executed,
         )
+
+    def damage(self, stamp: int) -> str:
+        """Returns what cannot be decoded at a stamp (ns) at which nothing lacks, in words."""
+        try:
+            self._whole_pictures(stamp)
+        except BagError as error:
+            return str(error)
+        return ''
+
+    def _whole_pictures(self, stamp: int) -> dict[str, int]:
+        oldest = stamp - round(self._max_age * SECOND)
+        return {
+            name: camera.newest_whole(_newest(camera.stamps, stamp), oldest)
+            for name, camera in self.cameras.items()
+        }
 
     def _all_stamps(self) -> Mapping[str, NDArray[np.int64]]:
         return {

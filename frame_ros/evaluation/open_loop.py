@@ -23,13 +23,13 @@ from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded.actions import RecordedActions
 from frame_ros.metrics import mse
 from frame_ros.policies.base import Policy
+from frame_ros.policies.execution.action_check import ACTION_SPACE, UNITS
 from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.own_policy import raised_text
-from frame_ros.policies.protocol import Inference, Observation
+from frame_ros.policies.protocol import Inference, Observation, for_policy
 from frame_ros.policies.replay import MAX_GAP, SNAP, action_times, actions_at
 
 Convert = Callable[[Inference, Observation], Inference]
-COMPARED_SPACE = 'joint_position'
 # Most observations shown between two predictions to a policy that wants a history.
 MOST_HISTORY = 64
 BEHIND = 'step behind the last recorded action'
@@ -45,7 +45,7 @@ class Prediction:
     dt: float  # s between two steps
     names: tuple[str, ...]
     units: tuple[str, ...]
-    action_space: str = COMPARED_SPACE
+    action_space: str = ACTION_SPACE
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def predict(
     """Returns a policy's predictions at every `every`-th action, and reason -> missing ones.
 
     A policy that `needs_history` also gets the observations in between, at its period. `convert`
-    makes joint positions of chunks in another action space.
+    makes joint positions, in rad or m, of chunks that are none.
 
     Raises:
         PolicyError: it predicted nothing at all.
@@ -113,16 +113,16 @@ def predict(
             continue
         try:
             seen = observations.at(stamp, float(times[index]))
-            found = policy.infer(seen)
+            found = policy.infer(for_policy(seen))
             check_own_chunk(found)
-            if convert is not None and found.action_space != COMPARED_SPACE:
+            if convert is not None:
                 found = convert(found, seen)
         except PolicyError as error:
             left_out[f'chunk that the policy refused ({error})'] += 1
             continue
         except FrameRosError:
             raise
-        except Exception as error:  # whatever a policy raises
+        except (Exception, SystemExit) as error:  # whatever a policy raises
             left_out[f'chunk at which the policy {raised_text(error)}'] += 1
             continue
         predictions.append(
@@ -165,8 +165,8 @@ def compare(
         left_out: earlier omissions, to be counted with the rest.
 
     Raises:
-        PolicyError: no prediction, other than joint positions, joints that the recording does not
-            have, or nothing to compare.
+        PolicyError: no prediction, other than joint positions in rad or m, joints that the
+            recording does not have, or nothing to compare.
     """
     names = _common_names(predictions, actions)
     dt = predictions[0].dt
@@ -210,10 +210,15 @@ def _common_names(predictions: Sequence[Prediction], actions: RecordedActions) -
     if not predictions:
         raise PolicyError(f'{actions.path}: there is no prediction to compare')
     for chunk in predictions:
-        if chunk.action_space != COMPARED_SPACE:
+        if chunk.action_space != ACTION_SPACE:
             raise PolicyError(
-                f'the chunks are {chunk.action_space}; only {COMPARED_SPACE} can be compared with '
+                f'the chunks are {chunk.action_space}; only {ACTION_SPACE} can be compared with '
                 'joint commands'
+            )
+        if wrong := [unit for unit in chunk.units if unit not in UNITS]:
+            raise PolicyError(
+                f'the chunks are {chunk.action_space} in {wrong[0]!r}; only those in '
+                f'{" or ".join(UNITS)} can be compared with joint commands'
             )
         if not np.isfinite(chunk.actions).all():
             raise PolicyError(f'the chunk at {chunk.start} ns holds values that are not finite')

@@ -24,6 +24,7 @@ from frame_ros.episodes.interventions import interventions_of
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.processing import settings_of
 from frame_ros.episodes.recorded.robot import known_robot
+from frame_ros.metrics.families.confidence import NO_CHOSEN_TOKENS
 from frame_ros.robots.profiles import ROBOT_NAMES
 
 # A trial that ran out of time did not succeed, as in the papers' benchmarks.
@@ -68,6 +69,7 @@ def score_episode(episode: Episode, name: str = '') -> ScoreEpisode:
         at_temperature=_probabilities(inference, 'at_temperature'),
         dimensions_at_temperature=_probabilities(inference, 'dimension_at_temperature'),
         **_features(inference),
+        confidence_note=_confidence_note(inference),
         begin=begin,
         note=note,
         attributes={**episode.attributes},
@@ -192,6 +194,17 @@ def _probabilities(inference: Stream | None, name: str) -> NDArray[np.float64] |
     is_wrong = (rows < -TOLERANCE) | (rows > 1.0 + TOLERANCE)
     rows[is_wrong.reshape(len(rows), -1).any(axis=1)] = np.nan
     return rows
+
+
+def _confidence_note(inference: Stream | None) -> str:
+    """Returns what is wrong with the inferences' tokens; '' if nothing is, or there are none."""
+    if inference is None or not np.any(inference.values.get('token_count', 0)):
+        return ''
+    problems = [str(text) for text in inference.values.get('confidence_problem', ()) if text]
+    if problems:
+        return problems[0]
+    chosen = np.asarray(inference.values.get('confidence_mean', ()), np.float64)
+    return '' if np.isfinite(chosen).any() else NO_CHOSEN_TOKENS.text
 
 
 def _features(inference: Stream | None) -> dict[str, Any]:

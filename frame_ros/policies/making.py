@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from frame_ros.core.errors import SetupError
 from frame_ros.core.name_values import parse_options
 from frame_ros.core.options import evolved
 from frame_ros.policies.base import Policy
@@ -15,7 +16,7 @@ from frame_ros.policies.execution.action_spaces import ActionConverter
 from frame_ros.policies.execution.options import ENSEMBLING
 from frame_ros.policies.options import PolicyRunOptions
 from frame_ros.policies.registry import check_acts_without_scene, make_policy
-from frame_ros.policies.rephrasing.rephrasings import load_rephrasings
+from frame_ros.policies.rephrasing.rephrasings import load_rephrasings, problem_of
 from frame_ros.policies.rephrasing.schedule import RephraseSchedule
 from frame_ros.robots import Robot
 
@@ -80,10 +81,14 @@ def make_task(options: PolicyRunOptions) -> Task:
     """The instruction, seed, samples and rephrasings that the policy gets.
 
     Raises:
-        FrameRosError: the file of rephrasings cannot be read.
+        FrameRosError: the file of rephrasings cannot be read, or one of those that are given is
+            none, such as the instruction itself, or occurs twice.
     """
     file = options.rephrasings_file
     texts = tuple(filter(None, map(str.strip, options.rephrasings)))
+    for index, text in enumerate(texts):
+        if problem := problem_of(text, options.instruction, texts[:index]):
+            raise SetupError(f'rephrasing {index + 1}, {text[:80]!r}: {problem}')
     schedule = RephraseSchedule(
         texts, load_rephrasings(file) if file else None, options.rephrase_every
     )

@@ -12,7 +12,7 @@ CARD_WORDS = ('CUDA error', 'cuDNN error', 'HIP error', 'CUDA out of memory', 'R
 TRANSPORTS = ('aiohttp', 'grpc', 'httpcore', 'httpx', 'requests', 'urllib3', 'websockets', 'zmq')
 
 
-def is_own_failure(error: Exception) -> bool:
+def is_own_failure(error: BaseException) -> bool:
     """Returns whether the policy's own code is to blame for what its call raised: not the memory,
     the system, a graphics card or the way to a server, nor bad input that frame_ros refuses.
     """

@@ -14,8 +14,9 @@ import inspect
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Integral
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
@@ -145,21 +146,60 @@ def reported(doing: str) -> Iterator[None]:
 
 
 def check_members(policy: object, spec: str) -> None:
-    """Checks that a policy has all members of the protocol.
+    """Checks that a policy has all members of the protocol, and that they are of its kinds.
 
     Raises:
-        PolicyError: some are missing; all are named.
+        PolicyError: some are missing (all are named), or one is of another kind.
     """
     lacking = [name for name in ATTRIBUTES if not hasattr(policy, name)]
     if lacking := [*lacking, *(f'{name}()' for name in _lacking_methods(policy))]:
         raise PolicyError(f'the policy {spec} has no {" and no ".join(lacking)}; {PROTOCOL}')
-    for name in ('cameras', 'poses'):
-        value = getattr(policy, name)
-        if isinstance(value, str) or not all(isinstance(item, str) for item in value):
+    for name, (is_right, expected) in _KINDS.items():
+        value = getattr(policy, name, None)
+        if hasattr(policy, name) and not is_right(value):
+            raise PolicyError(f'{name} of the policy {spec} is {value!r}; it must be {expected}')
+    for name in METHODS:
+        try:
+            inspect.signature(getattr(policy, name)).bind(None)
+        except TypeError as error:
             raise PolicyError(
-                f'{name} of the policy {spec} is {value!r}; it must be names, such as '
-                f"('front',), or ()"
-            )
+                f'{name}() of the policy {spec} cannot be called with one argument: {error}; '
+                f'{PROTOCOL}'
+            ) from error
+        except ValueError:  # of compiled code, which does not say
+            continue
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(value: object) -> bool:
+    is_list = isinstance(value, Collection) and not isinstance(value, (str, bytes))
+    return is_list and all(map(_is_text, value))  # type: ignore[call-overload]
+
+
+def _is_text_map(value: object) -> bool:
+    return isinstance(value, Mapping) and _are_texts([*value.keys(), *value.values()])
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
+
+
+_NAMES = _are_texts, "names, such as ('front',), or ()"
+_LINES = _are_texts, 'a list of texts'
+# Attribute -> its kind: whether a value is of it, and the kind in words.
+_KINDS: dict[str, tuple[Callable[[object], bool], str]] = {
+    'name': (_is_text, 'a text'),
+    'checkpoint': (_is_text, "a text, '' without one"),
+    'cameras': _NAMES,
+    'poses': _NAMES,
+    'notes': _LINES,
+    'facts': _LINES,
+    'fingerprint': (_is_text_map, 'a map from texts to texts, {} if it is not known'),
+    'n_action_steps': (_is_count, '0 or a number of steps'),
+}
 
 
 def raised_text(error: BaseException) -> str:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,14 @@ class Observation:
     instruction: str = ''
     executed: float = float('nan')
     rephrasings: tuple[str, ...] = ()
+
+
+def for_policy(observation: Observation) -> Observation:
+    """Returns the observation with joint positions and poses that a policy may write over, such as
+    one that changes their unit in place: the caller still needs its own.
+    """
+    poses = {name: np.array(pose) for name, pose in observation.poses.items()}
+    return replace(observation, joint_positions=np.array(observation.joint_positions), poses=poses)
 
 
 @dataclass(frozen=True)

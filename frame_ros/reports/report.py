@@ -11,6 +11,7 @@ from typing import Any
 
 from frame_ros.bags.findings import LEVEL_WORDS, MEANINGS, Level
 from frame_ros.core.version import package_version
+from frame_ros.episodes.copies import copies_among, recording_key
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.episode_errors import episode_errors
 from frame_ros.metrics.constants import VERSION
@@ -18,7 +19,6 @@ from frame_ros.reports.model.episode_check import (
     EpisodeCheck,
     EpisodeChecks,
     QualityCounts,
-    copies_among,
     copies_text,
     finding_counts,
     has_data,
@@ -71,7 +71,7 @@ class Report:
         options, checks = options or ReportOptions(), checks or EpisodeChecks()
         self.unread = without_data(episodes)
         found = [episode for episode in episodes if has_data(episode)]
-        copies = copies_among(found)
+        copies = copies_among(map(recording_key, found))
         self.copies = [(found[i].path.name, found[kept].path.name) for i, kept in copies.items()]
         self.episodes = [episode for i, episode in enumerate(found) if i not in copies]
         errors = [episode_errors(episode, options) for episode in self.episodes]

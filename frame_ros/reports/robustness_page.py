@@ -100,8 +100,9 @@ def verdict(study: RobustnessStudy) -> list[str]:
         chosen = ', of the scenes that were chosen' if group.chosen else ''
         if group.regions.found:
             worst = group.regions.found[0]
+            where = ', or as much where '.join((worst.name, *worst.rivals))
             found.append(
-                f'{head}It fails most where {worst.name}: {100 * worst.rate:.0f} % of '
+                f'{head}It fails most where {where}: {100 * worst.rate:.0f} % of '
                 f'{worst.scenes} scenes, {worst.lift:.2f} times as often as everywhere '
                 f'[{worst.lower:.2f}, {worst.upper:.2f}]{chosen}.'
             )
@@ -208,6 +209,7 @@ def robustness_data(study: RobustnessStudy) -> dict[str, Any]:
 def _mutation_data(row: Any) -> dict[str, Any]:
     steps = None if row.steps is None else [_steps_data(each) for each in row.steps]
     plain = {name: getattr(row, name) for name in row.__dataclass_fields__ if name != 'steps'}
+    plain['wordings'] = [asdict(each) for each in row.wordings]
     return {**plain, 'ratio': row.ratio, 'relative': row.relative, 'steps': steps}
 
 

@@ -26,7 +26,7 @@ from frame_ros.confidence.inference_uncertainty import (
 )
 from frame_ros.core.time import SECOND
 from frame_ros.policies.execution.action_queue import Arrival
-from frame_ros.policies.features import with_reduced_features
+from frame_ros.policies.execution.inference_check import with_usable_extras
 from frame_ros.policies.fingerprint import FingerprintText
 from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 from frame_ros.scenes.simulation.contacts import Contact
@@ -66,7 +66,7 @@ class RolloutRecord:
         cpu_time: float,
     ) -> None:
         """Adds one call of the policy, without the training machine's memory; durations in s."""
-        inference = with_reduced_features(inference)
+        inference = with_usable_extras(inference, observation)
         samples, tokens = inference.samples, inference.tokens
         values: dict[str, Any] = {
             'sequence': len(self._inferences),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bag_making import STORE, T0, message, pose, serialised, stamp, write_bag
 
-from frame_ros.bags.images.decoding import find_image_topics, iter_images
+from frame_ros.bags.images.decoding import decode_image, find_image_topics, iter_images
 from frame_ros.bags.images.jpeg import JpegEncoder
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
@@ -18,6 +18,22 @@ ENCODED = {
     'bgr8': lambda a: a[..., ::-1],
     'rgba8': lambda a: np.concatenate([a, a[..., :1]], axis=2),
     'bgra8': lambda a: np.concatenate([a[..., ::-1], a[..., :1]], axis=2),
+    '8UC3': lambda a: a[..., ::-1],
+    '8UC4': lambda a: np.concatenate([a[..., ::-1], a[..., :1]], axis=2),
+}
+# Encoding of a Bayer pattern -> the colour of each pixel of a square of four.
+MOSAICS = {
+    'bayer_rggb8': ((0, 1), (1, 2)),
+    'bayer_bggr8': ((2, 1), (1, 0)),
+    'bayer_gbrg8': ((1, 2), (0, 1)),
+    'bayer_grbg8': ((1, 0), (2, 1)),
+}
+# Encoding of YUV 4:2:2 -> place of the brightness, of U and of V in the four bytes of two pixels.
+YUV = {
+    'yuv422': ((1, 3), 0, 2),
+    'uyvy': ((1, 3), 0, 2),
+    'yuv422_yuy2': ((0, 2), 1, 3),
+    'yuyv': ((0, 2), 1, 3),
 }
 
 
@@ -38,6 +54,33 @@ def test_colour_images_come_back_as_rgb(tmp_path, encoding):
     ((at, image),) = iter_images(path, 'front/image_raw')
     assert at == T0
     np.testing.assert_array_equal(image, pixels)
+
+
+@pytest.mark.parametrize('encoding', [*MOSAICS, *YUV])
+def test_images_of_cameras_that_send_what_they_see(encoding):
+    """A picture of two plain halves: within each, no neighbour has another colour."""
+    colours = np.array([[180, 60, 40], [50, 90, 170]])
+    halves = np.repeat(np.repeat(colours[None], 8, axis=1), 12, axis=0)  # (12, 16, 3)
+    if encoding in MOSAICS:
+        sent = np.zeros((12, 16, 1), np.uint8)
+        for row, places in enumerate(MOSAICS[encoding]):
+            for column, colour in enumerate(places):
+                sent[row::2, column::2, 0] = halves[row::2, column::2, colour]
+    else:
+        # BT.601 with 16 to 235 for the brightness, as cameras send it.
+        red, green, blue = np.moveaxis(halves, 2, 0) / 255
+        light = 0.299 * red + 0.587 * green + 0.114 * blue
+        sent = np.zeros((12, 8, 4), np.uint8)
+        lights, blueness, redness = YUV[encoding]
+        sent[:, :, list(lights)] = (16 + 219 * light).round().reshape(12, 8, 2)
+        sent[:, :, blueness] = (128 + 224 * (blue - light) / 1.772).round()[:, ::2]
+        sent[:, :, redness] = (128 + 224 * (red - light) / 1.402).round()[:, ::2]
+    rows = np.pad(sent.reshape(12, -1), ((0, 0), (0, 3)))  # rows may be longer than the picture
+    image = decode_image(rows.ravel(), 12, 16, encoding, rows.shape[1])
+    np.testing.assert_allclose(image[2:-2, 2:6], halves[2:-2, 2:6], atol=3)
+    np.testing.assert_allclose(image[2:-2, 10:-2], halves[2:-2, 10:-2], atol=3)
+    with pytest.raises(BagError, match='needs rows of'):
+        decode_image(rows.ravel()[:-1], 12, 16, encoding, rows.shape[1])
 
 
 @pytest.mark.parametrize(
@@ -65,7 +108,7 @@ def test_images_are_thinned_out_evenly(tmp_path):
 
 def test_images_that_cannot_be_shown_are_said(tmp_path):
     pixels = np.zeros((2, 2), np.uint8)
-    odd = image_message(T0, 'yuv422', pixels)
+    odd = image_message(T0, 'nv21', pixels)
     short = image_message(T0, 'rgb8', pixels)
     bag = Bag(
         write_bag(
@@ -73,7 +116,7 @@ def test_images_that_cannot_be_shown_are_said(tmp_path):
         )
     )
     for topic, reason in (
-        ('odd', 'yuv422'),
+        ('odd', 'nv21'),
         ('short', 'needs rows of 6 bytes'),
         ('t', 'not sensor_msgs'),
     ):

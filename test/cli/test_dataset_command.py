@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 from bag_making import write_bag
-from robot_bags import JOINTS, commands, image, robot_bag, robot_messages, step_stamp, takeover
+from robot_bags import (
+    JOINTS,
+    commands,
+    image,
+    joint_state,
+    robot_bag,
+    robot_messages,
+    step_stamp,
+    takeover,
+)
 
 pytest.importorskip('lerobot')
 
@@ -40,7 +49,7 @@ def bags(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A success in which a person drove from step 10 to step 15, and a failure."""
     folder = tmp_path_factory.mktemp('bags')
     robot_bag(folder / 'a', takeover(10, 15), count=24, cameras=('front', 'wrist'))
-    robot_bag(folder / 'b', count=20, cameras=('front', 'wrist'), outcome=2)
+    robot_bag(folder / 'b', count=20, cameras=('front', 'wrist'), outcome=2, start=step_stamp(99))
     return folder
 
 
@@ -211,6 +220,17 @@ def test_a_camera_that_two_robots_share_and_commands_of_another_name(tmp_path: P
     assert any('several robots' in note for note in told['notes'])
 
 
+def test_a_bag_that_is_there_twice_is_written_once(tmp_path: Path, capsys):
+    bag = robot_bag(tmp_path / 'bag', count=12)
+    copy = robot_bag(tmp_path / 'copy', count=12)
+    robot_bag(tmp_path / 'next', count=12, start=step_stamp(50))
+    given = [bag, bag, copy, tmp_path / 'next', '--cameras', 'none', '--json', '-q']
+    assert export(*given, '-o', tmp_path / 'set') == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told['episodes'] == 2 and told['frames'] == 24
+    assert f'{copy}: left out, a recording of the same episode as {bag}' in told['notes']
+
+
 def test_what_exists_is_not_overwritten(written: Path, bags: Path, capsys):
     before = sorted(written.rglob('*'))
     assert export(bags, '-o', written) == 2
@@ -268,3 +288,79 @@ def test_a_picture_that_changes_its_size_leaves_nothing_behind(tmp_path: Path, c
     assert export(bag, '-o', tmp_path / 'set') == 2
     assert 'has 8x6 pixels, the first 16x12' in capsys.readouterr().err
     assert sorted(p.name for p in tmp_path.iterdir()) == ['bag']
+
+
+def test_pictures_without_a_stamp_and_copies_of_others(tmp_path: Path, capsys):
+    """As of a driver that starts with empty headers, recorded twice by two subscriptions."""
+    sent = []
+    for number, (topic, at, content) in enumerate(robot_messages(count=12)):
+        is_picture = topic == '/front/image_raw'
+        sent += (
+            [(topic, at, content), (topic, at + 1, content)]
+            if is_picture
+            else [(topic, at, content)]
+        )
+        if is_picture and number < 8:
+            sent.append((topic, at, image(0, 77)))
+    bag = write_bag(tmp_path / 'bag', sent)
+    assert export(bag, '-o', tmp_path / 'set', '--images', '-q', '--json') == 0
+    notes = json.loads(capsys.readouterr().out)['notes']
+    assert 'bag: front: 12 images with the stamp of another left out' in notes
+    assert 'bag: front: 2 images without a stamp left out' in notes
+    dataset = read(tmp_path / 'set')
+    red = [round(float(dataset[i]['observation.images.front'][0].mean() * 255)) for i in range(12)]
+    assert dataset.fps == 30 and red == list(range(12))
+
+
+def test_a_damaged_picture_costs_no_more_than_itself(tmp_path: Path, capsys):
+    """As a USB camera sends one now and then."""
+    sent = robot_messages(count=12)
+    for topic, at, content in sent:
+        if topic == '/front/image_raw' and at in (step_stamp(0), step_stamp(5), step_stamp(6)):
+            object.__setattr__(content, 'data', content.data[:-1])
+    bag = write_bag(tmp_path / 'bag', sent)
+    assert export(bag, '-o', tmp_path / 'set', '--images', '-q', '--json') == 0
+    found = json.loads(capsys.readouterr().out)
+    assert 'bag: front: damaged images: 3; frames have the one before' in found['notes']
+    assert found['left_out'] == {'frames: before the first observation': 1}
+    dataset = read(tmp_path / 'set')
+    red = [round(float(dataset[i]['observation.images.front'][0].mean() * 255)) for i in range(11)]
+    assert red == [1, 2, 3, 4, 4, 4, 7, 8, 9, 10, 11]
+
+
+def test_pictures_of_which_none_has_a_stamp_are_refused(tmp_path: Path, capsys):
+    sent = [
+        (topic, at, image(0, 1) if topic == '/front/image_raw' else content)
+        for topic, at, content in robot_messages(count=12)
+    ]
+    bag = write_bag(tmp_path / 'bag', sent)
+    assert export(bag, '-o', tmp_path / 'set', '--images') == 2
+    assert 'none of its 12 pictures has a stamp' in capsys.readouterr().err
+
+
+def test_joint_values_in_degrees_are_not_taken_for_radians(tmp_path: Path, capsys):
+    sent = []
+    for topic, at, content in robot_messages(count=12):
+        if topic.startswith('/joint'):
+            values = [*np.degrees(content.position[:5]), 40.0]
+            content = joint_state(at, values)
+        sent.append((topic, at, content))
+    bag = write_bag(tmp_path / 'bag', sent)
+    given = [bag, '-o', tmp_path / 'set', '--cameras', 'none', '-q']
+    assert export(*given) == 2
+    assert '--joint-units deg' in capsys.readouterr().err and not (tmp_path / 'set').exists()
+    assert export(*given, '--joint-units', 'deg') == 0
+    row = [*np.degrees(commands(12)[3][:5]), 40.0]
+    np.testing.assert_allclose(read(tmp_path / 'set')[3]['action'], row, rtol=1e-5)
+
+
+def test_joints_beyond_their_limits_are_noted(tmp_path: Path, capsys):
+    sent = []
+    for topic, at, content in robot_messages(count=12):
+        if topic.startswith('/joint'):
+            content = joint_state(at, [3.0, *content.position[1:]])
+        sent.append((topic, at, content))
+    bag = write_bag(tmp_path / 'bag', sent)
+    assert export(bag, '-o', tmp_path / 'set', '--cameras', 'none') == 0
+    err = capsys.readouterr().err
+    assert 'note: bag: /joint_states: joint values outside the limits of so101: shoulder_pan' in err

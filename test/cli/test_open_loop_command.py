@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,53 @@ def test_hold_as_tables(bag: Path, capsys: pytest.CaptureFixture[str]):
     assert len(rows) == 2 + 12 and rows[2].startswith('0 ')
 
 
+HOLDING = """
+import numpy as np
+from frame_ros.policies.base import Policy
+from frame_ros.policies.protocol import Inference
+
+
+class Holding(Policy):
+    name = 'holding'
+
+    def __init__(self, units, gripper_limits):
+        (self.ends,) = gripper_limits.values()
+        self.units = tuple(units)
+
+    def infer(self, observation):
+        row = np.array(observation.joint_positions)
+        row[-1] = np.clip(row[-1], *self.ends)
+        if 'degrees' in self.units:
+            row = np.degrees(row)
+        elif '1' in self.units:
+            closed, opened = self.ends
+            row[-1] = (row[-1] - closed) / (opened - closed)
+        names = observation.joint_names
+        return Inference(np.tile(row, (5, 1)), 1 / 30, names, self.units)
+"""
+
+
+def test_chunks_in_other_units_are_converted_or_refused(
+    bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / 'holding.py'
+    file.write_text(HOLDING)
+
+    def asked(units: list[str], *others: str) -> int:
+        given = ['open-loop', str(bag), '--policy', f'{file}:Holding', '--json', *others]
+        return main([*given, '--option', f'units={json.dumps(units)}'])
+
+    assert asked(['rad'] * 6) == 0
+    plain = json.loads(capsys.readouterr().out)['amse']['value']
+    assert asked(['degrees'] * 6) == 2
+    assert "joint_position in 'degrees'; joints must be in rad" in capsys.readouterr().err
+    shares = ['rad'] * 5 + ['1']
+    assert asked(shares, '--action-option', 'gripper=open') == 0
+    assert json.loads(capsys.readouterr().out)['amse']['value'] == pytest.approx(plain)
+    assert asked(shares) == 2
+    assert "joint_position in '1'; joints must be in rad" in capsys.readouterr().err
+
+
 def test_the_recorded_chunks_need_no_policy(
     bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
@@ -58,7 +106,7 @@ def test_the_recorded_chunks_need_no_policy(
 def test_several_bags_have_an_interval(
     bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    other = robot_bag(tmp_path / 'other', count=20)
+    other = robot_bag(tmp_path / 'other', count=20, start=step_stamp(99))
     assert main(['open-loop', str(bag), str(other), '--policy', 'hold', '--json']) == 0
     data = json.loads(capsys.readouterr().out)
     assert data['amse']['count'] == 2 and data['amse']['lower'] < data['amse']['upper']
@@ -118,3 +166,11 @@ def test_errors_in_words(
 ):
     assert main(['open-loop', str(bag), *arguments]) == 2
     assert text in capsys.readouterr().err
+
+
+def test_a_copy_of_a_bag_counts_once(bag: Path, tmp_path: Path, capsys):
+    copy = Path(shutil.copytree(bag, tmp_path / 'copy'))
+    assert main(['open-loop', str(bag), str(copy), '--policy', 'hold', '--json', '-q']) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found['episodes']) == 1
+    assert f'recorded twice, counted once: {copy} (as {bag})' in found['notes']

@@ -4,6 +4,7 @@
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -19,13 +20,13 @@ ARM = [0.1] * 5
 ZONES = 'bin: {kind: target, box: [0.2, -0.1, 0.4, 0.1]}\n'
 
 
-def grasping_bag(folder, name, counted, places):
+def grasping_bag(folder, name, counted, places, start=T0):
     """Each place is where an item of 0.5 rad is released, in x."""
     length = 4.0 * len(places) + 2.0
-    sent = [('/episode_events', T0 - 1000, event(T0, EventType.START, name))]
+    sent = [('/episode_events', start - 1000, event(start, EventType.START, name))]
     x = 0.0
     for i in range(round(length * 50)):
-        time, at = i / 50, T0 + i * SECOND // 50
+        time, at = i / 50, start + i * SECOND // 50
         place, phase = int(time // 4), time % 4
         is_closed = place < len(places) and 0.5 <= phase < 3.0
         target, held = (0.0, 0.5) if is_closed else (1.2, 1.2)
@@ -34,7 +35,7 @@ def grasping_bag(folder, name, counted, places):
         sent.append(('/joint_commands', at, joint_state(at, [*ARM, target])))
         sent.append(('/joint_states', at, joint_state(at, [*ARM, held])))
         sent.append(('/ee_pose', at, pose(at, x)))
-    end = T0 + round(length * SECOND)
+    end = start + round(length * SECOND)
     finish = event(end, EventType.END, name, outcome=3)
     sent.append(('/episode_events', end, finish))
     return write_bag(folder / name, sent, {'robot': 'so101', 'end_notes': counted})
@@ -119,7 +120,7 @@ def test_a_review_that_does_not_fit_is_refused(runs, tmp_path, capsys, row, text
 
 
 def test_a_review_of_two_bags_of_one_name_is_refused(runs, tmp_path, capsys):
-    grasping_bag(tmp_path, 'agrees', '', [0.3])
+    grasping_bag(tmp_path, 'agrees', '', [0.3], T0 + SECOND)
     path = tmp_path / 'review.csv'
     path.write_text('bag,episode,time,verdict,reviewed\nagrees,agrees,1,success,1\n')
     command, *more = given(runs, '--reviewed', path)
@@ -131,3 +132,25 @@ def test_what_is_read_is_not_written_over(runs, capsys):
     assert main(given(runs, '--review', runs / 'zones.yaml')) == 2
     assert 'is a file that is read' in capsys.readouterr().err
     assert (runs / 'zones.yaml').read_text() == ZONES
+
+
+def test_copies_count_once_and_episodes_of_one_name_stay_apart(runs, tmp_path, capsys):
+    """As where a bag was copied, and where another session counted from 1 again."""
+    shutil.copytree(runs / 'differs', tmp_path / 'copy' / 'differs')
+    other = event(T0 + SECOND, EventType.START, 'agrees')
+    end = event(T0 + 9 * SECOND, EventType.END, 'agrees', outcome=1)
+    sent = [('/episode_events', T0 + SECOND, other), ('/episode_events', T0 + 9 * SECOND, end)]
+    write_bag(tmp_path / 'monday' / 'agrees', sent, {'robot': 'so101'})
+    table = tmp_path / 'outcomes.csv'
+    more = [tmp_path / 'copy', tmp_path / 'monday']
+    command, *others = given(runs, '--outcomes', table)
+    assert main([command, *map(str, more), *others]) == 0
+    told = capsys.readouterr().out
+    assert 'recorded twice, counted once' in told and 'outcomes of 3 episodes' in told
+    found = read_outcomes([table]).outcomes
+    assert sorted(outcome.name for outcome in found) == [
+        'agrees (monday/agrees)',
+        f'agrees ({runs.name}/agrees)',
+        'differs',
+    ]
+    assert sum(len(outcome.operations) for outcome in found) == 6  # 2, 3, 1

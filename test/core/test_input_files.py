@@ -134,15 +134,20 @@ def test_half_a_character_becomes_one_that_can_be_written(load):
     str(found).encode()
 
 
-def test_a_long_honest_document_is_read_when_the_user_raises_the_limits(monkeypatch):
-    """Such as metadata.yaml of a day's recording in parts of 10 s."""
+def test_a_long_honest_document_is_read():
+    """Such as metadata.yaml of a day's recording in parts of 10 s, or a file of 300 scenes."""
     entry = '{path: bag_%d.mcap, duration: {nanoseconds: 1}, message_count: 1}'
     text = 'files:\n' + ''.join(f'- {entry % number}\n' for number in range(8640))
+    assert len(load_yaml(text)['files']) == 8640
+
+
+def test_aliases_of_many_values_are_read_when_the_user_raises_the_limits(monkeypatch):
+    text = f'a: &a {[0] * 1000}\nb: [{", ".join(["*a"] * 60)}]'
     monkeypatch.setenv(FACTOR_VARIABLE, '1')
     with pytest.raises(yaml.YAMLError, match='above the limit of 50,000 values .*--file-limits 2'):
         load_yaml(text)
     monkeypatch.setenv(FACTOR_VARIABLE, '2')
-    assert len(load_yaml(text)['files']) == 8640
+    assert len(load_yaml(text)['b']) == 60
 
 
 def test_a_file_is_opened_for_reading_only(tmp_path):

@@ -241,7 +241,10 @@ def test_a_policy_without_confidence_still_has_thresholds():
         for each in generated_episodes(40, 10)
     ]
     found = study(few, QUICK)
-    assert any('no confidence' in note for note in found.notes)
+    assert any('policy yields no confidence' in note for note in found.notes)
+    wrong = study([replace(each, confidence_note='they are logarithms') for each in few], QUICK)
+    assert any('of 40 episodes give no confidence' in note for note in wrong.notes)
+    assert any('they are logarithms' in note for note in wrong.notes)
     file = fitted_file(found)
     assert file.recalibrator is None and set(file.horizon_thresholds) == {
         'reversals',

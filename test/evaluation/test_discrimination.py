@@ -116,6 +116,14 @@ def test_labels_as_spreadsheets_write_them(tmp_path: Path, text: str):
     assert [(r.rater, r.level) for r in found] == [('ann', Level.HIGH), ('bo', Level.LOW)]
 
 
+def test_labels_of_a_column_of_floats(tmp_path: Path):
+    found = read_labels(labels_file(tmp_path, 'episode,label\ne1,1.0\ne2,\ne3,3.0\n'))
+    assert [(rating.episode, rating.level) for rating in found] == [
+        ('e1', Level.HIGH),
+        ('e3', Level.LOW),
+    ]
+
+
 def test_a_file_that_cannot_be_read(tmp_path: Path):
     with pytest.raises(SetupError, match='nowhere.csv'):
         read_labels(tmp_path / 'nowhere.csv')

@@ -192,6 +192,8 @@ def test_what_cannot_be_compared_is_said(recorded):
     good = Prediction(step_stamp(0), commands(4), 1 / RATE, JOINTS, ('rad',) * 6)
     with pytest.raises(PolicyError, match='chunks are ee_delta; only joint_position'):
         compare([replace(good, action_space='ee_delta')], actions)
+    with pytest.raises(PolicyError, match="joint_position in 'degrees'; only those in rad or m"):
+        compare([good, replace(good, units=('degrees',) * 6)], actions)
     with pytest.raises(PolicyError, match='not finite'):
         compare([replace(good, actions=np.full((4, 6), np.nan))], actions)
     with pytest.raises(PolicyError, match='no chunk lies on'):
@@ -238,7 +240,9 @@ def test_another_action_space_is_converted_first(recorded):
     class Delta(HoldPolicy):
         def infer(self, observation):
             found = super().infer(observation)
-            return replace(found, actions=0 * found.actions, action_space='joint_delta')
+            rows = 0 * found.actions
+            observation.joint_positions[:] *= 57.3  # which the conversion must not see
+            return replace(found, actions=rows, action_space='joint_delta')
 
     def convert(inference, observation):
         rows = inference.actions + observation.joint_positions

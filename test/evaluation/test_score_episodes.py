@@ -144,6 +144,22 @@ def test_probabilities_that_are_none_are_not_known(tmp_path):
         assert known.tolist() == [True, False, False, True]
 
 
+def test_tokens_that_give_no_confidence_say_why(tmp_path):
+    rows = {'right': [(0.9, 0.8)], 'logarithms': [(0.9, 0.8), (-0.1, -0.2)], 'none': [()]}
+    bags = {name: score_bag(tmp_path / name, given) for name, given in rows.items()}
+    unknown = inference(5, (0.5, 0.5), token_chosen_probability=np.full(2, np.nan))
+    extra = [('/policy_inference', T0 + 5 * SECOND, unknown)]
+    bags['unknown'] = score_bag(tmp_path / 'unknown', [()], extra=extra)
+    found = {}
+    for name, bag in bags.items():
+        ((episode,),) = read_score_episodes([bag])
+        found[name] = episode.confidence_note
+    assert found['right'] == found['none'] == ''
+    assert '-0.1 does not lie between 0 and 1' in found['logarithms']
+    assert 'log-probabilities' in found['logarithms']
+    assert 'are not known' in found['unknown']
+
+
 def test_temperatures_that_do_not_increase_are_no_grid(tmp_path):
     for temperatures, is_grid in (([1.0, 2.0], True), ([2.0, 1.0], False), ([0.0, 1.0], False)):
         row = inference(5, (0.5, 0.5), temperatures=np.array(temperatures))

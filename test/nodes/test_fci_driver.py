@@ -19,6 +19,7 @@ pytest.importorskip('franky_sim')
 import rclpy
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
@@ -26,13 +27,14 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from frame_ros.core.errors import MissingExtraError
 from frame_ros.core.time import stamp_ns
 from frame_ros.hardware.driver_state import Activity
 from frame_ros.msg import ContactState
 from frame_ros.nodes.robot_driver.fci_publishers import Pace
 from frame_ros.nodes.robot_driver.node import RobotDriverNode
 from frame_ros.nodes.runtime import message_bytes
-from frame_ros.robots import load_robot
+from frame_ros.robots import differential_ik, load_robot
 
 NAMES = [*(f'fr3_joint{i}' for i in range(1, 8)), 'fr3_finger_joint1']
 BROADCASTER = 'franka_robot_state_broadcaster'
@@ -230,6 +232,7 @@ def pose_message(position, quaternion):
 
 
 def test_poses_are_followed_by_the_joints_and_joints_are_not(bench):
+    pytest.importorskip('pink')
     found = bench(**{'fci.control': 'cartesian_pose'})
     robot, start = load_robot('fr3', 'tcp'), found.positions[:7]
     # A line to where the joints come by moving towards the middle of their ranges.
@@ -259,6 +262,7 @@ def test_poses_are_followed_by_the_joints_and_joints_are_not(bench):
 
 
 def test_a_pose_out_of_reach_is_counted_and_stops_nothing(bench):
+    pytest.importorskip('pink')
     found = bench(**{'fci.control': 'cartesian_pose'})
     before = found.state.reading.pose
     far = pose_message(before[:3] + (2.0, 0.0, 0.0), before[3:])
@@ -269,6 +273,40 @@ def test_a_pose_out_of_reach_is_counted_and_stops_nothing(bench):
     limited = found.state.counts.limited
     found.until(lambda: found.state.counts.sent > limited + 5, lambda: found.poses.publish(near))
     assert found.state.activity is Activity.FOLLOWING
+
+
+def test_a_new_start_knows_nothing_of_the_poses_before(bench):
+    pytest.importorskip('pink')
+    found = bench(**{'fci.control': 'cartesian_pose', 'command_timeout': 60.0})
+    before = found.state.reading.pose
+    pose = pose_message(before[:3], before[3:])
+    found.until(lambda: found.state.counts.sent > 2, lambda: found.poses.publish(pose))
+    assert found.driver._fci._poses._goals is not None
+    found.driver.trigger_deactivate()
+    found.driver.trigger_activate()
+    assert found.driver._fci._poses._goals is None
+
+
+def test_poses_without_their_solver_are_an_error_of_the_configuration(ros_domain, monkeypatch):
+    def missing():
+        raise MissingExtraError('end-effector actions need pink')
+
+    monkeypatch.setattr(differential_ik, '_pink', missing)
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    values = {'robot': 'fr3', 'host': 'nowhere.invalid', 'autostart': False}
+    values['fci.control'] = 'cartesian_pose'
+    overrides = [Parameter(name, value=value) for name, value in values.items()]
+    node = RobotDriverNode(context=context, parameter_overrides=overrides)
+    try:
+        assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
+        assert 'pink' in node.readiness.state().reason
+        monkeypatch.undo()
+        pytest.importorskip('pink')
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown(context=context)
 
 
 @pytest.mark.parametrize('kind', ['goals', 'velocities'])

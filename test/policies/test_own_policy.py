@@ -112,6 +112,32 @@ def test_what_is_wrong_is_said_when_it_is_made_and_when_it_is_tried(tmp_path, na
             "cameras of the policy .* is 'front'; it must be names",
         ),
         (
+            'class Mine:\n' + MEMBERS.replace('poses = ()', 'poses = None') + METHODS,
+            'poses of the policy .* is None; it must be names',
+        ),
+        (
+            'class Mine:\n' + MEMBERS.replace("checkpoint = ''", 'checkpoint = None') + METHODS,
+            'checkpoint of the policy .* is None; it must be a text',
+        ),
+        (
+            'class Mine:\n' + MEMBERS + METHODS + "    notes = 'careful'\n",
+            'notes of the policy .* must be a list of texts',
+        ),
+        (
+            'class Mine:\n' + MEMBERS + METHODS + "    fingerprint = {'weights': 5}\n",
+            'fingerprint of the policy .* must be a map from texts to texts',
+        ),
+        (
+            'class Mine:\n' + MEMBERS + METHODS + '    n_action_steps = None\n',
+            'n_action_steps of the policy .* is None; it must be 0 or a number',
+        ),
+        (
+            'class Mine:\n'
+            + MEMBERS
+            + METHODS.replace('seed=None', '').replace('self, ', 'self', 1),
+            r'reset\(\) of the policy .* cannot be called with one argument: too many',
+        ),
+        (
             'class Mine:\n' + MEMBERS + METHODS + '    def __init__(self): self.x = 1 / 0\n',
             'making the policy .* raised ZeroDivisionError in mine.py:8',
         ),

@@ -12,7 +12,7 @@ from attrs import evolve
 from frame_ros.core.errors import FrameRosError, PolicyError, SetupError
 from frame_ros.core.name_values import parse_options
 from frame_ros.policies.choices import offered_of
-from frame_ros.policies.making import make_converter, make_policy_of
+from frame_ros.policies.making import make_converter, make_policy_of, make_task
 from frame_ros.policies.options import PolicyRunOptions
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.registry import check_acts_without_scene, make_policy
@@ -46,6 +46,22 @@ def test_what_is_offered_says_robot_and_machine():
     assert offered['camera_names'] == {'a': 'front'}
     assert 'folder' not in offered_of(PolicyRunOptions(), ROBOT)
     assert offered_of(PolicyRunOptions(action_rate=10.0), ROBOT)['action_rate'] == 10.0
+
+
+@pytest.mark.parametrize(
+    ('rephrasings', 'message'),
+    [
+        (('lift it', 'Lift it.'), r"rephrasing 2, 'Lift it\.': it occurs twice"),
+        (('lift it', 'Pick it up'), "rephrasing 2, 'Pick it up': it is the instruction itself"),
+    ],
+)
+def test_rephrasings_that_are_none_are_refused(rephrasings, message):
+    options = PolicyRunOptions(instruction='pick it up', rephrasings=rephrasings)
+    with pytest.raises(SetupError, match=message):
+        make_task(options)
+    words = ('lift it', 'take it', ' ')
+    task = make_task(evolve(options, rephrasings=words))
+    assert task.rephrasings.next('pick it up') == (words[:2], '')
 
 
 def test_a_builder_gets_what_it_takes_and_options_go_before():

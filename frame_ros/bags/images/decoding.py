@@ -35,12 +35,24 @@ ENCODINGS: dict[str, tuple[str, int, tuple[int, ...]]] = {
     'bgr8': ('u1', 3, (2, 1, 0)),
     'rgba8': ('u1', 4, (0, 1, 2)),
     'bgra8': ('u1', 4, (2, 1, 0)),
-    '8UC3': ('u1', 3, (0, 1, 2)),
+    '8UC3': ('u1', 3, (2, 1, 0)),  # OpenCV's order: so cv_bridge names it, and RViz shows it
+    '8UC4': ('u1', 4, (2, 1, 0)),
     'mono8': ('u1', 1, ()),
     '8UC1': ('u1', 1, ()),
     'mono16': ('u2', 1, ()),
     '16UC1': ('u2', 1, ()),
     '32FC1': ('f4', 1, ()),
+}
+# Encodings of colour that OpenCV converts -> bytes of a pixel, and the name of its conversion.
+CONVERTED = {
+    'yuv422': (2, 'YUV2RGB_UYVY'),
+    'uyvy': (2, 'YUV2RGB_UYVY'),
+    'yuv422_yuy2': (2, 'YUV2RGB_YUY2'),
+    'yuyv': (2, 'YUV2RGB_YUY2'),
+    'bayer_rggb8': (1, 'BayerRGGB2RGB'),
+    'bayer_bggr8': (1, 'BayerBGGR2RGB'),
+    'bayer_gbrg8': (1, 'BayerGBRG2RGB'),
+    'bayer_grbg8': (1, 'BayerGRBG2RGB'),
 }
 
 
@@ -68,25 +80,47 @@ def decode_image(
     Raises:
         BagError: the encoding is not known, or the data is too short.
     """
+    if encoding in CONVERTED:
+        channels, name = CONVERTED[encoding]
+        rows = _rows(data, height, width, encoding, step, width * channels)
+        return _converted(rows.reshape(height, width, channels), encoding, name)
     if encoding not in ENCODINGS:
-        raise BagError(
-            f'image encoding {encoding!r} is not known; known are {", ".join(ENCODINGS)}'
-        )
+        known = ', '.join((*ENCODINGS, *CONVERTED))
+        raise BagError(f'image encoding {encoding!r} is not known; known are {known}')
     code, channels, order = ENCODINGS[encoding]
     dtype = np.dtype(('>' if is_bigendian else '<') + code)
-    row = width * channels * dtype.itemsize
-    if step < row or len(data) < step * height or height == 0 or width == 0:
-        raise BagError(
-            f'an image of {width}x{height} {encoding} needs rows of {row} bytes; '
-            f'it has {len(data)} bytes in rows of {step}'
-        )
-    rows = np.ascontiguousarray(data[: step * height].reshape(height, step)[:, :row])
+    rows = _rows(data, height, width, encoding, step, width * channels * dtype.itemsize)
     image = rows.view(dtype).astype(dtype.newbyteorder('='), copy=False)
     if channels == 1:
         return image
     first, *_, last = order
     rgb = slice(0, 3) if first < last else slice(2, None, -1)
     return np.ascontiguousarray(image.reshape(height, width, channels)[:, :, rgb])
+
+
+def _rows(
+    data: NDArray[np.uint8], height: int, width: int, encoding: str, step: int, row: int
+) -> NDArray[np.uint8]:
+    """Returns the rows (H, row) of an image, without what pads them."""
+    if step < row or len(data) < step * height or height == 0 or width == 0:
+        raise BagError(
+            f'an image of {width}x{height} {encoding} needs rows of {row} bytes; '
+            f'it has {len(data)} bytes in rows of {step}'
+        )
+    return np.ascontiguousarray(data[: step * height].reshape(height, step)[:, :row])
+
+
+def _converted(pixels: NDArray[np.uint8], encoding: str, name: str) -> NDArray[np.uint8]:
+    """Returns an image (H, W, channels) as RGB by one of OpenCV's conversions."""
+    import cv2
+
+    try:
+        return np.asarray(cv2.cvtColor(pixels, getattr(cv2, f'COLOR_{name}')))
+    except cv2.error as error:
+        height, width = pixels.shape[:2]
+        raise BagError(
+            f'an image of {width}x{height} {encoding} cannot be converted: {error.err}'
+        ) from error
 
 
 def decode_compressed(data: NDArray[np.uint8], encoded: str) -> NDArray:
@@ -225,17 +259,27 @@ def iter_images(
         else Bag(source.path if isinstance(source, _Recorded) else source)
     )
     found = bag.topics[find_topic(bag, topic)]
-    if found.message_type not in (IMAGE_TYPE, COMPRESSED_TYPE):
-        raise BagError(
-            f'{found.name} has type {found.message_type}, not {IMAGE_TYPE} or {COMPRESSED_TYPE}'
-        )
-    types = bag.types_of(found)
+    read = image_reader(bag, found)
     indices = np.arange(0, len(found), max(every, 1))
     if max_count is not None and len(indices) > max_count:
         indices = indices[np.linspace(0, len(indices) - 1, max_count).round().astype(int)]
-    read = _image_of(found.message_type, types)
-    for index in indices:
-        yield read(_message(found, int(index)))
+    for index in indices.tolist():
+        yield read(index)
+
+
+def image_reader(bag: Bag, topic: Topic) -> Callable[[int], tuple[int, NDArray]]:
+    """Returns a function of a place in recorded order that gives stamp (ns) and image, and raises
+    BagError if the image is not readable.
+
+    Raises:
+        BagError: the topic is not one of images, or its type cannot be read.
+    """
+    if topic.message_type not in (IMAGE_TYPE, COMPRESSED_TYPE):
+        raise BagError(
+            f'{topic.name} has type {topic.message_type}, not {IMAGE_TYPE} or {COMPRESSED_TYPE}'
+        )
+    read = _image_of(topic.message_type, bag.types_of(topic))
+    return lambda index: read(_message(topic, index))
 
 
 def _message(topic: Topic, index: int) -> NDArray[np.uint8]:

@@ -164,12 +164,13 @@ def _write_page(
     options: ReportOptions,
     checks: EpisodeChecks,
 ) -> None:
+    from frame_ros.episodes.copies import copies_among, recording_key
     from frame_ros.reports import write_report
-    from frame_ros.reports.model.episode_check import copies_among, has_data
+    from frame_ros.reports.model.episode_check import has_data
     from frame_ros.reports.model.numbers import counted
 
     found = [episode for episode in episodes if has_data(episode)]
-    count = len(found) - len(copies_among(found))
+    count = len(found) - len(copies_among(map(recording_key, found)))
     if args.per_run:
         make_folder(target.parent, '--output')
     page = write_report(

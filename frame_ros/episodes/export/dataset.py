@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from frame_ros.bags.find_bags import find_bags
+from frame_ros.bags.find_bags import each_once, find_bags
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError, ValueRangeError
+from frame_ros.episodes.copies import copies_among, recording_key
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.export.dataset_frames import (
     FrameRun,
@@ -35,6 +36,7 @@ from frame_ros.episodes.recorded.actions import (
     is_ended,
     problems_of_recording,
 )
+from frame_ros.episodes.recorded.units import joint_problems, unit_conflict
 from frame_ros.episodes.reference_loading import is_successful
 from frame_ros.robots.likely_units import RAD
 
@@ -73,6 +75,9 @@ class _Plan:
     place: int
     rates: dict[str, float]
     cameras: dict[str, tuple[int, int]]
+    remarks: list[str]  # on its values, for the user
+    identity: tuple[str, int] | None  # of the episode, as of `recording_key`
+    completeness: tuple[bool, int]
 
 
 def export_dataset(
@@ -128,7 +133,7 @@ def _plan(
 ) -> list[_Plan]:
     """Returns the episodes to write; problems of others go to the report."""
     plans: list[_Plan] = []
-    for path in (bag for given in paths for bag in find_bags(os.fspath(given))):
+    for path in each_once(bag for given in paths for bag in find_bags(os.fspath(given))):
         try:
             bag = Bag(path)
             for place, episode in enumerate(_read(bag, options)):
@@ -140,10 +145,16 @@ def _plan(
                     _check_same(plan, plans[0])
                 plans.append(plan)
                 report.notes += problems_of_recording(episode)
+                report.notes += (f'{bag.name}: {text}' for text in plan.remarks)
         except BagError as error:
             text = str(error)
             report.problems.append(text if str(path) in text else f'{path}: {text}')
-    return plans
+    copies = copies_among((plan.identity, plan.completeness) for plan in plans)
+    for place, kept in copies.items():
+        report.notes.append(
+            f'{plans[place].bag}: left out, a recording of the same episode as {plans[kept].bag}'
+        )
+    return [plan for place, plan in enumerate(plans) if place not in copies]
 
 
 def _read(bag: Bag, options: DatasetOptions) -> list[Episode]:
@@ -154,6 +165,9 @@ def _read(bag: Bag, options: DatasetOptions) -> list[Episode]:
 
 
 def _plan_one(bag: Bag, place: int, episode: Episode, options: DatasetOptions) -> _Plan:
+    is_unchanged = options.joint_units == RAD
+    if is_unchanged and (conflict := unit_conflict(episode.streams, options.known_robot)):
+        raise BagError(f'{bag.path}: {conflict}')
     actions, observations = _opened(bag, episode, options)
     if not observations.instruction:
         raise BagError(f'{bag.path}: no instruction was recorded; give it with --task TEXT')
@@ -168,7 +182,12 @@ def _plan_one(bag: Bag, place: int, episode: Episode, options: DatasetOptions) -
                 'choose with --joints A,B,..., or another robot with --robot NAME'
             )
     sizes = {name: camera.size for name, camera in observations.cameras.items()}
-    return _Plan(bag.path, place, rates, sizes)
+    remarks = joint_problems(episode.streams, options.known_robot) if is_unchanged else []
+    for name, camera in observations.cameras.items():
+        remarks += (f'{name}: {n} images {why} left out' for why, n in camera.left_out.items())
+    return _Plan(
+        bag.path, place, rates, sizes, list(map(str, remarks)), *recording_key(episode)
+    )  # fmt: skip
 
 
 def _check_same(plan: _Plan, first: _Plan) -> None:
@@ -236,6 +255,11 @@ def _write(
             _write_run(dataset, run, actions, observations, episode)
             report.repeated.update(repeated_inputs(run.stamps, observations))
             report.episodes, report.frames = report.episodes + 1, report.frames + len(run)
+        report.notes += (
+            f'{bag.name}: {name}: damaged images: {len(camera.damaged)}; frames have the one before'
+            for name, camera in observations.cameras.items()
+            if camera.damaged
+        )
     if not report.episodes:
         raise BagError(f'no frame is left to write: {dict(report.left_out)}')
     dataset.close()

@@ -140,7 +140,7 @@ def _grid(
 ) -> NDArray[np.int64]:
     """Stamps of all frames (N,), from the first action with an observation to the last action."""
     for index, first in enumerate(actions.stamps.tolist()):
-        why = observations.lack(first)
+        why = observations.lack(first) or observations.damage(first)
         if not why:
             if index:
                 left_out['before the first observation'] += index

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -123,14 +123,10 @@ def joint_problems(streams: Mapping[str, Stream], robot: Robot) -> list[str]:
     limits, with their likely units, and speeds beyond its limits.
     """
     problems = []
-    for role in ('joint_states', 'action'):
-        stream = streams.get(role)
-        if stream is None or 'positions' not in stream.values or not len(stream):
-            continue
+    for role, stream in _judged(streams):
         columns = _columns(stream)
-        outside = [n for n, (_, v) in columns.items() if is_outside(v, robot.joint_limits.get(n))]
-        if outside:
-            text, is_other_unit = _outside_text(stream.topic, columns, outside, robot)
+        if outside := _outside_text(stream.topic, columns, robot):
+            text, is_other_unit = outside
             # A policy may request what the arm cannot do; the arm itself cannot be there.
             is_doubtful = is_other_unit or role == 'joint_states'
             problems.append(text if is_doubtful else Note(text))
@@ -144,6 +140,22 @@ def joint_problems(streams: Mapping[str, Stream], robot: Robot) -> list[str]:
                 )
             )
     return problems
+
+
+def unit_conflict(streams: Mapping[str, Stream], robot: Robot) -> str:
+    """Returns the sentence of `joint_problems` by which joint values are in another unit than rad;
+    '' if none is.
+    """
+    found = (_outside_text(stream.topic, _columns(stream), robot) for _, stream in _judged(streams))
+    return next((text for text, is_other_unit in filter(None, found) if is_other_unit), '')
+
+
+def _judged(streams: Mapping[str, Stream]) -> Iterator[tuple[str, Stream]]:
+    """Yields role and stream of those with joint positions."""
+    for role in ('joint_states', 'action'):
+        stream = streams.get(role)
+        if stream is not None and 'positions' in stream.values and len(stream):
+            yield role, stream
 
 
 def _columns(stream: Stream) -> dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]]:
@@ -165,10 +177,15 @@ def _columns(stream: Stream) -> dict[str, tuple[NDArray[np.int64], NDArray[np.fl
 
 
 def _outside_text(
-    topic: str, columns: Mapping[str, tuple[Any, Any]], outside: list[str], robot: Robot
-) -> tuple[str, bool]:
-    """Returns the sentence, and whether the values are in another unit than rad."""
+    topic: str, columns: Mapping[str, tuple[Any, Any]], robot: Robot
+) -> tuple[str, bool] | None:
+    """Returns the sentence on values outside of the limits, and whether they are in another unit
+    than rad; None if there are none.
+    """
     limits = robot.joint_limits
+    outside = [n for n, (_, values) in columns.items() if is_outside(values, limits.get(n))]
+    if not outside:
+        return None
     named = ', '.join(
         f'{n} {columns[n][1].min():.3g} to {columns[n][1].max():.3g} '
         f'({limits[n][0]:.3g} to {limits[n][1]:.3g})'

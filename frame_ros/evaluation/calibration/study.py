@@ -134,16 +134,7 @@ def study(
     having = given.with_score(CONFIDENCE)
     if len(having):
         _run(made, _confidence_jobs(having, options))
-    else:
-        made.notes.append(
-            'The policy yields no confidence, so there is nothing to recalibrate; thresholds of '
-            'the other scores are fitted.'
-        )
-    if 0 < len(having) < len(given):
-        made.notes.append(
-            f'{len(given) - len(having)} of {len(given)} episodes have no confidence; they count '
-            'for the other scores alone.'
-        )
+    _note_confidence(made, having)
     _derive(made, having)
     _combine(made)
     made.statistics = statistics_of(made.given.successful)
@@ -152,6 +143,28 @@ def study(
     _note_drift(made)
     made.scores = score_rows(made.given, options)
     return made
+
+
+def _note_confidence(made: CalibrationStudy, having: CalibrationSet) -> None:
+    """Notes episodes without a confidence, and tokens that cannot be used."""
+    episodes = made.given.episodes
+    wrong = [each for each in episodes if each.confidence_note]
+    if wrong:
+        made.notes.append(
+            f'Tokens of {len(wrong)} of {len(episodes)} episodes give no confidence at one or more '
+            f'inferences: {wrong[0].confidence_note} ({wrong[0].name}).'
+        )
+    if not len(having):
+        what = 'The tokens of the policy give' if wrong else 'The policy yields'
+        made.notes.append(
+            f'{what} no confidence, so there is nothing to recalibrate; thresholds of the other '
+            'scores are fitted.'
+        )
+    elif len(having) < len(episodes):
+        made.notes.append(
+            f'{len(episodes) - len(having)} of {len(episodes)} episodes have no confidence; they '
+            'count for the other scores alone.'
+        )
 
 
 def _run(made: CalibrationStudy, jobs: Mapping[str, Callable[[], Any]]) -> None:

@@ -31,6 +31,8 @@ QUALITY = (Level.HIGH, Level.MEDIUM, Level.LOW)
 NAMES = {
     **{level.name.lower(): level for level in Level},
     **{str(int(level)): level for level in QUALITY},
+    # As pandas writes whole numbers of a column that has empty cells.
+    **{f'{level:.1f}': level for level in QUALITY},
     **{f'{level.name.lower()}-quality': level for level in QUALITY},
     'failure': Level.FAILED, 'fail': Level.FAILED, 'exclude': Level.EXCLUDED,
 }  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from frame_ros.evaluation.operations.label_streams import Labels, LabelStreams
+from frame_ros.evaluation.outcomes.assembly import with_names
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome, LabelSource
 from frame_ros.evaluation.outcomes.recorded import episode_outcome
 from frame_ros.evaluation.policy_labels import policy_labels
@@ -18,6 +19,7 @@ def stream_outcomes(
 ) -> list[EpisodeOutcome]:
     """Returns the outcomes of episodes with the operations of one source of labels, without the
     episodes that have none. Detected labels that disagree with what was expected are noted.
+    Different episodes of one name have bag and folder in it.
     """
     outcomes = []
     names = policy_labels([each.episode for each in streams])
@@ -40,4 +42,4 @@ def stream_outcomes(
                 notes=tuple(dict.fromkeys(notes)),
             )
         )
-    return outcomes
+    return with_names(outcomes)[0]

@@ -42,7 +42,7 @@ def assembled(
             counted.append((label, episode))
     if copies:
         found.append(_named('recorded twice, counted once', [copy.name for copy in copies]))
-    outcomes, repeated = _with_names(_with_labels(counted))
+    outcomes, repeated = with_names(_with_labels(counted))
     if repeated:
         found.append(
             _named('different episodes have one name, all count with their bags named', repeated)
@@ -104,8 +104,10 @@ def _with_labels(episodes: Sequence[tuple[str, RecordedOutcome]]) -> list[Episod
     ]
 
 
-def _with_names(outcomes: Sequence[EpisodeOutcome]) -> tuple[list[EpisodeOutcome], list[str]]:
-    """Returns the outcomes with names of their own, and the names that several had."""
+def with_names(outcomes: Sequence[EpisodeOutcome]) -> tuple[list[EpisodeOutcome], list[str]]:
+    """Returns the outcomes with names of their own, by bag and folder where several have one name,
+    and the names that several had.
+    """
     counts = Counter(outcome.name for outcome in outcomes)
     repeated = [name for name, count in counts.items() if count > 1]
     found, taken = [], set(counts)

@@ -3,6 +3,10 @@
 """Velocities towards the ends of the joints' ranges: an FR3 allows the less, the nearer a joint is
 to its end, and stops itself with a joint_velocity_violation beyond that. The figures are those of
 the URDF that the arm hands out.
+
+franky lets all joints change their velocity in the same time, that of the joint which takes the
+longest: one that reverses would keep another from braking. So none is given more to change than it
+can in a short time.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ MARGIN = 0.002  # rad before the end; the commanded position is ahead of the mea
 # s that a joint goes on with its velocity until the next one counts: a period of the servo, and the
 # time in which the acceleration changes.
 AHEAD = 0.02
+SOON = 0.02  # s in which a velocity that is sent can be reached
 JOINT = re.compile(r'(?:.*_)?joint([1-7])')
 
 
@@ -43,6 +48,7 @@ class Approach:
         self._ends = np.tile([[-np.inf], [np.inf]], len(accelerations))
         self._offsets = np.zeros(len(accelerations))
         self._decelerations = np.ones(len(accelerations))
+        self._change = SOON * accelerations
         try:
             for joint in ElementTree.fromstring(urdf).iter('joint') if urdf else ():
                 self._take(joint, accelerations)
@@ -69,12 +75,16 @@ class Approach:
         self._offsets[which] = offset
         self._decelerations[which] = BRAKING * min(deceleration, most[which])
 
-    def bounds(self, positions: Array, velocities: Array) -> tuple[Array, Array]:
-        """Returns the least and the largest velocities (7,) rad/s at positions (7,) rad with
-        velocities (7,) rad/s; infinite where the arm names no bound.
+    def bounds(self, positions: Array, velocities: Array, commanded: Array) -> tuple[Array, Array]:
+        """Returns the least and the largest velocities (7,) rad/s to be sent at positions (7,) rad
+        with velocities (7,) rad/s, while those that the arm goes by are `commanded` (7,) rad/s.
         """
         ahead = positions + AHEAD * velocities
         left = np.maximum(0.0, (ahead - self._ends[0], self._ends[1] - ahead))
         offsets = self._offsets
         least, largest = np.sqrt(2.0 * self._decelerations * left + offsets**2) - offsets
-        return -least, largest
+        lowest, highest = commanded - self._change, commanded + self._change
+        bounds: tuple[Array, Array] = (
+            np.clip(-least, lowest, highest), np.clip(largest, lowest, highest)
+        )  # fmt: skip
+        return bounds

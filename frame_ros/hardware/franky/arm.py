@@ -37,8 +37,9 @@ LARGEST_SHARE = 0.98
 # Panda's, which franky takes.
 JERK = 5000.0
 # rad/s^2: a goal that replaces another while the arm moves begins without the acceleration that it
-# had, and an arm stops itself where that is more than its jerk changes in a cycle, 5 rad/s^2.
-GOAL_ACCELERATION = 4.0
+# had, and an arm stops itself where that is more than its jerk changes in a cycle, 5 rad/s^2; after
+# a lost cycle it sees a third more.
+GOAL_ACCELERATION = 3.5
 STOP_TIMEOUT = 2.0  # s for a motion to come to rest
 
 
@@ -227,8 +228,12 @@ class FrankyArm:
         self._move(VELOCITY, franky.JointVelocityWaypointMotion([point, self._rest]))
 
     def bounded(self, rates: Array, reading: FrankaReading) -> Array:
-        """Returns joint velocities (7,) rad/s, less where a joint nears the end of its range."""
-        least, largest = self._approach.bounds(reading.positions, reading.velocities)
+        """Returns joint velocities (7,) rad/s, less where a joint nears the end of its range, and
+        near those that the arm goes by now.
+        """
+        least, largest = self._approach.bounds(
+            reading.positions, reading.velocities, reading.commanded_velocities
+        )
         bounded: Array = np.minimum(np.maximum(rates, least), largest)
         return bounded
 

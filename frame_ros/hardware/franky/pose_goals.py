@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.errors import SetupError
 from frame_ros.hardware.franky.servo import LONGEST
 from frame_ros.robots import Robot
 from frame_ros.robots.differential_ik import DifferentialInverseKinematics
@@ -27,8 +28,15 @@ class PoseGoals:
     """
 
     def __init__(self, robot: Robot, share: float) -> None:
-        """Raises MissingExtraError if pink is not installed."""
-        self._solver = DifferentialInverseKinematics(robot, velocity_scale=share)
+        """Raises MissingExtraError if pink is not installed, SetupError if other joints than the
+        robot's move the link that is to follow.
+        """
+        self._solver = solver = DifferentialInverseKinematics(robot, velocity_scale=share)
+        if solver.joint_names != robot.joint_names:
+            raise SetupError(
+                f'poses are of {solver.tip_link}, which {list(solver.joint_names)} move; they are '
+                f'followed by {list(robot.joint_names)}'
+            )
         self.reset()
 
     def reset(self) -> None:
@@ -36,7 +44,9 @@ class PoseGoals:
         self._goals: Array | None = None
         self._last_time = -np.inf
 
-    def find(self, pose: Array, time: float, positions: Array) -> tuple[Array, bool]:
+    def find(
+        self, pose: Array, time: float, positions: Array, largest: Array
+    ) -> tuple[Array, bool]:
         """Returns the joints (7,), rad, that bring the end effector to a pose, or as near to it as
         they come in the time since the last, and True if that is there.
 
@@ -44,12 +54,18 @@ class PoseGoals:
             pose: (7,) position in m and quaternion xyzw in the base.
             time: s, when it was commanded.
             positions: (7,) rad, where the joints are.
+            largest: (7,) rad/s, beyond which the joints cannot follow, if it is less than their
+                share.
         """
         passed = time - self._last_time
         is_first = self._goals is None or not 0.0 < passed <= LONGEST
         if is_first:
             self._solver.posture = positions.copy()
         start = positions if is_first or self._goals is None else self._goals
-        found = self._solver.track(start, pose[np.newaxis], LONGEST if is_first else passed)
-        self._goals, self._last_time = found.joints[0], time
-        return found.joints[0], bool((found.residuals[0] <= NEAR).all())
+        duration = LONGEST if is_first else passed
+        found = self._solver.track(start, pose[np.newaxis], duration)
+        reach = largest * duration
+        goals = np.clip(found.joints[0], start - reach, start + reach)
+        is_reached = (found.residuals[0] <= NEAR).all() and (goals == found.joints[0]).all()
+        self._goals, self._last_time = goals, time
+        return goals, bool(is_reached)

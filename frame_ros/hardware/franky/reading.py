@@ -28,6 +28,7 @@ class FrankaReading:
         count: ms since the robot started; the next state's is one more.
         positions: (7,) rad.
         velocities: (7,) rad/s.
+        commanded_velocities: (7,) rad/s, by which the arm goes.
         torques: (7,) N m, of the sensors in the joints.
         estimates: external torques and wrench, and the flags.
         pose: (7,) of the end effector in the base: position in m, quaternion xyzw.
@@ -37,6 +38,7 @@ class FrankaReading:
 
     positions: Array
     velocities: Array
+    commanded_velocities: Array
     torques: Array
     estimates: FrankaEstimates
     pose: Array
@@ -98,6 +100,7 @@ def _pose(state: Any) -> Array:
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     'positions': attrgetter('q'),
     'velocities': attrgetter('dq'),
+    'commanded_velocities': attrgetter('dq_d'),
     'torques': attrgetter('tau_J'),
     'estimates': _estimates,
     'pose': _pose,

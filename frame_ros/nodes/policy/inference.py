@@ -40,7 +40,7 @@ from frame_ros.policies.execution.observation_buffer import ObservationBuffer
 from frame_ros.policies.fingerprint import FingerprintText
 from frame_ros.policies.making import Task
 from frame_ros.policies.own_policy import raised_text
-from frame_ros.policies.protocol import Inference, Observation
+from frame_ros.policies.protocol import Inference, Observation, for_policy
 
 DEMAND_TIMEOUT = 0.1  # s between two looks at whether to stop
 STOP_TIMEOUT = 5.0  # s
@@ -229,7 +229,7 @@ class InferenceLoop:
         commanded: joint -> what was commanded last before the observation; empty: nothing yet.
         reason: why there are no rephrasings.
         """
-        inference = self._policy.infer(observation)
+        inference = self._policy.infer(for_policy(observation))
         begun = time.perf_counter()
         try:
             check_own_chunk(inference)

@@ -84,6 +84,7 @@ class FciLoop:
         self._reading: FrankaReading | None = None
         self._problem = ''
         self._next_attempt = 0.0
+        self._forget_goals()  # of a loop before
         self._requests = Requests()
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name='fci', daemon=True)
@@ -225,7 +226,8 @@ class FciLoop:
         goals, is_reached = command.values, True
         if control == POSE:
             assert self._poses is not None
-            goals, is_reached = self._poses.find(goals, command.time, positions)
+            largest = self._arm.largest_rates
+            goals, is_reached = self._poses.find(goals, command.time, positions, largest)
         allowed = self._allowed(goals, positions)
         self.counts.limited += int(not (is_reached and np.array_equal(allowed, goals)))
         if control == POSITION:

@@ -7,8 +7,10 @@ A bad chunk is refused; bad extras for confidence are left out with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,22 @@ from frame_ros.policies.features import with_reduced_features
 from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 
 TOKENS, SAMPLES, REPHRASINGS = 'tokens', 'samples', 'rephrasings'
+_PER_TOKEN = (
+    'max_probability',
+    'second_probability',
+    'sum_of_squares',
+    'entropy',
+    'chosen_probability',
+)
+_NUMBERS = (*_PER_TOKEN, 'temperatures', 'max_at_temperature')
+_FACTS = {
+    each.name: each.default
+    for each in fields(Inference)
+    if each.name in ('preprocess', 'forward', 'postprocess', 'transport', 'memory_device')
+}
+_PLACES = ('step', 'dimension')
+# NumPy's of lists in rows of unequal length, of objects, and of tensors with a gradient.
+_NO_NUMBERS = (TypeError, ValueError, OverflowError, RuntimeError)
 
 
 def check_own_chunk(inference: Inference) -> NDArray[np.float64]:
@@ -34,9 +52,12 @@ def check_own_chunk(inference: Inference) -> NDArray[np.float64]:
         )
     try:
         actions = np.asarray(inference.actions, np.float64)
-    except (TypeError, ValueError) as error:
+    except _NO_NUMBERS as error:
         raise PolicyError(f'the chunk is no array of numbers ({error})') from error
     names = inference.action_names
+    for what in ('action_names', 'action_units'):
+        if isinstance(given := _of(inference, what), str) or not _are_texts(given):
+            raise PolicyError(f'{what} is {given!r}; texts, one per action, are expected')
     if actions.ndim != 2 or actions.shape[0] == 0 or actions.shape[1] != len(names):
         raise PolicyError(
             f'the chunk has shape {actions.shape}; it must be (steps, {len(names)}) for the '
@@ -55,8 +76,10 @@ def check_own_chunk(inference: Inference) -> NDArray[np.float64]:
             f'{names[dimension]} is {actions[step, dimension]} at step {step}; actions must be '
             'finite'
         )
-    if not (isinstance(inference.dt, (int, float)) and 0 < inference.dt < np.inf):
-        raise PolicyError(f'the chunk has {inference.dt} s between its steps; it must be positive')
+    if not (isinstance(inference.dt, Real) and 0 < inference.dt < np.inf):
+        raise PolicyError(
+            f'the chunk has {inference.dt!r} s between its steps; it must be a positive number'
+        )
     return actions
 
 
@@ -69,53 +92,123 @@ def _kind(value: object) -> str:
 def with_usable_extras(
     inference: Inference, observation: Observation, samples: int = 0
 ) -> Inference:
-    """Returns the inference without malformed tokens, samples, rephrasings and features, and with
-    its features reduced.
+    """Returns the inference without malformed tokens, samples, rephrasings and features, with its
+    features reduced and its lists and tensors as arrays.
 
     Whatever is left out, or was requested and not given, is in `unavailable` with the reason.
     samples: number requested.
     """
-    inference = with_reduced_features(inference)
-    reasons = {
-        TOKENS: _wrong_tokens(inference.tokens) if inference.tokens is not None else '',
-        SAMPLES: _wrong_samples(inference, samples),
-        REPHRASINGS: _wrong_rephrasings(inference, observation),
-    }
+    inference = with_reduced_features(_with_plain_facts(inference))
+    tokens, wrong_tokens = _usable_tokens(inference.tokens)
+    drawn, wrong_samples = _usable_samples(inference, samples)
+    wrong_rephrasings = _wrong_rephrasings(inference, observation)
+    reasons = {TOKENS: wrong_tokens, SAMPLES: wrong_samples, REPHRASINGS: wrong_rephrasings}
     new = {key: why for key, why in reasons.items() if why and key not in inference.unavailable}
-    if not any(reasons.values()):
+    found: dict[str, Any] = {
+        'actions': np.asarray(inference.actions, np.float64),
+        'tokens': tokens,
+        'samples': drawn,
+    }
+    if wrong_rephrasings:
+        found |= {'rephrasings': (), 'rephrasing_confidences': None}
+    changed = {name: value for name, value in found.items() if value is not _of(inference, name)}
+    if not changed and not new:
         return inference
-    return replace(
-        inference,
-        tokens=None if reasons[TOKENS] else inference.tokens,
-        samples=None if reasons[SAMPLES] else inference.samples,
-        rephrasings=() if reasons[REPHRASINGS] else inference.rephrasings,
-        rephrasing_confidences=(None if reasons[REPHRASINGS] else inference.rephrasing_confidences),
-        unavailable={**inference.unavailable, **new},
-    )
+    return replace(inference, **changed, unavailable={**inference.unavailable, **new})
 
 
-def _wrong_tokens(tokens: TokenStatistics) -> str:
-    return '; '.join(_token_problems(tokens))
+def _of(inference: object, name: str) -> Any:
+    return getattr(inference, name)
 
 
-def _token_problems(tokens: TokenStatistics) -> Iterator[str]:
-    count = len(tokens.max_probability)
-    rows = ('second_probability', 'sum_of_squares', 'entropy', 'chosen_probability')
-    for name in (*rows, 'step', 'dimension'):
-        if np.shape(getattr(tokens, name)) != (count,):
-            yield f'{name} has shape {np.shape(getattr(tokens, name))}, not ({count},)'
-    expected = (count, len(tokens.temperatures))
-    if np.shape(tokens.max_at_temperature) != expected:
-        yield f'max_at_temperature has shape {np.shape(tokens.max_at_temperature)}, not {expected}'
+def _are_texts(values: Any) -> bool:
+    try:
+        return all(isinstance(value, str) for value in values)
+    except TypeError:
+        return False
 
 
-def _wrong_samples(inference: Inference, asked: int) -> str:
+def _with_plain_facts(inference: Inference) -> Inference:
+    """Returns the inference with numbers as its durations and its memory, the protocol's default
+    for what is none, and reasons that are texts.
+    """
+    found: dict[str, Any] = {}
+    for name, default in _FACTS.items():
+        if not isinstance(value := _of(inference, name), Real):
+            try:
+                found[name] = float(value)
+            except _NO_NUMBERS:
+                found[name] = default
+    given = inference.unavailable
+    if not isinstance(given, Mapping):
+        found['unavailable'] = {}
+    elif not _are_texts([*given, *given.values()]):
+        found['unavailable'] = {str(key): str(why) for key, why in given.items()}
+    return replace(inference, **found) if found else inference
+
+
+def _usable_tokens(tokens: TokenStatistics | None) -> tuple[TokenStatistics | None, str]:
+    """Returns the tokens with arrays as the protocol has them, or why they cannot be used."""
+    if tokens is None:
+        return None, ''
+    try:
+        found: dict[str, Any] = {
+            name: np.asarray(_of(tokens, name), np.float64) for name in _NUMBERS
+        }
+        found |= {name: _whole(_of(tokens, name)) for name in _PLACES}
+        classes = int(tokens.vocabulary_size)
+    except AttributeError as error:
+        return None, f'they are {_kind(tokens)}; TokenStatistics is expected ({error})'
+    except _NO_NUMBERS as error:
+        return None, f'they hold what is no number: {error}'
+    if classes != tokens.vocabulary_size:
+        return None, f'vocabulary_size is {tokens.vocabulary_size}; a whole number is expected'
+    if problem := '; '.join(_shape_problems(found)):
+        return None, problem
+    changed = {name: value for name, value in found.items() if value is not _of(tokens, name)}
+    if type(tokens.vocabulary_size) is not int:
+        changed['vocabulary_size'] = classes
+    return replace(tokens, **changed) if changed else tokens, ''
+
+
+def _whole(values: Any) -> NDArray[np.int32]:
+    """Returns whole numbers as int32.
+
+    Raises:
+        ValueError: one is not whole, or too large.
+    """
+    array = np.asarray(values)
+    found = array.astype(np.int32, copy=False)
+    if not np.array_equal(found, array):
+        raise ValueError('a step or a dimension is no whole number')
+    return found
+
+
+def _shape_problems(found: dict[str, NDArray[Any]]) -> Iterator[str]:
+    count = len(np.atleast_1d(found['max_probability']))
+    for name in (*_PER_TOKEN, *_PLACES):
+        if found[name].shape != (count,):
+            yield f'{name} has shape {found[name].shape}, not ({count},)'
+    grid, expected = found['temperatures'], (count, found['temperatures'].size)
+    if grid.ndim != 1:
+        yield f'temperatures have shape {grid.shape}; (K,) is expected'
+    elif found['max_at_temperature'].shape != expected:
+        yield f'max_at_temperature has shape {found["max_at_temperature"].shape}, not {expected}'
+
+
+def _usable_samples(inference: Inference, asked: int) -> tuple[NDArray[np.float64] | None, str]:
+    """Returns the samples as an array, or why there are none."""
     if inference.samples is None:
-        return f'{asked} were asked for, the policy gave none' if asked else ''
-    given, expected = np.shape(inference.samples), np.shape(inference.actions)
-    if len(given) != 3 or given[1:] != expected:
-        return f'they have shape {given}; the chunk has {expected}'
-    return '' if np.isfinite(inference.samples).all() else 'they hold values that are not finite'
+        return None, f'{asked} were asked for, the policy gave none' if asked else ''
+    try:
+        found = np.asarray(inference.samples, np.float64)
+    except _NO_NUMBERS as error:
+        return None, f'they are no array of numbers ({error})'
+    expected = np.shape(inference.actions)
+    if found.ndim != 3 or found.shape[1:] != expected:
+        return None, f'they have shape {found.shape}; the chunk has {expected}'
+    is_finite = np.isfinite(found).all()
+    return (found, '') if is_finite else (None, 'they hold values that are not finite')
 
 
 def _wrong_rephrasings(inference: Inference, observation: Observation) -> str:
@@ -126,7 +219,10 @@ def _wrong_rephrasings(inference: Inference, observation: Observation) -> str:
     if confidences is None or np.shape(confidences) != (len(given),):
         shape = None if confidences is None else np.shape(confidences)
         return f'the policy gave confidences of shape {shape} for {len(given)}'
-    values = np.asarray(confidences)
+    try:
+        values = np.asarray(confidences, np.float64)
+    except _NO_NUMBERS as error:
+        return f'the policy gave confidences that are no numbers ({error})'
     if np.any((values < 0.0) | (values > 1.0)):
         return 'the policy gave a confidence outside 0 and 1'
     return ''

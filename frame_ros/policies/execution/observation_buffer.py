@@ -134,7 +134,7 @@ class ObservationBuffer:
             raise PolicyError(
                 f'no inference: {name} has a value that is not finite: {value.tolist()}'
             )
-        return value
+        return np.array(value)  # a policy may write over it
 
 
 def _seconds(stamp: int) -> str:

@@ -95,9 +95,8 @@ class LeRobotPolicy(Policy):
             forwarded = time.perf_counter()
             actions, samples = self._postprocess(outcome)
         ended = time.perf_counter()
-        is_known = np.isfinite(under)
+        rephrasings, problem = whole_ensemble(observation.rephrasings, under)
         features = outcome.features
-        pairs = zip(observation.rephrasings, is_known, strict=False)
         return Inference(
             actions=actions,
             dt=self.history_period,
@@ -110,11 +109,11 @@ class LeRobotPolicy(Policy):
             memory_device=self._device_memory(),
             tokens=outcome.tokens,
             samples=samples,
-            rephrasings=tuple(text for text, is_one in pairs if is_one),
-            rephrasing_confidences=under[is_known] if is_known.any() else None,
+            rephrasings=rephrasings,
+            rephrasing_confidences=under if rephrasings else None,
             features=None if features is None else features.detach().cpu().double().numpy(),
             feature_source=self.family.feature_source,
-            unavailable=self._unavailable(outcome, bool(rephrased) and not is_known.any()),
+            unavailable=self._unavailable(outcome, problem),
         )
 
     def _batch(self, observation: Observation) -> dict[str, Any]:
@@ -170,14 +169,14 @@ class LeRobotPolicy(Policy):
             )
         return self.columns.from_policy(actions)
 
-    def _unavailable(self, outcome: Outcome, is_no_rephrasing_known: bool) -> dict[str, str]:
+    def _unavailable(self, outcome: Outcome, ensemble_problem: str) -> dict[str, str]:
         reasons = {**self.family.unavailable, **outcome.unavailable}
         if outcome.samples is None:
             reasons.setdefault('samples', NOT_ASKED)
         if outcome.features is None:
             reasons.setdefault('features', 'this version of LeRobot encodes observations otherwise')
-        if is_no_rephrasing_known:
-            reasons['rephrasings'] = 'under none of the instructions was an action written'
+        if ensemble_problem:
+            reasons['rephrasings'] = ensemble_problem
         return reasons
 
     @property
@@ -206,3 +205,18 @@ class LeRobotPolicy(Policy):
         return (
             float(torch.cuda.memory_allocated(self._device)) if self._device.type == 'cuda' else 0.0
         )
+
+
+def whole_ensemble(
+    rephrasings: tuple[str, ...], confidences: NDArray[np.float64]
+) -> tuple[tuple[str, ...], str]:
+    """Returns the rephrasings, or none and why: a mean without those that failed is too high.
+
+    confidences: (r,), NaN of those under which no action was written; empty: none were asked.
+    """
+    if not len(confidences):
+        return (), ''
+    failed = np.flatnonzero(~np.isfinite(confidences))
+    if not len(failed):
+        return rephrasings, ''
+    return (), f'{rephrasings[failed[0]]!r}: the policy wrote no action'

@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError, PolicyError
 from frame_ros.core.version import package_version
 from frame_ros.policies.base import Policy
-from frame_ros.policies.execution.inference_check import check_own_chunk
-from frame_ros.policies.features import with_reduced_features
+from frame_ros.policies.execution.action_check import ACTION_SPACE, UNITS
+from frame_ros.policies.execution.inference_check import check_own_chunk, with_usable_extras
 from frame_ros.policies.own_failures import is_own_failure
 from frame_ros.policies.own_policy import raised_text
-from frame_ros.policies.protocol import Observation
+from frame_ros.policies.protocol import Inference, Observation, for_policy
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, decode, encode
 from frame_ros.policies.remote.convention import Convention
 from frame_ros.policies.remote.fields import Fields
@@ -122,7 +123,7 @@ class InferenceService:
             return encode(reply, self._max_size)
         except FrameRosError as error:
             raise PolicyError(str(error)) from error
-        except Exception as error:  # whatever a policy raises, the server goes on
+        except (Exception, SystemExit) as error:  # whatever a policy raises, the server goes on
             logger.error('%s', traceback.format_exc())
             raise PolicyError(f'the policy {raised_text(error)}') from error
 
@@ -146,13 +147,13 @@ class InferenceService:
 
     def _infer(self, observation: Observation, request: Request, waited: float) -> Answer:
         cpu, begun = time.process_time(), time.perf_counter()
-        inference = self._asked(self.policy.infer, observation)
+        inference = self._asked(self.policy.infer, for_policy(observation))
         duration = time.perf_counter() - begun
         try:
             check_own_chunk(inference)
         except PolicyError as error:
             raise PolicyError(f'{FAILED}{error}') from error
-        inference = with_reduced_features(inference)
+        inference = with_usable_extras(inference, observation, request.samples)
         return Answer(
             inference=inference,
             id=request.id,
@@ -168,7 +169,7 @@ class InferenceService:
         """
         try:
             return call(observation)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if not is_own_failure(error):
                 raise
             logger.error('%s', traceback.format_exc())
@@ -178,9 +179,9 @@ class InferenceService:
         self, answer: Answer, observation: Observation, request: Request | None
     ) -> dict[str, Any]:
         """An OpenPI answer; a client of ours gets all the rest too."""
-        actions = np.asarray(answer.inference.actions, np.float64)
-        if self._convention is not None and request is None:
-            actions = self._convention.actions_to_wire(actions, observation)
+        actions = answer.inference.actions
+        if request is None:
+            actions = self._for_others(answer.inference, observation)
         forward = answer.inference.forward
         reply: dict[str, Any] = {
             'actions': actions,
@@ -193,6 +194,34 @@ class InferenceService:
         if request is not None:
             reply[NAMESPACE] = answer_to_fields(answer)
         return reply
+
+    def _for_others(self, inference: Inference, observation: Observation) -> NDArray[np.float64]:
+        """The actions for a client that gets no names: in the order of `joint_names`. Those that
+        are no joint positions go as they are, where no preset says what they should be.
+
+        Raises:
+            PolicyError: the client would take them for something else.
+        """
+        names, convention = inference.action_names, self._convention
+        if convention is None and (inference.action_space != ACTION_SPACE or not self._joint_names):
+            return inference.actions
+        expected = self._joint_names if convention is None else convention.joint_names
+        if inference.action_space != ACTION_SPACE or not set(inference.action_units) <= set(UNITS):
+            raise PolicyError(
+                f'the policy gives {inference.action_space} in '
+                f'{", ".join(sorted(set(inference.action_units)))}; this client takes '
+                f'{ACTION_SPACE} in {" or ".join(UNITS)}'
+            )
+        if set(names) - set(expected) or (convention is not None and len(names) < len(expected)):
+            raise PolicyError(
+                f'the policy moves {", ".join(names)}; this client takes {", ".join(expected)} '
+                '(--joint-names of frame-ros serve)'
+            )
+        order = [names.index(name) for name in expected if name in names]
+        actions = inference.actions[:, order]
+        if convention is not None:
+            actions = convention.actions_to_wire(actions, observation)
+        return actions
 
 
 class ResidentMemory:

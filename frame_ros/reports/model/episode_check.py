@@ -248,22 +248,6 @@ def without_data(episodes: Iterable[Episode]) -> list[tuple[str, str]]:
     return [(e.path.name, _reason_without_data(e)) for e in episodes if not has_data(e)]
 
 
-def copies_among(episodes: Sequence[Episode]) -> dict[int, int]:
-    """Returns place -> place of the episode that it records again: one of the same id and begin; of
-    these the one with most events stays, as in a comparison of policies.
-    """
-    groups: dict[tuple[str, object], list[int]] = {}
-    for place, episode in enumerate(episodes):
-        start = episode.summary.get('start')
-        if episode.episode_id and start:
-            groups.setdefault((episode.episode_id, start), []).append(place)
-    found = dict[int, int]()
-    for group in groups.values():
-        kept = max(group, key=lambda i: (not episodes[i].is_truncated, len(episodes[i].events)))
-        found |= {place: kept for place in group if place != kept}
-    return found
-
-
 def copies_text(copies: Sequence[tuple[str, str]]) -> str:
     """'1 recording of an episode that is here already is left out: b (as a).'; '' without."""
     if not copies:

@@ -25,6 +25,11 @@ PAIRS = (
     "and McNemar's exact test. Diff. is (Mut. - Def.) / Def., as in the paper's table 7."
 )
 
+WORDINGS = (
+    'Wordings: scenes that passed with the standard instruction, and the share that still passes '
+    'with each other one, the smallest first. One of many may be small by chance.'
+)
+
 
 def mutation_parts(rows: Sequence[MutationRow]) -> list[Part]:
     """Returns the parts of mutated runs; none without any."""
@@ -43,6 +48,9 @@ def mutation_parts(rows: Sequence[MutationRow]) -> list[Part]:
         tables = [_kept_table(words), *([_pairs_table(pairs)] if pairs else [])]
         texts = [] if scenes else [ABOUT]
         texts += [PAIRS] if pairs else []
+        if any(len(each.wordings) > 1 for each in words):
+            tables.append(_wordings_table(words))
+            texts.append(WORDINGS)
         found.append(Part('Standard and other instructions', texts, tables, 'instructions'))
     if any(each.steps for each in rows):
         text = 'Transfer rates: of the runs that reached the step before, those that reached this; '
@@ -71,6 +79,19 @@ def _kept_table(rows: Sequence[MutationRow]) -> Table:
     ]  # fmt: skip
     lines += _totals(rows)
     return Table(header, lines, numbers=frozenset(range(3, 9)))
+
+
+def _wordings_table(rows: Sequence[MutationRow]) -> Table:
+    lines: list[list[str | Cell]] = [
+        [
+            each.policy, each.task, own.wording, f'{own.passed}',
+            Cell(interval_text(own.kept / own.passed, own.interval), STRONG),
+        ]
+        for each in rows
+        for own in each.wordings
+    ]  # fmt: skip
+    header = ('policy', 'task', 'wording', 'Def.', 'still pass')
+    return Table(header, lines, numbers=frozenset({3, 4}))
 
 
 def _totals(rows: Sequence[MutationRow]) -> list[list[str | Cell]]:

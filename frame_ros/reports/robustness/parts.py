@@ -105,7 +105,8 @@ def _regions(group: GroupStudy) -> Part:
 
 
 def _region_row(region: Region) -> list[str | Cell]:
-    also = f'much the same: {"; ".join(region.also)}' if region.also else ''
+    others = (('much the same', region.also), ('stands out as much', region.rivals))
+    also = '; '.join(f'{text}: {", ".join(names)}' for text, names in others if names)
     return [
         Cell(region.name, STRONG, below=also),
         f'{region.scenes}',

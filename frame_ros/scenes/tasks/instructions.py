@@ -151,6 +151,16 @@ def base_of(name: str) -> str:
     return base if separator and number.isdigit() else ''
 
 
+def wording_of(text: str, instruction: str, task: str) -> str:
+    """Returns a text with the names of its roles in place of the words for objects, as far as these
+    are known by the standard instruction of the same scene: 'lift <target>'.
+    """
+    words = _words(TASKS[task].template, instruction) or {}
+    for role, name in sorted(words.items(), key=lambda each: -len(each[1])):
+        text = text.replace(name, f'<{role}>')
+    return text
+
+
 def _words(template: str, text: str) -> dict[str, str] | None:
     """The words that stand in a text for the names of a template; None: it has another form."""
     pattern = ''.join(

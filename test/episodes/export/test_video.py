@@ -66,15 +66,42 @@ def test_depth_and_odd_sizes(tmp_path):
     assert images[2][1].mean() == pytest.approx(600 / 2000 * 255, abs=6)
 
 
-def test_images_whose_stamps_do_not_increase_are_left_out(tmp_path):
-    bag = write_bag(tmp_path / 'bag', list(frames(steps=[0, 40, 40, 20, 80])))
-    _, images = decoded(write_video(bag))
-    assert [round(at * 1000) for at, _ in images] == [0, 40, 80]
+def test_images_come_in_the_order_of_their_stamps(tmp_path):
+    sent = list(frames(steps=[0, 40, 40, 20, 80]))
+    sent.append(('/front/image_raw', T0 + SECOND, next(frames(steps=[-T0 // 1_000_000]))[2]))
+    remarks = []
+    _, images = decoded(write_video(write_bag(tmp_path / 'bag', sent), remark=remarks.append))
+    assert [round(at * 1000) for at, _ in images] == [0, 20, 40, 80]
+    assert [round(image[:, :, 0].mean() / 40) for _, image in images] == [0, 3, 1, 4]
+    assert remarks == [
+        '/front/image_raw: 1 without a stamp were left out',
+        '/front/image_raw: 1 with the stamp of another were left out',
+    ]
+
+
+def test_a_damaged_image_is_left_out(tmp_path):
+    sent = list(frames())
+    object.__setattr__(sent[1][2], 'data', sent[1][2].data[:-1])
+    remarks = []
+    _, images = decoded(write_video(write_bag(tmp_path / 'bag', sent), remark=remarks.append))
+    assert [round(at * 1000) for at, _ in images] == [STEPS[0], *STEPS[2:]]
+    assert remarks == ['/front/image_raw: 1 that cannot be decoded were left out']
+
+
+def test_images_without_stamps_are_shown_when_they_were_received(tmp_path):
+    unstamped = next(frames(steps=[-T0 // 1_000_000]))[2]
+    sent = [('/front/image_raw', T0 + step * 1_000_000, unstamped) for step in STEPS]
+    remarks = []
+    _, images = decoded(write_video(write_bag(tmp_path / 'bag', sent), remark=remarks.append))
+    assert [round(at * 1000) for at, _ in images] == STEPS
+    assert remarks == [
+        '/front/image_raw: no image has a stamp; they are shown at the times of their receipt'
+    ]
 
 
 def test_what_cannot_be_shown_is_said_and_leaves_no_file(tmp_path):
-    bag = write_bag(tmp_path / 'bag', [('/ee_pose', T0, pose(T0)), *frames('yuv422')])
-    with pytest.raises(BagError, match='yuv422'):
+    bag = write_bag(tmp_path / 'bag', [('/ee_pose', T0, pose(T0)), *frames('nv21')])
+    with pytest.raises(BagError, match='nv21'):
         write_video(bag)
     with pytest.raises(BagError, match='one topic side'):
         write_video(bag, topic='side')

@@ -54,6 +54,24 @@ def test_a_region_of_two_factors_is_found_as_one():
     assert not few.found and 'too few' in few.reason
 
 
+def test_regions_that_stand_out_as_much_are_all_named_and_counted():
+    """Of 52 scenes 3 fail, in the lowest quarter of one factor and of another."""
+    x, y = np.arange(52.0), np.roll(np.arange(52.0), 6)
+    success = np.ones(52)
+    success[[7, 9, 11]] = 0.0  # y of these is 1, 3 and 5
+    factors = {name: Factor(name, '', '', column) for name, column in (('x', x), ('y', y))}
+    table = SceneTable('p', 't', 'r', 'paper', (), (), factors, success, {})
+    (region, *_) = failure_regions(table, level=0.2, permutations=4000).found
+    assert {region.name, *region.rivals} == {'x < 12.8', 'y < 12.8'} and not region.also
+    # Dealt at random, the failures all lie in one of the two outer quarters of either as often as
+    # this; no other condition stands out as much.
+    rng = np.random.default_rng(0)
+    dealt = np.array([rng.permutation(52)[:3] for _ in range(20000)])
+    quarters = [mask for each in (x, y) for mask in (each < 13, each > 38)]
+    expected = np.any([mask[dealt].all(axis=1) for mask in quarters], axis=0).mean()
+    assert region.p == pytest.approx(expected, abs=0.01)
+
+
 def test_kruskal_is_scipys():
     from scipy.stats import kruskal
 

@@ -11,6 +11,7 @@ from campaign_folders import drawn_scenes, trial, write_campaign
 
 from frame_ros.cli import main
 from frame_ros.evaluation.scene_trials.folder import FORMAT
+from frame_ros.scenes.tasks.instructions import mutated_scenes
 
 
 @pytest.fixture(scope='module')
@@ -55,6 +56,29 @@ def test_the_command_writes_a_page_and_json(folder, tmp_path, capsys):
     assert group['noise_floor']['scenes'] == 15
     kinds = {(each['mutation'], each['policy'], each['task']) for each in found['mutations']}
     assert ('camera_position', 'bad', 'pick_up') in kinds and len(kinds) >= 5
+
+
+def test_wordings_that_fail_are_named(tmp_path):
+    """A policy that does not know the word 'grab', whatever it is to grab."""
+    rng, scenes = np.random.default_rng(0), drawn_scenes(20)
+    assert len({each.instruction for each in scenes}) > 1
+    trials = [trial(each, each.origin.index > 1, rng) for each in scenes]  # two fail anyway
+    changed = [each.scene for each in mutated_scenes(scenes, count=0)]
+    for scene in changed:
+        passes = 'grab' not in scene.instruction
+        base = scene.name.split('.')[0]
+        trials.append(trial(scene, passes, rng, mutation='instruction', base=base))
+    output = tmp_path / 'report.html'
+    folder = write_campaign(tmp_path / 'campaign', [*scenes, *changed], trials)
+    assert main(['scenes', 'report', str(folder), '--output', str(output)]) == 0
+    (row,) = json.loads(output.with_suffix('.json').read_text())['mutations']
+    first, second, *_ = row['wordings']
+    assert (first['wording'], first['passed'], first['kept']) == (
+        'grab <target> and lift it', 18, 0
+    )  # fmt: skip
+    assert first['interval'][1] == pytest.approx(0.176, abs=0.001)  # Wilson's, 0 of 18
+    assert second['kept'] == second['passed'] == 18 and len(row['wordings']) == 10
+    assert '>grab &lt;target&gt; and lift it<' in output.read_text()
 
 
 def test_json_is_printed_and_no_page_is_written(folder, tmp_path, capsys, monkeypatch):

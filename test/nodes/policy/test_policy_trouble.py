@@ -114,6 +114,23 @@ def test_rows_between_ticks_go_out_evenly_from_where_the_robot_stands(runner, in
         assert steps.max() == pytest.approx(0.1)
 
 
+class InPlace(CountingPolicy):
+    """Makes degrees of the joints where they stand, and asks for no change of them."""
+
+    def infer(self, observation) -> Inference:
+        inference = super().infer(observation)
+        observation.joint_positions[:] *= 180.0 / np.pi
+        rows = np.zeros_like(inference.actions)
+        return replace(inference, actions=rows, action_space='joint_delta')
+
+
+def test_a_policy_may_write_over_its_observation(runner):
+    runner.start(InPlace(), run_on='always', execution='synchronous')
+    runner.wait(lambda: len(runner.robot.commands) > 30)
+    commands = np.array([command.position for command in list(runner.robot.commands)])
+    np.testing.assert_allclose(commands, np.tile(OBSERVED, (len(commands), 1)), atol=1e-12)
+
+
 class Broken(CountingPolicy):
     """Raises something else every time."""
 

@@ -80,6 +80,16 @@ def test_a_value_that_comes_after_a_newer_one_is_left_out_and_counted():
         buffer.build(NOW)
 
 
+def test_what_a_policy_writes_over_its_observation_is_not_in_the_next():
+    buffer = filled()
+    first = buffer.build(NOW)
+    first.joint_positions[:] *= 57.3
+    first.poses['object'][:] = 0.0
+    second = buffer.build(NOW)
+    np.testing.assert_array_equal(second.joint_positions, [1, 2])
+    np.testing.assert_array_equal(second.poses['object'], np.arange(7))
+
+
 def test_clear_forgets():
     buffer = filled()
     buffer.clear()

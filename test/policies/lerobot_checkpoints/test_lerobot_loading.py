@@ -12,6 +12,7 @@ import pytest
 from frame_ros.core.errors import CheckpointError, FrameRosError, MissingExtraError, PolicyError
 from frame_ros.policies.lerobot import load_lerobot_policy
 from frame_ros.policies.lerobot.families import FAMILIES, Entry, family_of
+from frame_ros.policies.lerobot.policy import whole_ensemble
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.registry import make_policy
 
@@ -86,6 +87,15 @@ def test_rephrasings_are_unavailable_with_a_reason(policy):
     inference = policy.infer(observe(rephrasings=('lift it', 'grab it')))
     assert inference.rephrasings == () and inference.rephrasing_confidences is None
     assert 'confidence' in inference.unavailable['rephrasings']
+
+
+def test_an_ensemble_is_whole_or_none():
+    """A mean without the rephrasings that failed would be too high."""
+    words = ('lift it', 'grab it')
+    assert whole_ensemble(words, np.array([0.5, 0.25])) == (words, '')
+    assert whole_ensemble(words, np.empty(0)) == ((), '')
+    failed = "'grab it': the policy wrote no action"
+    assert whole_ensemble(words, np.array([0.5, np.nan])) == ((), failed)
 
 
 def test_without_the_folder_of_the_model_it_is_said_what_to_copy(smolvla, tmp_path):

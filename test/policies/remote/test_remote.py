@@ -132,6 +132,20 @@ class Seeing(TokenPolicy):
         return replace(super().infer(observation), features=features, feature_source='an encoder')
 
 
+def test_malformed_extras_cost_a_served_policy_no_chunk():
+    class Careless(TokenPolicy):
+        def infer(self, observation):
+            found = super().infer(observation)
+            return replace(found, samples=found.actions, unavailable={})
+
+    with serving(Careless()) as server:
+        remote = connect(server.url)
+        answer = remote.infer(observation())
+        assert answer.samples is None and answer.tokens is not None
+        assert answer.unavailable['samples'] == 'they have shape (3, 2); the chunk has (3, 2)'
+        remote.close()
+
+
 def test_features_and_fingerprint_come_across():
     """Reduced by the server already."""
     with serving(Seeing()) as server:
@@ -186,6 +200,9 @@ def test_only_faults_of_the_policy_itself_are_its_failures():
             with pytest.raises(PolicyError, match=str(error)) as caught:
                 remote.infer(observation())
             assert not isinstance(caught.value, PolicyFailedError)
+        Failing.raised.append(SystemExit('a library that ends the process'))
+        with pytest.raises(PolicyFailedError, match='it raised SystemExit .*ends the process'):
+            remote.infer(observation())
         with pytest.raises(PolicyFailedError, match='the policy failed: .*finite'):
             remote.infer(observation())
         remote.observe(observation())

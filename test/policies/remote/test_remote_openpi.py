@@ -21,6 +21,8 @@ from openpi_client.websocket_client_policy import WebsocketClientPolicy
 from remote_servers import JOINTS, TokenPolicy, behaving, observation, serving
 
 from frame_ros.core.errors import PolicyError, PolicyFailedError
+from frame_ros.policies.base import Policy
+from frame_ros.policies.protocol import Inference
 from frame_ros.policies.registry import make_policy
 from frame_ros.policies.remote import connect_remote_policy
 from frame_ros.policies.remote.convention import Convention
@@ -261,6 +263,62 @@ def test_openpis_droid_client_asks_our_server(is_nested):
         with pytest.raises(RuntimeError, match='must hold 7 numbers'):
             client.infer(flat | {'observation/joint_position': np.zeros(6), 'prompt': ''})
         client._ws.close()
+
+
+class OwnOrder(Policy):
+    """A policy that stays where it is, with its columns, units and space as given."""
+
+    name = 'own'
+
+    def __init__(self, names, units=None, space='joint_position'):
+        self.names, self.units, self.space = names, units or ('rad',) * len(names), space
+
+    def infer(self, observation):
+        at = dict(zip(observation.joint_names, observation.joint_positions))
+        row = [at.get(name, 0.0) for name in self.names]
+        observation.joint_positions[:] *= 57.3  # which must not come into DROID's velocities
+        return Inference(np.array([row, row]), 0.1, self.names, self.units, self.space)
+
+
+def answered(policy, message, convention=None, names=()):
+    """Returns what OpenPI's client gets, or the text of the error that it raises."""
+    with serving(policy, convention, joint_names=names) as server:
+        client = WebsocketClientPolicy('127.0.0.1', server.port)
+        try:
+            return client.infer(message)['actions']
+        except RuntimeError as error:
+            return str(error)
+        finally:
+            client._ws.close()
+
+
+def test_clients_without_names_get_the_joints_in_the_order_of_the_server():
+    message = {'state': np.arange(6.0)}
+    found = answered(OwnOrder(JOINTS[::-1]), message, names=JOINTS)
+    np.testing.assert_array_equal(found, [np.arange(6.0)] * 2)
+    some = answered(OwnOrder(JOINTS[3:0:-1]), message, names=JOINTS)
+    np.testing.assert_array_equal(some, [[1.0, 2.0, 3.0]] * 2)
+    assert 'moves elbow, ' in answered(OwnOrder(('elbow', 'gripper')), message, names=JOINTS)
+    degrees = answered(OwnOrder(JOINTS, ('degrees',) * 6), message, names=JOINTS)
+    assert 'joint_position in degrees; this client takes' in degrees
+    pose = OwnOrder(('x', 'y', 'z'), ('m',) * 3, 'ee_delta')
+    assert answered(pose, message, names=JOINTS).shape == (2, 3)
+
+
+def test_a_preset_takes_joint_positions_in_its_order_alone():
+    convention = Convention(make_preset('droid'), PANDA, PANDA_GRIPPER)
+    message = {
+        'observation/exterior_image_1_left': np.zeros((224, 224, 3), np.uint8),
+        'observation/wrist_image_left': np.zeros((224, 224, 3), np.uint8),
+        'observation/joint_position': np.arange(7.0) / 10,
+        'observation/gripper_position': np.array([0.25]),
+        'prompt': 'hold',
+    }
+    found = answered(OwnOrder(PANDA[::-1]), message, convention)
+    np.testing.assert_allclose(found, [(0.0,) * 7 + (0.25,)] * 2, atol=1e-12)
+    assert 'this client takes panda_joint1' in answered(OwnOrder(PANDA[:7]), message, convention)
+    pose = OwnOrder(PANDA, space='joint_delta')
+    assert 'gives joint_delta in rad' in answered(pose, message, convention)
 
 
 def test_actions_go_out_and_come_back_the_same():

@@ -20,13 +20,30 @@ from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.robustness.campaign_data import CampaignData
 from frame_ros.evaluation.scene_trials.robustness.scene_steps import scene_step_rates
 from frame_ros.metrics import wilson_interval
-from frame_ros.scenes.tasks.instructions import INSTRUCTION
+from frame_ros.scenes.tasks.instructions import INSTRUCTION, wording_of
 from frame_ros.scenes.tasks.rates import TransferRates
 
 NAN = float('nan')
 Interval = tuple[float, float]
 _NOTHING = (NAN, NAN)
 _COUNT = re.compile(r'[ _#:-]?\d+$')
+
+
+@dataclass(frozen=True)
+class WordingRow:
+    """One wording of an instruction, in scenes that passed with the standard one.
+
+    Attributes:
+        wording: as of `wording_of`.
+        passed: scenes that passed by default.
+        kept: of these, the sum of the shares of runs with this wording that passed.
+        interval: Wilson's, of kept / passed.
+    """
+
+    wording: str
+    passed: int
+    kept: float
+    interval: Interval
 
 
 @dataclass(frozen=True)
@@ -50,6 +67,7 @@ class MutationRow:
         p: McNemar's exact test of the pairs of a default and the first mutated run; NaN where only
             passed scenes were run again, as these can become no better.
         steps: rule's steps of default and of mutated runs, the mean of each scene.
+        wordings: of instructions, the one with the smallest share first.
     """
 
     mutation: str
@@ -70,6 +88,7 @@ class MutationRow:
     difference_interval: Interval
     p: float
     steps: tuple[TransferRates, TransferRates] | None
+    wordings: tuple[WordingRow, ...] = ()
 
     @property
     def ratio(self) -> float:
@@ -168,7 +187,28 @@ def _row(
         tango_interval(first, passes) if has_failed else _NOTHING,
         mcnemar_exact(first, passes) if has_failed else NAN,
         _steps(task, defaults, mutated, rule),
+        _wordings(task, pairs, rule) if kind.startswith(INSTRUCTION) else (),
     )  # fmt: skip
+
+
+def _wordings(
+    task: str, scenes: Sequence[Sequence[tuple[TrialResult, TrialResult]]], rule: str
+) -> tuple[WordingRow, ...]:
+    """Returns a row per wording, of the pairs of a default and a mutated run of each scene."""
+    shares: dict[str, list[float]] = {}
+    for pairs in scenes:
+        own: dict[str, list[TrialResult]] = {}
+        for before, changed in pairs:
+            if before.is_success(rule):
+                wording = wording_of(changed.instruction, before.instruction, task)
+                own.setdefault(wording, []).append(changed)
+        for wording, trials in own.items():
+            shares.setdefault(wording, []).append(_share(trials, rule))
+    rows = [
+        WordingRow(wording, len(each), float(sum(each)), _wilson(each))
+        for wording, each in shares.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (row.kept / row.passed, row.wording)))
 
 
 def _share(trials: Sequence[TrialResult], rule: str) -> float:

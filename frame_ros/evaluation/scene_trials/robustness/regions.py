@@ -11,7 +11,7 @@ says, however many conditions there are (Westfall and Young 1993).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -29,6 +29,8 @@ LEAST_SHARE, LEAST_SCENES = 0.05, 10  # of a region, and of what it is compared 
 SAME = 0.6  # scenes of two regions in common, by those of either, from which they are one
 # Standard errors by which failures may differ between where one condition holds and neither.
 ALONE = 2.0
+# By less than this statistics differ by rounding only, as the sums are of single precision.
+TIED = 1e-5
 MOST_REGIONS = 6
 MOST_ALSO = 3
 
@@ -47,6 +49,8 @@ class Region:
         lower, upper: interval of the lift, for all conditions that were looked at together.
         p: adjusted for all conditions that were looked at.
         also: other conditions that hold for much the same scenes.
+        rivals: conditions of other scenes that stand out as much: the data do not say which of them
+            it is.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Region:
     upper: float
     p: float
     also: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,18 +127,22 @@ def failure_regions(
         statistics[~is_open] = -np.inf
         own, null = statistics[:, 0], np.sort(statistics[:, 1:].max(axis=0))
         place = int(np.argmax(own))
-        above = permutations - int(np.searchsorted(null, own[place] - 1e-9, side='left'))
+        above = permutations - int(np.searchsorted(null, own[place] - TIED, side='left'))
         p = (1 + above) / (permutations + 1)
         critical = float(null[min(int(np.ceil((1 - level) * (permutations + 1))), len(null)) - 1])
         first_critical = critical if not found else first_critical
         if p > level:
             break
         place = _joined(place, own, members, conditions, dealt[:, 0], critical)
-        also = _also(place, own, masks, critical)
+        region = _region([conditions[i] for i in members[place]], failed, first_critical, p, rng)
+        also, rivals = _also(place, own, masks, critical), _rivals(place, own, masks)
         found.append(
-            _region([conditions[i] for i in members[place]], failed, first_critical, p,
-                    tuple(names[each] for each in also), rng)
-        )  # fmt: skip
+            replace(
+                region,
+                also=tuple(names[each] for each in also),
+                rivals=tuple(names[each] for each in rivals),
+            )
+        )
         strata = np.unique(2 * strata + masks[place], return_inverse=True)[1]
         is_open &= ~_same(place, members, masks, conditions)
     return Regions(tuple(found), len(members), n, rate, first_critical)
@@ -284,6 +293,16 @@ def _also(place: int, statistics: Array, masks: Sequence[Flags], critical: float
     return found[:MOST_ALSO]
 
 
+def _rivals(place: int, statistics: Array, masks: Sequence[Flags]) -> list[int]:
+    """Conditions of other scenes that stand out as much as a region."""
+    found = []
+    for other in np.flatnonzero(statistics >= statistics[place] - TIED).tolist():
+        common = (masks[place] & masks[other]).sum() / (masks[place] | masks[other]).sum()
+        if other != place and common < SAME:
+            found.append(other)
+    return found[:MOST_ALSO]
+
+
 def _conditions(factor: Factor, least: int) -> list[_Condition]:
     """Conditions on one factor that hold, and do not hold, for enough scenes."""
     x = factor.values
@@ -322,7 +341,6 @@ def _region(
     failed: Array,
     critical: float,
     p: float,
-    also: tuple[str, ...],
     rng: np.random.Generator,
 ) -> Region:
     holds = np.logical_and.reduce([each.holds for each in parts])
@@ -333,7 +351,7 @@ def _region(
         lower, upper = (float(lift * np.exp(sign * critical * error)) for sign in (-1, 1))
     return Region(
         _name(parts), tuple(each.factor for each in parts), scenes, failures, failures / scenes,
-        lift, lower, min(upper, scenes / failures * lift if failures else upper), p, also,
+        lift, lower, min(upper, scenes / failures * lift if failures else upper), p,
     )  # fmt: skip
 
 
