@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.messages import MessageMaker
 from frame_ros.bags.writer import PARTIAL_SUFFIX, BagWriter
-from frame_ros.core.errors import BagError
 from frame_ros.core.time import SECOND
 
 Array = NDArray[np.float64]
