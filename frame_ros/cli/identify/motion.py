@@ -180,7 +180,7 @@ def _play(
     """
     from frame_ros.nodes.identification.node import play
 
-    rows = np.arange(len(targets), dtype=np.float64)  # of what is left
+    rows: Array = np.arange(len(targets), dtype=np.float64)  # of what is left
     left = len(targets)
 
     def report(share: float) -> None:
