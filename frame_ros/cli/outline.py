@@ -18,7 +18,7 @@ from frame_ros.cli.arguments import any_path, input_file, output_file
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
-from frame_ros.core.output_files import write_whole
+from frame_ros.core.output_files import refuse_inputs, write_whole
 from frame_ros.core.time import SECOND
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
         FrameRosError: the bag or the parameters cannot be used.
     """
     chosen = from_arguments(OutlineOptions, args)
+    if args.out is not None:
+        refuse_inputs(args.out, [args.params_file], '--out')
     settings = node_options(args.params_file, chosen.namespace)
     camera = chosen.camera or _only(settings.cameras)
     found = _measured(args.bag, settings, camera, chosen)

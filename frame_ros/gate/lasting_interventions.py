@@ -65,7 +65,7 @@ class LastingInterventions:
         self._found[key] = _Lasting(begun, now, text, intervention.episode_id, self._passed)
 
     def note_passed(self, passed: int) -> None:
-        """Notes how many commands have passed so far."""
+        """Notes how many commands have passed so far, as they were or limited."""
         self._passed = passed
 
     def texts(self, now: float) -> Iterator[str]:

@@ -449,9 +449,22 @@ def test_a_motion_goes_on_where_joint_states_were_missing(arm, node, monkeypatch
     thread.join()
     assert is_paused.is_set() and bool(asked) == is_asked
     until(lambda: np.array_equal(arm.commands[-1], targets[-1]))
-    # No target is left out, and none is sent that is not next to the one before.
+    # Nothing is left out, no step is longer than one of the motion, and speed grows evenly.
     commands = np.unique(np.array(arm.commands)[:, 0])
-    np.testing.assert_array_equal(commands, targets[:, 0])
+    steps = np.diff(commands)
+    assert commands[0] == targets[0, 0] and commands[-1] == targets[-1, 0]
+    assert steps.max() <= 0.001 + 1e-9
+    assert np.diff(steps).max() <= 0.001 / 50 + 1e-9 and steps.min() < 5e-5
+
+
+@pytest.mark.parametrize('row', [0.0, 12.3, 350.0, 397.5, 398.0])
+def test_a_motion_comes_back_to_its_speed_and_to_its_end(row):
+    from frame_ros.cli.identify.motion import STARTING, started
+
+    rows = started(row, 400, 50.0)
+    steps = np.diff(rows, prepend=row)
+    assert rows[-1] == 399.0 and (steps > 0.0).all() and steps.max() <= 1.0 + 1e-9
+    assert np.diff(steps[:-1], prepend=0.0).max(initial=0.0) <= 1.0 / (STARTING * 50.0) + 1e-9
 
 
 def test_what_was_recorded_stays_where_a_motion_ends_early(arm, tmp_path, monkeypatch, capsys):
@@ -525,11 +538,27 @@ def test_a_full_disk_does_not_end_a_motion(tmp_path, monkeypatch, capsys):
 
     with kept_recording('tool', 'fr3', tmp_path / 'tool.yaml') as kept:
         kept.bag.add_joints('joint_states', 10**9, ['a'], np.ones(1))
+        assert kept.bag.counts == {'/joint_states': 1}
         monkeypatch.setattr(McapWriter, 'write', full)
         kept.bag.add_wrench('wrench', 10**9, np.ones(6))
         kept.bag.add_wrench('wrench', 10**9, np.ones(6))
     said = capsys.readouterr().err
     assert said.count('No space left') == 1 and 'not whole' in said
+
+
+def test_a_recording_that_cannot_be_finished_is_named_as_it_is_left(tmp_path, monkeypatch, capsys):
+    from frame_ros.bags.reader import Bag
+    from frame_ros.bags.writer import BagWriter
+    from frame_ros.cli.identify.kept_recording import kept_recording
+
+    def full(*_) -> None:
+        raise OSError(28, 'No space left on device')
+
+    with kept_recording('joints', 'so101', tmp_path / 'motors.yaml') as kept:
+        kept.bag.add_joints('joint_states', 10**9, ['a'], np.ones(1))
+        monkeypatch.setattr(BagWriter, '_take_final_name', full)
+    (said,) = re.findall('--bag (.*)`', capsys.readouterr().err)
+    assert Bag(said).topics.keys() == {'/joint_states'}
 
 
 def test_still_poses_that_do_not_suffice_stay_too(arm, tmp_path, monkeypatch, capsys):

@@ -154,6 +154,14 @@ def test_what_cannot_be_used_is_said(drawn, tmp_path, capsys, changes, arguments
     assert why in capsys.readouterr().err
 
 
+def test_the_node_s_parameters_are_not_overwritten(drawn, tmp_path, capsys):
+    bag = arm_bag(drawn, tmp_path, count=2)
+    file = tmp_path / 'proximity.yaml'
+    assert outline(drawn, tmp_path, bag, '--out', str(file))[0] == 2
+    assert 'is a file that is read' in capsys.readouterr().err
+    assert 'extrinsics' in file.read_text(encoding='utf-8')
+
+
 def test_a_bag_without_joint_states_cannot_be_used(drawn, tmp_path, capsys):
     bag = arm_bag(drawn, tmp_path, count=2, joints=False)
     assert outline(drawn, tmp_path, bag) == (2, None)

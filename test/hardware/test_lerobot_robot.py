@@ -226,6 +226,36 @@ def test_an_arm_of_which_one_motor_does_not_come_on_is_as_before(bench, stiff):
     robot.close()
 
 
+def test_a_motor_that_falls_silent_as_torque_comes_on_is_not_called_stiff(bench):
+    """As of one that a falling voltage resets: the others are limp again, which nobody can read."""
+    from frame_ros.hardware.device_error import DeviceError
+
+    arm, _, make = bench
+    robot = make()
+    robot.connect()
+    robot.set_torque(False)
+    bus = robot.device.bus
+    enable, read, silent = bus.enable_torque, bus.sync_read, []
+
+    def failing(name, **options):
+        if name == 'gripper':
+            silent.append(name)
+            raise ConnectionError('no answer')
+        enable(name, **options)
+
+    def unanswered(*arguments, **options):
+        if silent:
+            raise ConnectionError('gripper does not answer')
+        return read(*arguments, **options)
+
+    bus.enable_torque, bus.sync_read = failing, unanswered
+    with pytest.raises(DeviceError, match='made limp again, which cannot be read back: gripper'):
+        robot.set_torque(True)
+    assert not any(servo.has_torque for servo in arm.servos)
+    bus.enable_torque, bus.sync_read = enable, read
+    robot.close()
+
+
 def test_a_leader_s_driver_on_the_robot_s_port_does_not_let_it_fall(lerobot, bench, tmp_path):
     from frame_ros.hardware.lerobot.teleoperator import LeRobotTeleoperator
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from frame_ros.bags.motion_bag import MotionBag
+from frame_ros.bags.writer import PARTIAL_SUFFIX
 from frame_ros.core.errors import BagError, SetupError
 
 
@@ -44,14 +45,15 @@ def kept_recording(what: str, robot: str, output: Path) -> Iterator[KeptRecordin
 
 
 def _keep(bag: MotionBag, what: str, robot: str) -> None:
-    place: Path | str = bag.folder
+    place = bag.folder
     try:
         bag.finish()
     except BagError as error:
-        place = str(error)
+        place = bag.folder.with_name(bag.folder.name + PARTIAL_SUFFIX)
+        print(error, file=sys.stderr)
     print(
         f'what was recorded, {bag.duration:.0f} s, is kept: {place}\n'
-        f'`frame-ros identify {what} --robot {robot} --bag {bag.folder}` takes what it shows; with '
+        f'`frame-ros identify {what} --robot {robot} --bag {place}` takes what it shows; with '
         '--bag once more, another recording as well',
         file=sys.stderr,
     )

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 PATIENCE = 10.0  # s for the first joint state
 BRIEF = 1.0  # s without joint states, behind the hold, after which nobody is asked: no gate latches
+STARTING = 1.0  # s in which an arm that was held comes back to the speed of its motion
 POSE_PAUSE = 2.5  # s at each commanded pose
 WRENCH_TOPIC = 'wrench'
 MOVING = (
@@ -179,20 +180,42 @@ def _play(
     """
     from frame_ros.nodes.identification.node import play
 
-    sent = 0
+    rows: Array = np.arange(len(targets), dtype=np.float64)  # of what is left
+    left = len(targets)
 
     def report(share: float) -> None:
         if sys.stdout.isatty():
-            done = (sent + share * (len(targets) - sent)) / len(targets)
+            done = 1.0 - (1.0 - share) * left / len(targets)
             print(f'\r{100 * done:3.0f} %', end='', flush=True)
 
     while True:
-        played = play(node, targets[sent:], rate, stop, report)
-        sent += played.sent
+        played = play(node, _between(targets, rows), rate, stop, report)
+        if played.sent:
+            rows = started(rows[played.sent - 1], len(targets), rate)
+            left = len(targets) - int(rows[0])
         if sys.stdout.isatty():
             print()
         if not played.is_silent or not _goes_on(node, played.why, stop, is_agreed):
             return played.why
+
+
+def started(row: float, count: int, rate: float) -> Array:
+    """Returns the rows, of `count` at `rate` Hz, between which a motion that stopped at `row` goes
+    on: with a speed that grows evenly to its own in STARTING seconds, and to its last row.
+    """
+    steps = np.arange(1, max(1, round(STARTING * rate)) + 1)
+    ramp = row + steps**2 / (2.0 * len(steps))
+    rows = np.concatenate((ramp, np.arange(ramp[-1] + 1.0, count)))
+    return np.append(rows[rows < count - 1], count - 1.0)
+
+
+def _between(targets: Array, rows: Array) -> Array:
+    """Returns the targets (T, N) at rows (R,), which may be between two: (R, N)."""
+    before = np.minimum(rows.astype(np.int64), len(targets) - 1)
+    after = np.minimum(before + 1, len(targets) - 1)
+    share = (rows - before)[:, None]
+    between: Array = (1.0 - share) * targets[before] + share * targets[after]
+    return between
 
 
 def _goes_on(node: IdentificationNode, why: str, stop: threading.Event, is_agreed: bool) -> bool:

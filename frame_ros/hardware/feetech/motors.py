@@ -143,9 +143,12 @@ def switch_on_or_undo(bus: Any, limp: Sequence[str]) -> None:
             raise
         try:
             switch_torque(bus, False, limp)
-        except (ConnectionError, RuntimeError, DeviceError) as second:
+        except DeviceError as second:
             text = f'{error}; the others cannot be made limp again: {second}: hold the arm'
             raise DeviceError(text) from error
+        except (ConnectionError, RuntimeError) as second:  # one is silent: the rest was asked
+            text = f'{error}; the others were made limp again, which cannot be read back: {second}'
+            raise DeviceError(f'{text}: hold the arm') from error
         count = len(bus.motors) - len(limp)
         others = f', the other {count} have theirs' if count else ''
         raise DeviceError(f'{error}: as before, {", ".join(limp)} limp{others}') from error

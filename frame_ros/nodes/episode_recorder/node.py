@@ -295,7 +295,7 @@ class EpisodeRecorderNode(LifecycleNode):
         if problem:
             response.message = problem
             return response
-        now = self._now()
+        now = max(self._now(), self._start)  # START is published before its stamp
         stamp = stamp_ns(request.stamp) or now
         if problem := events.outside(stamp, self._start, now):
             response.message = problem

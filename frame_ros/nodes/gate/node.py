@@ -373,8 +373,13 @@ class GateNode(ManagedNode):
     # What the executor's thread does, the services only while the gate's thread does not.
 
     def problem(self) -> str:
-        """Returns why the node is not at work, or an episode had better not begin."""
-        return super().problem() or (self._obstacle if self.gate is not None else '')
+        """Returns why the node is not at work, or an episode had better not begin: an arm that no
+        policy is to command may be guided by hand, or driven past the gate.
+        """
+        if (why := super().problem()) or self.gate is None or not self._obstacle:
+            return why
+        topic = self.resolve_topic_name(COMMAND_TOPICS[POLICY].name)
+        return self._obstacle if self.count_publishers(topic) else ''
 
     def health(self) -> Iterator[Status]:
         """Yields the limits that were lowered, whether the gate is stopped, and whether several

@@ -207,7 +207,7 @@ class GateOutputs:
         while self._waiting:
             publisher, message = self._waiting.popleft()
             publisher.publish(message)
-        self._lasting.note_passed(gate.counts.passed)
+        self._lasting.note_passed(gate.counts.passed + gate.counts.limited)
         now = moment.monotonic / SECOND
         if gate.version != self._shown or now >= self._next_state:
             self._shown, self._next_state = gate.version, now + self._state_period

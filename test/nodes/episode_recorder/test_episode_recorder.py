@@ -169,6 +169,22 @@ def test_a_mark_outside_of_its_episode_is_refused(make_bench):
     assert [stamp_ns(m.header.stamp) for m in events if m.type == EpisodeEvent.SUCCESS] == kept
 
 
+def test_a_mark_between_the_announcement_and_the_start_is_at_the_start(make_bench):
+    """As of a policy that marks as soon as start_episode has answered."""
+    bench = make_bench('announced', announce=2.0)
+    start = bench.start().start
+    for stamp in (Time(), start):
+        response = bench.call(
+            MarkEpisode, 'mark_episode', type=EpisodeEvent.OPERATION_START, stamp=stamp
+        )
+        assert response.success, response.message
+    assert time.time_ns() < stamp_ns(start), 'the machine was too busy to try it'
+    bag = Bag(bench.end(outcome=EpisodeEvent.OUTCOME_SUCCESS).bag)
+    events = [m for _, m in bag.messages('/announced/episode_events')]
+    marks = [m for m in events if m.type == EpisodeEvent.OPERATION_START]
+    assert [stamp_ns(m.header.stamp) for m in marks] == 2 * [stamp_ns(start)]
+
+
 def test_a_mark_of_a_clock_that_is_ahead_by_little_is_of_now():
     from frame_ros.nodes.episode_recorder.events import outside
 

@@ -109,6 +109,28 @@ def test_a_slow_policy_that_is_refused_all_the_time_is_logged_too(bench, monkeyp
     assert not bench.cell.commands
 
 
+def test_refusals_between_which_limited_commands_are_sent_on_are_not_logged(bench, monkeypatch):
+    logged, sent = [], [time.monotonic(), 0]
+    monkeypatch.setattr(
+        'frame_ros.nodes.gate.outputs.RepeatedWarnings.warn',
+        lambda self, kind, text: logged.append(text),
+    )
+    node = bench.gate()
+    bench.cell.event(EpisodeEvent.START)
+
+    def send() -> bool:
+        if time.monotonic() > sent[0] + 0.2:
+            sent[:] = time.monotonic(), sent[1] + 1
+            place = math.nan if sent[1] % 2 else HOME[0] + 0.3 * (-1) ** (sent[1] // 2)
+            bench.cell.command([place, *HOME[1:]])
+        return sent[1] >= 20
+
+    bench.wait(send)
+    counts = node.gate.counts
+    assert counts.limited >= 5 and counts.refused >= 5
+    assert not any('refuses the commands' in text for text in logged)
+
+
 def test_the_gate_is_not_ready_before_it_knows_where_the_arm_was_set(bench):
     """As by a simulator's reset between two episodes: the recorder waits for readiness."""
     node = bench.gate()
@@ -121,6 +143,26 @@ def test_the_gate_is_not_ready_before_it_knows_where_the_arm_was_set(bench):
     bench.wait(lambda: 'shoulder_pan' in node.problem())
     bench.wait(lambda: node.problem() == '')
     assert node.gate.measured[0] == pytest.approx(bench.cell.positions[0])
+
+
+def test_an_arm_that_no_policy_commands_may_be_moved_while_an_episode_begins(bench):
+    """As of one that is guided by hand, whose motion is recorded."""
+    node = bench.gate()
+    bench.cell.event(EpisodeEvent.START)
+    bench.cell.drive(0.3)
+    bench.cell.event(EpisodeEvent.END)
+    bench.wait_for(GateState.IDLE)
+    bench.cell.destroy_publisher(bench.cell._policy)
+    bench.wait(lambda: not node.count_publishers('policy_commands'))
+    bench.cell.positions[0] -= 0.9
+    problems = []
+
+    def has_been_noticed() -> bool:
+        problems.append(node.problem())
+        return 'shoulder_pan' in node._obstacle
+
+    bench.wait(has_been_noticed)
+    assert not any([*problems, node.problem()])
 
 
 def test_limits_may_be_lowered_while_the_arm_moves(bench):
