@@ -21,7 +21,7 @@ from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments, parse_mapping
 from frame_ros.evaluation.sessions.blinding_options import BlindingOptions
 from frame_ros.evaluation.sessions.folder import SessionFolder
-from frame_ros.evaluation.sessions.journal import OPERATOR, OUTCOMES, trials_of
+from frame_ros.evaluation.sessions.journal import OPERATOR, OUTCOMES, Trial, trials_of
 from frame_ros.evaluation.sessions.opening_options import OpeningOptions
 from frame_ros.evaluation.sessions.plan import SessionOptions
 from frame_ros.policies.remote.serving_options import NetworkOptions
@@ -171,8 +171,7 @@ def serve(args: argparse.Namespace) -> None:
 
 def mark(args: argparse.Namespace) -> None:
     """Notes how a trial ended."""
-    from frame_ros.evaluation.sessions.running import mark as add_mark
-    from frame_ros.evaluation.sessions.running import was_opened
+    from frame_ros.evaluation.sessions.running import add_mark
 
     folder = SessionFolder(args.session)
     if len(args.rest) != 1 or args.rest[0] not in OUTCOMES:
@@ -180,23 +179,32 @@ def mark(args: argparse.Namespace) -> None:
     outcome = args.rest[0]
     if outcome == 'invalid' and not args.why:
         raise SetupError('mark invalid needs --why: why the trial says nothing of the policy')
+    with folder.journal.held() as add:
+        trial = _to_mark(folder, args.trial)
+        add_mark(add, trial.id, outcome, args.why or '', OPERATOR)
+    before = f', no longer {trial.outcome}' if trial.marks else ''
+    print(f'trial {trial.id}, cell {trial.cell}: {outcome}{before}')
+
+
+def _to_mark(folder: SessionFolder, id: str | None) -> Trial:
+    """Returns the trial to mark. Raises SetupError: there is none."""
+    from frame_ros.evaluation.sessions.running import was_opened
+
     events = folder.journal.events()
     if was_opened(events):
         raise SetupError('the labels are open: a mark would no longer be blind')
     trials = trials_of(events)
-    if args.trial is not None and args.trial not in trials:
-        raise SetupError(f'--trial is {args.trial!r}; begun were: {", ".join(trials) or "none"}')
+    if id is not None and id not in trials:
+        raise SetupError(f'--trial is {id!r}; begun were: {", ".join(trials) or "none"}')
     if not trials:
         raise SetupError('no trial has begun yet')
-    trial = trials[args.trial or list(trials)[-1]]
-    if args.trial is None and trial.marks:
+    trial = trials[id or list(trials)[-1]]
+    if id is None and trial.marks:
         raise SetupError(
             f'the last trial, {trial.id}, is marked as {trial.outcome} already; --trial {trial.id} '
             'corrects it'
         )
-    add_mark(folder, trial.id, outcome, args.why or '', OPERATOR)
-    before = f', no longer {trial.outcome}' if trial.marks else ''
-    print(f'trial {trial.id}, cell {trial.cell}: {outcome}{before}')
+    return trial
 
 
 def status(args: argparse.Namespace) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -80,18 +81,33 @@ class Journal:
         self.path = path
 
     def add(self, event: str, **fields: Any) -> None:
-        """Adds an event with the time of now. A line that was cut when a process or the computer
-        ended is removed before.
+        """Adds an event with the time of now.
 
         Raises:
             SetupError: it cannot be written.
         """
-        line = json.dumps({'time': now(), 'event': event, **fields}, allow_nan=False)
+        with self.held() as add:
+            add(event, **fields)
+
+    @contextmanager
+    def held(self) -> Iterator[Callable[..., None]]:
+        """Yields `add`, while nobody else can add anything: what is decided by the events still
+        holds when it is added. A line that was cut when a process or the computer ended is removed
+        before.
+
+        Raises:
+            SetupError: it cannot be written.
+        """
         try:
             with appending(self.path) as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 drop_cut_line(file)
-                append_line(file, line)
+
+                def add(event: str, **fields: Any) -> None:
+                    line = {'time': now(), 'event': event, **fields}
+                    append_line(file, json.dumps(line, allow_nan=False))
+
+                yield add
         except OSError as error:
             raise SetupError(f'{self.path} cannot be written: {error.strerror}') from error
 

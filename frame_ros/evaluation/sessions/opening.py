@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -71,7 +71,16 @@ def open_session(
         SetupError: trials are missing, marks and bags contradict each other, an outcome is nowhere,
             or the key does not fit its commitment. The labels then stay closed.
     """
-    options = options or OpeningOptions()
+    with folder.journal.held() as add:
+        return _open(folder, bags, options or OpeningOptions(), add)
+
+
+def _open(
+    folder: SessionFolder,
+    bags: OutcomeSet | None,
+    options: OpeningOptions,
+    add: Callable[..., None],
+) -> OpenedSession:
     events = folder.journal.events()
     trials = trials_of(events)
     key = folder.key()
@@ -90,7 +99,7 @@ def open_session(
     early = (f'the session was opened early: {missing}',) if missing else ()
     outcomes = tuple(_outcome(folder, each, schedule.begun, early) for each in counted)
     digest = folder.journal.digest()
-    folder.journal.add(
+    add(
         OPENED, early=bool(missing), missing=missing, decided_by=options.decided_by,
         journal_sha256=digest,
     )  # fmt: skip

@@ -39,7 +39,6 @@ class SessionRun:
     def __init__(self, folder: SessionFolder, say: Callable[[str], object]) -> None:
         self.folder, self._say = folder, say
         self._key = folder.key()
-        self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name='session', daemon=True)
         self._size = -1
@@ -71,7 +70,7 @@ class SessionRun:
             PolicyError: the one before is not marked yet, none is left, or the cell has another
                 instruction.
         """
-        with self._lock:
+        with self.folder.journal.held() as add:
             events = self.folder.journal.events()
             if unmarked := open_trial(trials_of(events)):
                 raise PolicyError(
@@ -87,7 +86,7 @@ class SessionRun:
                     f'the cell {due.what.cell!r} has the instruction {wanted!r}, and the '
                     f'observation has {instruction!r}'
                 )
-            self.folder.journal.add(BEGUN, trial=due.id, block=due.what.block, cell=due.what.cell)
+            add(BEGUN, trial=due.id, block=due.what.block, cell=due.what.cell)
             return due
 
     def end(self, trial: str, last_action: str) -> None:
@@ -96,13 +95,13 @@ class SessionRun:
 
     def break_off(self, trial: str, why: str) -> None:
         """Marks a trial as invalid, unless the operator has marked it already."""
-        with self._lock:
+        with self.folder.journal.held() as add:
             if not trials_of(self.folder.journal.events())[trial].marks:
-                mark(self.folder, trial, INVALID, why, SERVER)
+                add_mark(add, trial, INVALID, why, SERVER)
 
     def announce(self) -> None:
         """Notes the trial that is due, if none is running, and says it."""
-        with self._lock:
+        with self.folder.journal.held() as add:
             events = self.folder.journal.events()
             if open_trial(trials_of(events)) or was_opened(events):
                 return
@@ -111,7 +110,7 @@ class SessionRun:
             noted = [e for e in events if e['event'] in (DUE, SERVED)]
             if not noted or noted[-1].get('trial') != id:
                 what = {'block': due.what.block, 'cell': due.what.cell} if due else {}
-                self.folder.journal.add(DUE, trial=id, **what)
+                add(DUE, trial=id, **what)
         if not noted or noted[-1].get('trial') != id:
             self._say(due_text(self.folder, due.what.cell, id) if due else 'all trials are done')
 
@@ -146,4 +145,9 @@ def was_opened(events: Iterable[Event]) -> bool:
 
 def mark(folder: SessionFolder, trial: str, outcome: str, why: str, by: str) -> None:
     """Adds an outcome to the journal; earlier ones of the trial stay in it, and no longer hold."""
-    folder.journal.add(MARKED, trial=trial, outcome=outcome, why=why, by=by)
+    add_mark(folder.journal.add, trial, outcome, why, by)
+
+
+def add_mark(add: Callable[..., None], trial: str, outcome: str, why: str, by: str) -> None:
+    """Does the same with a journal that is held."""
+    add(MARKED, trial=trial, outcome=outcome, why=why, by=by)

@@ -27,8 +27,8 @@ class Schedule:
     """The attempts that remain, and those that began.
 
     An invalid trial is repeated under another id, at a random place of what remains of its block,
-    or of the block that runs now if its own is over. A correction takes a repeat back that has not
-    begun.
+    or of the block that runs now if its own is over. A slot has no repeat ahead while one of its
+    attempts is valid or not marked yet: a correction takes a repeat back that has not begun.
 
     Raises:
         SetupError: the journal has a trial that the key does not have.
@@ -40,7 +40,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         self.remaining = [self._attempt(slot, 0) for slot in range(len(self.key.slots))]
-        self._invalid: dict[str, Attempt] = {}  # id of an invalid trial -> its repeat
+        self._invalid: set[str] = set()  # ids of the trials that are
 
     @classmethod
     def after(cls, key: SessionKey, events: Iterable[Event]) -> Schedule:
@@ -72,10 +72,14 @@ class Schedule:
     def _mark(self, id: str, is_invalid: bool) -> None:
         if id not in self.begun:
             raise SetupError(f'the journal marks the trial {id!r}, which never began')
-        if is_invalid and id not in self._invalid:
-            self._repeat(self.begun[id])
-        elif not is_invalid and self._invalid.get(id) in self.remaining:
-            self.remaining.remove(self._invalid.pop(id))
+        (self._invalid.add if is_invalid else self._invalid.discard)(id)
+        slot = self.begun[id].slot
+        attempts = [each for each in self.begun.values() if each.slot == slot]
+        ahead = [each for each in self.remaining if each.slot == slot]
+        if any(each.id not in self._invalid for each in attempts):
+            self.remaining = [each for each in self.remaining if each not in ahead]
+        elif not ahead:
+            self._repeat(max(attempts, key=lambda each: each.number))
 
     def _repeat(self, attempt: Attempt) -> None:
         repeat = self._attempt(attempt.slot, attempt.number + 1)
@@ -85,7 +89,6 @@ class Schedule:
         first = places[0] if places else 0
         place = first + self.key.place(attempt.slot, repeat.number, len(places) + 1)
         self.remaining.insert(place, repeat)
-        self._invalid[attempt.id] = repeat
 
     def _attempt(self, slot: int, number: int) -> Attempt:
         return Attempt(self.key.trial_id(slot, number), slot, number, self.key.slots[slot])

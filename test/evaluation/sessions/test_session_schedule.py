@@ -8,6 +8,7 @@ import hashlib
 import math
 import re
 import stat
+import threading
 from collections import Counter
 from itertools import pairwise
 
@@ -30,7 +31,7 @@ from blinded_servers import (
 from frame_ros.core.errors import SetupError
 from frame_ros.evaluation.sessions.journal import BEGUN, INVALID, Journal, trials_of
 from frame_ros.evaluation.sessions.plan import LETTERS, SessionOptions, draw_key
-from frame_ros.evaluation.sessions.running import mark
+from frame_ros.evaluation.sessions.running import SessionRun, mark
 from frame_ros.evaluation.sessions.schedule import Schedule
 
 POLICIES = {name: {} for name in (*NAMES, 'gamma')}
@@ -157,6 +158,39 @@ def test_a_correction_takes_back_a_repeat_that_has_not_begun(tmp_path):
     for outcome, left in ((INVALID, 4), ('success', 3), (INVALID, 4), (INVALID, 4), ('failure', 3)):
         schedule.take({'event': 'marked', 'trial': first, 'outcome': outcome})
         assert len(schedule.remaining) == left
+
+
+def test_a_trial_that_is_valid_after_all_needs_no_repeat_of_its_repeat(tmp_path):
+    folder = unserved_session(tmp_path / 's', episodes=1)
+    first = next(iter(key_of(folder)))
+    repeat = folder.key().trial_id(0, 1)
+
+    def left(*events):
+        taken = [('begun', first, ''), ('marked', first, INVALID), ('begun', repeat, ''), *events]
+        listed = ({'event': kind, 'trial': id, 'outcome': what} for kind, id, what in taken)
+        return len(Schedule.after(folder.key(), listed).remaining)
+
+    bad, good = ('marked', repeat, INVALID), ('marked', first, 'success')
+    assert left() == 3 and left(bad) == 4
+    assert left(bad, good) == left(good, bad) == 3
+    assert left(good, bad, ('marked', first, INVALID)) == 4
+
+
+def test_a_trial_begins_and_is_marked_while_nobody_else_can_write(tmp_path):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
+    run = SessionRun(folder, lambda text: None)
+    with folder.journal.held() as add:
+        thread = threading.Thread(target=run.begin, args=('',))
+        thread.start()
+        thread.join(0.5)
+        assert thread.is_alive() and not events_of(folder, BEGUN)
+        due = Schedule.after(folder.key(), folder.journal.events()).next
+        add(BEGUN, trial=due.id, block=1, cell='cube')
+        add('marked', trial=due.id, outcome=INVALID, why='', by='operator')
+    thread.join()
+    begun = [event['trial'] for event in events_of(folder, BEGUN)]
+    assert len(set(begun)) == 2  # not the one that was due when it was called
+    Schedule.after(folder.key(), folder.journal.events())
 
 
 def test_marks_are_corrected_by_further_lines(tmp_path):
