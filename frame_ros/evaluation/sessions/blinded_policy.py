@@ -16,7 +16,7 @@ from typing import Any
 from frame_ros.core.errors import FrameRosError, PolicyError, PolicyFailedError, SetupError
 from frame_ros.evaluation.sessions.blinding_options import BlindingOptions
 from frame_ros.evaluation.sessions.journal import now
-from frame_ros.evaluation.sessions.running import SessionRun
+from frame_ros.evaluation.sessions.running import EpisodeRefusedError, SessionRun
 from frame_ros.policies.base import Policy
 from frame_ros.policies.own_failures import is_own_failure
 from frame_ros.policies.protocol import Inference, Observation
@@ -43,12 +43,13 @@ class BlindedPolicy(Policy):
     """Passes each episode to the policy of the trial that is due. Its name is that of the trial.
 
     policies: name -> policy; all must be there, and agree in what a caller learns of them once.
+    episode: the client's name of the episode that runs; '' where it has none.
 
     Raises:
         SetupError: they do not agree.
     """
 
-    name = BLINDED
+    name, episode = BLINDED, ''
 
     def __init__(
         self,
@@ -121,20 +122,25 @@ class BlindedPolicy(Policy):
             policy.close()
 
     def _begin(self, observation: Observation) -> None:
+        earlier, self._earlier = self._earlier, []
         # Before a trial begins: after one has, the missing server would name its policy.
         if not all(getattr(each, 'is_connected', True) for each in self._policies.values()):
             raise PolicyError(ABSENT)
-        attempt = self._run.begin(observation.instruction)
+        try:
+            attempt = self._run.begin(observation.instruction, self.episode)
+        except EpisodeRefusedError as error:
+            # Else the arm would move at the moment in which the operator marks the trial before.
+            self._is_new, self._policy, self._problem = False, None, str(error)
+            return
         self._end()
         self.name, self._is_new = attempt.id, False
         self._policy = self._policies[attempt.what.policy]
         try:
             self._policy.reset(self._seed)
-            for earlier in self._earlier:
-                self.observe(earlier)
+            for each in earlier:
+                self.observe(each)
         except (Exception, SystemExit) as error:
             self._break_off(error)
-        self._earlier.clear()
 
     def _end(self) -> None:
         if self._last:

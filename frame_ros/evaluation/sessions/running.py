@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Iterable
 
@@ -24,7 +25,12 @@ from frame_ros.evaluation.sessions.journal import (
 )
 from frame_ros.evaluation.sessions.schedule import Attempt, Schedule
 
+EPISODE_DIGITS = 16
 LOOK_PERIOD = 0.3  # s between two looks at whether the operator has marked a trial
+
+
+class EpisodeRefusedError(PolicyError):
+    """No trial begins in this episode, whatever is marked meanwhile."""
 
 
 class SessionRun:
@@ -61,21 +67,27 @@ class SessionRun:
         if self._thread.is_alive():
             self._thread.join()
 
-    def begin(self, instruction: str) -> Attempt:
+    def begin(self, instruction: str, episode: str = '') -> Attempt:
         """Begins the trial that is due.
 
-        instruction: of the observation.
+        instruction: of the observation. episode: the client's name of it; '' if it has none.
 
         Raises:
-            PolicyError: the one before is not marked yet, none is left, or the cell has another
-                instruction.
+            EpisodeRefusedError: the trial before is not marked yet, or was of this episode.
+            PolicyError: none is left, or the cell has another instruction.
         """
+        name = hashlib.sha256(episode.encode()).hexdigest()[:EPISODE_DIGITS] if episode else ''
         with self.folder.journal.held() as add:
             events = self.folder.journal.events()
             if unmarked := open_trial(trials_of(events)):
-                raise PolicyError(
+                raise EpisodeRefusedError(
                     f'trial {unmarked.id} is not closed yet: frame-ros session mark says how it '
-                    'ended'
+                    'ended; then start another episode'
+                )
+            had = [e['trial'] for e in events if name and e.get('episode') == name]
+            if had:
+                raise EpisodeRefusedError(
+                    f'trial {had[0]} was of this episode: start another one for the next'
                 )
             due = Schedule.after(self._key, events).next
             if due is None or was_opened(events):
@@ -86,7 +98,8 @@ class SessionRun:
                     f'the cell {due.what.cell!r} has the instruction {wanted!r}, and the '
                     f'observation has {instruction!r}'
                 )
-            add(BEGUN, trial=due.id, block=due.what.block, cell=due.what.cell)
+            what = {'block': due.what.block, 'cell': due.what.cell, 'episode': name}
+            add(BEGUN, trial=due.id, **what)
             return due
 
     def end(self, trial: str, last_action: str) -> None:

@@ -4,20 +4,38 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from frame_ros.core.errors import PolicyError
+from frame_ros.evaluation.sessions.blinded_policy import BlindedPolicy
 from frame_ros.policies.remote.messages import Request
 from frame_ros.policies.remote.service import InferenceService
 
 
 class SessionService(InferenceService):
     """Begins an episode once: an observation that is sent again after an error, or over another
-    connection, is of the same trial.
+    connection, is of the same trial, and one of an episode that another followed is of none.
+
+    Raises:
+        PolicyError: the client does not name its episodes, or comes back with an earlier one.
     """
 
-    _episode = ''
+    policy: BlindedPolicy
+
+    def __init__(self, *arguments: Any, **others: Any) -> None:
+        super().__init__(*arguments, **others)
+        self._earlier: set[str] = set()
 
     def _begins_episode(self, client: object, request: Request) -> bool:
         if not request.episode:
-            return super()._begins_episode(client, request)
-        is_new = request.episode != self._episode
-        self._episode = request.episode
+            raise PolicyError(
+                'the client does not name its episodes, so that a connection that was made again '
+                'would begin a trial; install the version of frame_ros that serves the session'
+            )
+        if request.episode in self._earlier:
+            raise PolicyError('another episode has begun since; start a new one')
+        is_new = request.episode != self.policy.episode
+        if is_new:
+            self._earlier.add(self.policy.episode)
+            self.policy.episode = request.episode
         return is_new

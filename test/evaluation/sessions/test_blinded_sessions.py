@@ -34,7 +34,7 @@ from blinded_servers import (
 from remote_servers import observation
 
 from frame_ros.core.errors import PolicyError, PolicyFailedError, SetupError
-from frame_ros.evaluation.sessions.blinded_policy import connected
+from frame_ros.evaluation.sessions.blinded_policy import BlindedPolicy, connected
 from frame_ros.evaluation.sessions.journal import BEGUN, DUE, ENDED, INVALID, trials_of
 from frame_ros.evaluation.sessions.running import SessionRun, mark
 from frame_ros.policies.remote import connect_remote_policy, decode, encode
@@ -91,7 +91,7 @@ def test_no_byte_for_the_client_and_no_line_for_the_operator_names_a_policy(
         with connect(server.url, compression=None, max_size=None) as raw:
             received += raw.recv()
             for number in range(4):
-                request = Request(id=number, reset=True)
+                request = Request(id=number, reset=True, episode=str(number))
                 raw.send(bytes(encode(observation_to_message(observation(1), request))))
                 answer = raw.recv(timeout=PATIENCE)
                 received += answer
@@ -144,6 +144,11 @@ def test_a_trial_that_is_not_marked_holds_the_next_one_up(servers, tmp_path):
             with pytest.raises(PolicyError, match=f'trial {first} is not closed yet'):
                 policy.infer(observation(3))
         mark(folder, first, 'failure', 'it fell', 'operator')
+        # The arm does not move because of a mark: only in another episode.
+        with pytest.raises(PolicyError, match='then start another episode'):
+            policy.infer(observation(4))
+        assert len(events_of(folder, BEGUN)) == 1
+        policy.reset()
         policy.infer(observation(4))
         second = last_trial(folder)
         assert second != first and len(events_of(folder, BEGUN)) == 2
@@ -293,6 +298,62 @@ def test_a_connection_that_is_made_again_goes_on_with_its_trial(servers, tmp_pat
         with pytest.raises(PolicyError, match=f'trial {first} is not closed yet'):
             other.infer(observation(6))
         other.close()
+
+
+def test_an_episode_that_outlives_its_trial_or_its_server_begins_no_other(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=2)
+    with blinding(folder) as (server, _):
+        policy = connect_remote_policy(server.url)
+        first, _ = act(policy, folder)
+        episode = policy._episode
+        policy.close()
+        other = connect_remote_policy(server.url)
+        act(other, folder)
+        other._episode, later = episode, other._episode  # the first client is there again
+        with pytest.raises(PolicyError, match='another episode has begun since'):
+            other.infer(observation(3))
+        other._episode = later
+        other.infer(observation(4))
+        other.close()
+    with blinding(folder) as (server, _):  # which has forgotten the episodes
+        policy = connect_remote_policy(server.url)
+        for each in (episode, later):
+            policy._episode = each
+            for _ in range(2):
+                with pytest.raises(PolicyError, match='was of this episode: start another'):
+                    policy.infer(observation(5))
+        assert len(events_of(folder, BEGUN)) == 2 and f'"{episode}"' not in public_text(folder)
+        policy.close()
+    assert first in trials_of(folder.journal.events())
+
+
+def test_a_client_that_does_not_name_its_episodes_begins_no_trial(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
+    with blinding(folder) as (server, _):
+        policy = connect_remote_policy(server.url)
+        policy._episode = ''  # as of older versions
+        with pytest.raises(PolicyError, match='does not name its episodes'):
+            policy.infer(observation(1))
+        assert not events_of(folder, BEGUN)
+        policy.close()
+
+
+def test_what_is_seen_before_a_trial_can_begin_is_not_kept(servers, tmp_path):
+    folder = make_session(
+        tmp_path / 's', servers[1], ('cube',), episodes=1, instructions={'cube': 'take it'}
+    )
+    run = SessionRun(folder, lambda text: None)
+    policy = BlindedPolicy(servers[0], run)
+    for number in range(3):
+        policy.observe(observation(number))
+        with pytest.raises(PolicyError, match='take it'):
+            policy.infer(observation(number))
+    policy.observe(observation(4))
+    acting = servers[0][next(iter(key_of(folder).values()))]
+    seen = observation(5, instruction='take it')
+    images = {camera: seen.images[camera] for camera in acting.cameras}
+    policy.infer(dataclasses.replace(seen, images=images))
+    assert [each.stamp for each in acting.seen] == [observation(4).stamp]
 
 
 def test_observations_between_inferences_reach_the_policy_of_the_trial(servers, tmp_path):
