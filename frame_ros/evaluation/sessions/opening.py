@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 from frame_ros.core.errors import SetupError
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome, LabelSource
@@ -22,7 +22,7 @@ from frame_ros.evaluation.sessions.journal import (
     trials_of,
 )
 from frame_ros.evaluation.sessions.opening_options import MARKS, OpeningOptions
-from frame_ros.evaluation.sessions.plan import SessionKey
+from frame_ros.evaluation.sessions.plan import SessionKey, is_trial_id
 from frame_ros.evaluation.sessions.running import open_trial
 from frame_ros.evaluation.sessions.schedule import Attempt, Schedule
 
@@ -89,15 +89,19 @@ def _open(
     if missing and not options.early:
         raise SetupError(f'{missing}; --early opens the labels all the same, and says so')
     valid = [each for each in trials.values() if each.is_valid]
-    matched, notes = _matched(valid, bags)
+    matched, notes = _matched(trials, bags, bool(options.decided_by))
     judged = [_judged(each, matched.get(each.id), options.decided_by) for each in valid]
     _refuse(judged, valid)
     if missing:
         notes.append(f'opened early: {missing}')
     counted, repeats = _once([each for each in judged if isinstance(each, _Judged)], schedule.begun)
     notes += repeats
-    early = (f'the session was opened early: {missing}',) if missing else ()
-    outcomes = tuple(_outcome(folder, each, schedule.begun, early) for each in counted)
+    doubts = [f'the session was opened early: {missing}'] if missing else []
+    before = [event['time'] for event in events if event['event'] == OPENED]
+    if before:
+        doubts.append(f'the labels were open since {before[0][:19]}Z')
+        notes.append(doubts[-1])
+    outcomes = tuple(_outcome(folder, each, schedule.begun, tuple(doubts)) for each in counted)
     digest = folder.journal.digest()
     add(
         OPENED, early=bool(missing), missing=missing, decided_by=options.decided_by,
@@ -118,23 +122,30 @@ def _missing(trials: Mapping[str, Trial], schedule: Schedule) -> str:
 
 
 def _matched(
-    trials: Sequence[Trial], bags: OutcomeSet | None
+    trials: Mapping[str, Trial], bags: OutcomeSet | None, is_decided: bool
 ) -> tuple[dict[str, EpisodeOutcome], list[str]]:
-    """Returns id of a trial -> the outcome in its bag, by the name of the policy that the bag has,
-    which is the trial's, or else by time; and remarks.
+    """Returns id of a valid trial -> the outcome in its bag, by the name of the policy that the bag
+    has, which is the trial's, or else by time; and remarks.
 
     Raises:
-        SetupError: two episodes are of one trial.
+        SetupError: two episodes are of one trial; or, unless it is decided what then holds, one has
+            the name of a trial and was recorded during another.
     """
     if bags is None:
         return {}, []
-    known = {each.id: each for each in trials}
+    known = {id: each for id, each in trials.items() if each.is_valid}
     found: dict[str, EpisodeOutcome] = {}
     notes = [f'{each.name} was not read: {each.reason}' for each in bags.unread]
     left = [each.outcome for each in bags.excluded if each.outcome is not None]
     for outcome in (*bags.outcomes, *left):
-        id, is_by_time = _trial_of(outcome, known)
-        if not id:
+        id, is_by_time, doubt = _trial_of(outcome, trials)
+        if doubt and not is_decided:
+            raise SetupError(
+                f'{doubt}. The labels stay closed: leave that bag out, or choose with --decided-by'
+            )
+        if doubt:
+            notes.append(doubt)
+        if id not in known:
             notes.append(f'{outcome.name} is of no valid trial of the session')
             continue
         if id in found:
@@ -150,23 +161,45 @@ def _matched(
     return found, notes
 
 
-def _trial_of(outcome: EpisodeOutcome, known: Mapping[str, Trial]) -> tuple[str, bool]:
-    """Returns the trial of an episode, '' if there is none, and whether it was found by time."""
+def _trial_of(outcome: EpisodeOutcome, trials: Mapping[str, Trial]) -> tuple[str, bool, str]:
+    """Returns the trial of an episode, '' if there is none; whether it was found by time; and what
+    is doubtful about it.
+    """
     label = outcome.policy.partition(',')[0].strip()
-    if label in known:
-        return label, False
-    if not outcome.date:
-        return '', False
+    within = _during(outcome, trials)
+    if label in trials:
+        doubt = (
+            f'{outcome.name} has the name of trial {label}, and the time of trial {within[0]}'
+            if within and label not in within
+            else ''
+        )
+        return label, False, doubt
+    if is_trial_id(label):  # of another session, perhaps at the same time on another robot
+        return '', False, ''
+    return (within[0], True, '') if len(within) == 1 else ('', False, '')
+
+
+def _during(outcome: EpisodeOutcome, trials: Mapping[str, Trial]) -> list[str]:
+    """Returns the trials that began during an episode, as far as it has a time of day."""
+    start = _moment(outcome.date)
+    if start is None:
+        return []
     duration = outcome.duration if math.isfinite(outcome.duration) else 0.0
-    start = datetime.fromisoformat(outcome.date.replace('Z', '+00:00'))
     first = start - timedelta(seconds=TOLERANCE)
     last = start + timedelta(seconds=duration + TOLERANCE)
-    within = [each.id for each in known.values() if first <= _moment(each.begun) <= last]
-    return (within[0], True) if len(within) == 1 else ('', False)
+    begun = {id: _moment(each.begun) for id, each in trials.items()}
+    return [id for id, moment in begun.items() if moment and first <= moment <= last]
 
 
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text.replace('Z', '+00:00'))
+def _moment(text: str) -> datetime | None:
+    """Returns a time, UTC where it does not say; None: it is none, or only a day."""
+    try:
+        moment = datetime.fromisoformat(text.replace('Z', '+00:00'))
+    except ValueError:
+        return None
+    if len(text) <= len('2026-01-01'):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
 
 
 def _judged(trial: Trial, bag: EpisodeOutcome | None, decided_by: str) -> _Judged | str:
@@ -249,7 +282,7 @@ def _outcome(
         name=own.name,
         policy=own.policy,
         object=own.object,
-        task=task or bag.task,
+        task=task,  # the same in all of a cell, or its pairs would not be found
         operations=bag.operations if judged.has_operations else (),
         is_success=own.is_success,
         pair=own.pair,

@@ -111,6 +111,11 @@ class SessionKey:
             raise SetupError(f'{place} is not the key of a blinded session') from error
 
 
+def is_trial_id(text: str) -> bool:
+    """Returns whether it is an id as trials of any session have it."""
+    return len(text) == ID_LENGTH and set(text) <= set(LETTERS)
+
+
 @dataclass(frozen=True)
 class SessionPlan:
     """The public part of a session.

@@ -152,6 +152,85 @@ def test_a_bag_without_the_name_of_its_trial_is_found_by_its_time(tmp_path):
     assert 'two is of no valid trial of the session' in open_session(folder, other).notes
 
 
+def test_a_bag_of_an_invalid_trial_or_of_another_session_is_of_no_trial(tmp_path):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
+    ids = play(folder, {NAMES[0]: [INVALID]})  # all within the tolerance of time
+    invalid = next(id for id, t in trials_of(folder.journal.events()).items() if not t.is_valid)
+    valid = next(id for id in ids if id != invalid)
+    other = next(iter(key_of(unserved_session(tmp_path / 'o', ('cube',), episodes=1))))
+    text = folder.journal.path.read_text().splitlines()
+    # Long ago, but for one trial.
+    for id in set(ids) - {valid}:
+        begun = trials_of(folder.journal.events())[id].begun
+        text = [line.replace(begun, f'2001{begun[4:]}') for line in text]
+    folder.journal.path.write_text('\n'.join(text) + '\n')
+    bags = [
+        bag_of(folder, tmp_path / 'one', valid, Outcome.FAILURE, policy=invalid, offset=1.0),
+        bag_of(folder, tmp_path / 'two', valid, Outcome.FAILURE, policy=other),
+    ]
+    decided = OpeningOptions(decided_by='bags')
+    opened = open_session(folder, bags_of(*bags), decided)
+    assert all(each.is_success for each in opened.outcomes)
+    assert {f'{name} is of no valid trial of the session' for name in ('one', 'two')} <= {
+        *opened.notes
+    }
+
+
+def test_a_bag_without_a_name_from_an_invalid_trial_is_of_no_valid_one(tmp_path):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
+    play(folder, {NAMES[0]: [INVALID]})
+    trials = trials_of(folder.journal.events())
+    invalid = next(id for id, each in trials.items() if not each.is_valid)
+    text = folder.journal.path.read_text()
+    for id in set(trials) - {invalid}:
+        text = text.replace(trials[id].begun, f'2001{trials[id].begun[4:]}')
+    folder.journal.path.write_text(text)
+    bags = bags_of(bag_of(folder, tmp_path / 'one', invalid, Outcome.FAILURE, policy='remote'))
+    opened = open_session(folder, bags)
+    assert 'one is of no valid trial of the session' in opened.notes
+
+
+def test_a_bag_with_the_name_of_one_trial_and_the_time_of_another_keeps_the_labels_closed(tmp_path):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
+    first, second = play(folder)
+    begun = trials_of(folder.journal.events())[first].begun
+    text = folder.journal.path.read_text()
+    folder.journal.path.write_text(text.replace(begun, f'2001{begun[4:]}'))
+    bags = bags_of(bag_of(folder, tmp_path / 'one', second, policy=first))
+    doubt = f'one has the name of trial {first}, and the time of trial {second}'
+    with pytest.raises(SetupError, match=doubt):
+        open_session(folder, bags)
+    assert not events_of(folder, OPENED)
+    assert doubt in open_session(folder, bags, OpeningOptions(decided_by='marks')).notes
+
+
+@pytest.mark.parametrize('date', ['2026-11-28', '2026-11-28T10:00:00', 'yesterday', ''])
+def test_a_file_of_outcomes_with_any_date_can_be_given(tmp_path, date):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
+    play(folder)
+    file = tmp_path / 'other.csv'
+    file.write_text(f'episode,policy,success,date\none,remote,true,{date}\n')
+    assert 'one is of no valid trial of the session' in open_session(folder, bags_of(file)).notes
+
+
+def test_pairs_are_found_where_only_some_trials_have_a_bag_with_an_instruction(tmp_path):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
+    first, _ = play(folder)
+    bag = tmp_path / 'bag.csv'
+    bag.write_text(f'episode,policy,success,task\none,{first},true,pick up the cube\n')
+    write_outcomes_csv(open_session(folder, bags_of(bag)).outcomes, tmp_path / 'o.csv')
+    assert len(read_pairs(str(tmp_path / 'o.csv'), *NAMES).pairs) == 1
+
+
+def test_an_opening_after_the_first_says_that_the_labels_were_known(tmp_path):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
+    play(folder)
+    assert not any(each.notes for each in open_session(folder).outcomes)
+    again = open_session(folder)
+    assert all('the labels were open since' in each.notes[0] for each in again.outcomes)
+    assert 'the labels were open since' in again.notes[0]
+
+
 def test_two_bags_of_one_trial_are_refused(tmp_path):
     folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
     first, _ = play(folder)
