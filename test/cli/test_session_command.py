@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import signal
@@ -31,8 +32,8 @@ COMMAND = 'import sys; from frame_ros.cli import main; sys.exit(main(sys.argv[1:
 class Server:
     """A process of `frame-ros session serve`."""
 
-    def __init__(self, session: Path, *arguments: str) -> None:
-        words = ['session', 'serve', str(session), '--port', '0', *arguments]
+    def __init__(self, session: Path) -> None:
+        words = ['session', 'serve', str(session), '--port', '0']
         self.process = subprocess.Popen(
             [sys.executable, '-c', COMMAND, *words], stderr=subprocess.PIPE, text=True
         )
@@ -57,6 +58,19 @@ class Server:
         return self.process.returncode
 
 
+@pytest.fixture()
+def start():
+    """Starts servers that end with the test, also where it fails."""
+    with contextlib.ExitStack() as stack:
+
+        def start(session: Path) -> Server:
+            server = Server(session)
+            stack.callback(server.process.kill)
+            return server
+
+        yield start
+
+
 def run(capsys, *words: str) -> str:
     assert main(['session', *words]) == 0
     return capsys.readouterr().out
@@ -67,7 +81,7 @@ def refusal(capsys, *words: str) -> str:
     return capsys.readouterr().err
 
 
-def test_a_session_from_the_drawing_to_the_opening(tmp_path, capsys):
+def test_a_session_from_the_drawing_to_the_opening(start, tmp_path, capsys):
     session = str(tmp_path / 'session')
     with two_servers() as (_, servers):
         file = tmp_path / 'policies.yaml'
@@ -81,7 +95,7 @@ def test_a_session_from_the_drawing_to_the_opening(tmp_path, capsys):
         folder = SessionFolder(session)
         assert folder.plan.commitment in drawn and '2 trials of 2 policies on cube' in drawn
         seen = drawn.replace(str(file), '')
-        server = Server(folder.path)
+        server = start(folder.path)
         policy = connect_remote_policy(server.url)
         policy.infer(observation(1, instruction='take it'))
         assert not names_in(server.words, servers)
@@ -92,7 +106,7 @@ def test_a_session_from_the_drawing_to_the_opening(tmp_path, capsys):
         seen += server.said + run(capsys, 'status', session)
         trial = json.loads(run(capsys, 'status', session, '--json'))['running']
 
-        server = Server(folder.path)
+        server = start(folder.path)
         policy = connect_remote_policy(server.url)
         with pytest.raises(PolicyError, match=f'trial {trial} is not closed yet'):
             policy.infer(observation(1, instruction='take it'))

@@ -9,6 +9,7 @@ still distinguishes policies.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
@@ -80,7 +81,8 @@ class BlindedPolicy(Policy):
         self._policy: Policy | None = None
         self._seed: int | None = None
         self._is_new, self._problem, self._last = True, '', ''
-        self._earlier: list[Observation] = []
+        # Before a trial begins; a node that asks again and again brings its history each time.
+        self._earlier: deque[Observation] = deque(maxlen=max(1, self.history_steps - 1))
 
     def reset(self, seed: int | None = None) -> None:
         """The next observation begins a trial."""
