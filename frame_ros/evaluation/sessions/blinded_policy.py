@@ -124,7 +124,8 @@ class BlindedPolicy(Policy):
             policy.close()
 
     def _begin(self, observation: Observation) -> None:
-        earlier, self._earlier = self._earlier, []
+        earlier = tuple(self._earlier)
+        self._earlier.clear()
         # Before a trial begins: after one has, the missing server would name its policy.
         if not all(getattr(each, 'is_connected', True) for each in self._policies.values()):
             raise PolicyError(ABSENT)
