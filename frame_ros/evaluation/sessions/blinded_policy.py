@@ -24,6 +24,7 @@ from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.remote.connecting import RemoteServer
 
 BLINDED = 'blinded'
+START_WAIT = 10.0  # s
 HIDDEN = 'it is not available from the policy of this trial'
 NAN = float('nan')
 BROKEN_OFF = 'a policy server did not answer as it should'
@@ -202,7 +203,11 @@ def connected(run: SessionRun) -> dict[str, Policy]:
     missing = 0
     for name, values in run.policies.items():
         try:
-            made[name] = RemoteServer.make(RemoteServer.read_options(**values), is_logged=False)
+            server = RemoteServer.make(RemoteServer.read_options(**values), is_logged=False)
+            made[name] = server
+            server.wait(START_WAIT)  # also with wait 0: what it says of itself must be known
+            says = {'policy': server.name, 'checkpoint': server.checkpoint}
+            run.folder.recognise(name, {**says, 'fingerprint': dict(server.fingerprint)})
             for note in made[name].notes:
                 run.folder.note(f'{name}: {note}')
             made[name].warm_up()

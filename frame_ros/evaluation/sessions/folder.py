@@ -25,7 +25,7 @@ from frame_ros.evaluation.sessions.plan import (
 
 PLAN, JOURNAL, LOCK = 'session.json', 'journal.jsonl', 'serving.lock'
 # Only for whoever set the session up: the key, and what the policies' servers said.
-PRIVATE, KEY, LOG = 'private', 'key.json', 'servers.log'
+PRIVATE, KEY, LOG, SERVERS = 'private', 'key.json', 'servers.log', 'servers.jsonl'
 Read = TypeVar('Read')
 
 
@@ -118,6 +118,20 @@ class SessionFolder:
                 append_line(file, f'{now()} {" ".join(text.split())}')
         except OSError as error:
             raise SetupError(f'{place} cannot be written: {error.strerror}') from error
+
+    def recognise(self, name: str, says: Mapping[str, Any]) -> None:
+        """Notes what the server of a policy says of itself when it is first used.
+
+        Raises:
+            SetupError: it once said something else: trials would be of two policies with one name.
+        """
+        known = Journal(self.path / PRIVATE / SERVERS)
+        events = known.events() if known.path.exists() else []
+        before = next((e['says'] for e in events if e.get('policy') == name), None)
+        if before is None:
+            known.add('recognised', policy=name, says=says)
+        elif before != says:
+            raise SetupError(f'its server says {says}; earlier in this session it said {before}')
 
     @contextmanager
     def served(self) -> Iterator[None]:

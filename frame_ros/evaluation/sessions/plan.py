@@ -162,12 +162,14 @@ def draw_key(
     policy once in each cell, in an order of its own.
 
     Raises:
-        SetupError: there are fewer than two policies, or no cell.
+        SetupError: there are fewer than two policies, or no cell; or a name cannot be used.
     """
     if not cells:
         raise SetupError('cells is empty; name what every policy is tried on')
     if len(policies) < 2:
         raise SetupError(f'{len(policies)} policy is given; a blinded session compares two or more')
+    if unusable := [name for name in policies if not name or name != name.strip()]:
+        raise SetupError(f'{unusable[0]!r} names no policy in a file of outcomes; choose another')
     slots: list[Slot] = []
     for block in range(1, episodes + 1):
         of_block = [Slot(block, cell, policy) for cell in cells for policy in policies]

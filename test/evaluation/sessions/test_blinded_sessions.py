@@ -263,6 +263,20 @@ def test_a_server_that_is_missing_at_the_start_is_named_in_private_only(servers,
     assert NAMES[1] in (folder.path / 'private' / 'servers.log').read_text()
 
 
+def test_servers_that_changed_places_between_two_runs_are_refused(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
+    for _ in range(2):
+        with blinding(folder):
+            pass
+    run = SessionRun(folder, lambda text: None)
+    for name, other in zip(NAMES, reversed(NAMES)):
+        run._key.policies[name]['url'] = servers[1][other].url
+    with pytest.raises(SetupError, match='2 of 2 policy servers cannot be used') as caught:
+        connected(run)
+    assert not names_in(str(caught.value)) and not names_in(public_text(folder), servers[1])
+    assert 'earlier in this session it said' in (folder.path / 'private/servers.log').read_text()
+
+
 @pytest.mark.parametrize(
     ('name', 'value', 'text'),
     [('n_action_steps', 4, '--action-steps'), ('history_period', 0.5, 'different periods')],

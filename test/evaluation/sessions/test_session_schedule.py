@@ -241,6 +241,8 @@ def test_options_that_cannot_be(options, text):
 def test_fewer_than_two_policies_or_no_cell_are_refused(tmp_path):
     with pytest.raises(SetupError, match='two or more'):
         draw_key({'one': {}}, ('cube',), 1)
+    with pytest.raises(SetupError, match="' ' names no policy"):
+        draw_key({'one': {}, ' ': {}}, ('cube',), 1)
     with pytest.raises(SetupError, match='cells is empty'):
         draw_key(POLICIES, (), 1)
     (tmp_path / 'full').mkdir()
