@@ -73,6 +73,10 @@ COMMANDS = {
         'frame_ros.cli.sequential',
         'compare two policies pair by pair, and say when enough pairs have been run',
     ),
+    'session': (
+        'frame_ros.cli.session.command',
+        'compare policies on a robot without knowing which of them runs, until all is done',
+    ),
     'rephrase': (
         'frame_ros.cli.rephrase',
         'collect rephrasings of an instruction, confirmed one by one, for prompt ensembles',

@@ -104,7 +104,7 @@ def make_server(args: argparse.Namespace) -> tuple[PolicyServer, Policy]:
     chosen = from_arguments(ServedOptions, args)
     check_address(network.host, network.port)
     joints = offered_joints_of(chosen.robot, chosen.joint_names)
-    key = _api_key(args.api_key_file)
+    key = read_api_key(args.api_key_file)
     convention = _convention(from_arguments(ClientOptions, args), joints)
     check_acts_without_scene(args.policy)
     policy = make_policy(args.policy, offered_with(chosen, joints), **chosen.policy_options)
@@ -169,7 +169,12 @@ def _convention(clients: ClientOptions, joints: Mapping[str, Any]) -> Convention
     return Convention(preset, joints['robot_joint_names'], joints['gripper_limits'])
 
 
-def _api_key(path: Path | None) -> str:
+def read_api_key(path: Path | None) -> str:
+    """Returns the key of a file, else of the environment; '' without one.
+
+    Raises:
+        SetupError: the file cannot be read, or holds no key.
+    """
     from frame_ros.policies.remote.connecting import KEY_VARIABLE
 
     if path is None and not os.environ.get(KEY_VARIABLE):

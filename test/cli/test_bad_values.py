@@ -49,6 +49,7 @@ BASE = {
     'simulate-so101': ['--calibration-dir', '{new}'],
     'capsules': ['so101', '--out', '{new}'],
     'sequential': ['{pairs}'],
+    'session': ['new', '{new}', '--policies', '{policies}', '--cells', 'cube'],
     'rephrase': ['pick up the cube', '--file', '{new}'],
     'identify': ['joints', '--bag', '{bag}', '--output', '{new}'],
     'outline': ['{bag}', '--params-file', '{parameters}', '--out', '{new}'],
@@ -178,6 +179,21 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--first': ('nosuch',),
         '--second': ('nosuch',),
         '--state': OUTPUT,
+        '--output': OUTPUT,
+    },
+    'session': {
+        'what': CHOICE,
+        'SESSION': ('', '{file}', NOWHERE, '{folder}'),
+        'OUTCOME': ('', 'nosuch'),
+        '--policies': (*INPUT, '{file}', '{labels}'),
+        '--cells': ('', ',', 'cube,cube'),
+        '--instruction': (*PAIRS, 'nosuch=take it'),
+        '--robot': ROBOT[:3],
+        # Of serve, mark and open, and refused elsewhere; tried in test_session_command.py.
+        '--host': ('', '127.0.0.1'),
+        '--api-key-file': INPUT,
+        '--trial': FREE,
+        '--why': ('',),
         '--output': OUTPUT,
     },
     'rephrase': {
@@ -381,7 +397,9 @@ def places(tmp_path, bag):
     parameters.write_text(
         'proximity: {ros__parameters: {robot: so101, extrinsics: [front=base_link 1 0 0 0 0 0]}}\n'
     )
-    made = {'labels': labels, 'outcomes': outcomes, 'parameters': parameters}
+    policies = tmp_path / 'policies.yaml'
+    policies.write_text('{act: {url: "ws://127.0.0.1:9"}, pi0: {url: "ws://127.0.0.1:9"}}\n')
+    made = {'policies': policies, 'labels': labels, 'outcomes': outcomes, 'parameters': parameters}
     return {**names, 'bag': str(bag), **{name: str(path) for name, path in made.items()}}
 
 

@@ -67,7 +67,8 @@ STAND_INS = {
     r'((?<=calibration-file )|\$PWD/)runs/calibration\.json': 'calibration.json',
     r'--params-file FILE': '--params-file proximity.yaml',
     r'FILE': 'capsules.yaml',
-    r'sequential OUTCOMES\.csv': 'sequential pairs.csv',
+    r'sequential (OUTCOMES|study)\.csv': 'sequential pairs.csv',
+    r'compare study\.csv': 'compare spreadsheet.csv',
     r'LABELS': 'labels',
     r'PATH(\.\.\.)?(?= |$)': 'spreadsheet.csv',
     r'(compare|plan) (DIR|runs/)(?= |$)': r'\1 spreadsheet.csv',
@@ -106,6 +107,7 @@ def place(tmp_path_factory) -> Path:
     robot_bag(folder / 'runs' / 'episode_0007', (), {'robot': 'so101'}, count=30)
     write_bag(folder / 'demonstrations' / 'one', episode_messages())
     robot_bag(folder / 'runs' / 'human', (), {'robot': 'so101'}, count=30)
+    (folder / 'policies.yaml').write_text('{a: {url: "ws://h:1"}, b: {url: "ws://h:2"}}')
     motors = yaml.safe_load((ROOT / 'config' / 'motors' / 'so101.yaml').read_text())
     (folder / 'motors.yaml').write_text(yaml.safe_dump({**motors, 'is_simulated': False}))
     tool = {'tool': {'mass': 0.7, 'centre_of_mass': [0.0, 0.0, 0.03]}}
@@ -201,13 +203,17 @@ NAMES = (
     'operations',
     'outline',
     'scenes',
+    'session',
 )
 
 PARSED = 'identify', 'calibrate', 'null-check', 'outline'
+# Of a blinded session, which need one that runs.
+OF_SESSION = 'serve', 'mark', 'status', 'open'
 
 
 def run_ours(words: list[str], folder: Path) -> None:
     command, arguments = words[1], words[2:]
+    is_of_session = command == 'session' and bool({*arguments[:1]} & {*OF_SESSION})
     if '--help' in arguments or command == '--help':
         with pytest.raises(SystemExit) as stop:
             main(words[1:])
@@ -217,7 +223,7 @@ def run_ours(words: list[str], folder: Path) -> None:
     elif command == 'demo':
         assert main([command, *arguments, *{'--dry-run'} - set(arguments)]) == 0
     # An arm that moves, many episodes or trials, a model that answers, fits of minutes.
-    elif command in PARSED or {'--url', '--visual'} & {*arguments}:
+    elif is_of_session or command in PARSED or {'--url', '--visual'} & {*arguments}:
         build_parser(command).parse_args([command, *arguments])
     elif command == 'simulate-so101':
         done = subprocess.run(

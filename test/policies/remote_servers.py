@@ -72,7 +72,7 @@ class TokenPolicy(Policy):
 def serving(policy: Policy, convention: Any = None, **options: Any) -> Iterator[PolicyServer]:
     """Our server with this policy, on a free port."""
     names = options.pop('joint_names', ())
-    service = InferenceService(policy, convention, names)
+    service = options.pop('kind', InferenceService)(policy, convention, names)
     key = options.pop('api_key', '')
     server = PolicyServer(service, NetworkOptions(**{'port': 0, **options}), key)
     thread = threading.Thread(target=server.run)

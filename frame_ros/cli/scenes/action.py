@@ -69,7 +69,22 @@ def check(args: argparse.Namespace, actions: Mapping[str, Action]) -> None:
     Raises:
         SetupError: it got an option of another action, lacks files, or has some and needs none.
     """
-    allowed = {name: action.options() for name, action in actions.items()}
+    check_options(args, {name: action.options() for name, action in actions.items()})
+    is_needing = actions[args.what].files != NO_FILES
+    if is_needing != bool(args.files):
+        raise SetupError(f'{args.what} needs {"files" if is_needing else "no file"} of scenes')
+
+
+def check_options(args: argparse.Namespace, allowed: Mapping[str, Collection[str]]) -> None:
+    """Checks that the action `args.what` got none but its own options.
+
+    Args:
+        args: of a parser that `note_arguments` has seen.
+        allowed: action -> names of its options.
+
+    Raises:
+        SetupError: it got an option of another action.
+    """
     for name in dict.fromkeys(name for names in allowed.values() for name in sorted(names)):
         value = getattr(args, name, None)
         is_declared = name in vars(args) and name not in args.plain_arguments
@@ -79,6 +94,3 @@ def check(args: argparse.Namespace, actions: Mapping[str, Action]) -> None:
             taking = f'{", ".join(others)} and {last}' if others else last
             flag = args.flags_of_arguments[name]
             raise SetupError(f'{flag} is an option of {taking}, not of {args.what}')
-    is_needing = actions[args.what].files != NO_FILES
-    if is_needing != bool(args.files):
-        raise SetupError(f'{args.what} needs {"files" if is_needing else "no file"} of scenes')

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import UNPACKED_PART, load_json, read_bytes, read_text
 from frame_ros.core.output_files import appending, make_folder, write_whole
 from frame_ros.core.version import package_version
+from frame_ros.evaluation.appended_lines import append_line, drop_cut_line
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.scenes.description.files import read_scenes, write_scenes
 from frame_ros.scenes.description.scene import Scene
@@ -125,7 +125,7 @@ class CampaignFolder:
                     fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError as error:
                     raise SetupError(f'another campaign writes to {self.path} now') from error
-                _drop_cut_line(opened)
+                drop_cut_line(opened)
                 yield ResultsFile(opened, file)
         except OSError as error:
             raise SetupError(f'{file} cannot be written: {error.strerror}') from error
@@ -140,9 +140,7 @@ class ResultsFile:
     def add(self, result: TrialResult) -> None:
         """Adds a line. Raises SetupError: it cannot be written."""
         try:
-            self._file.write((result.line() + '\n').encode())
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            append_line(self._file, result.line())
         except OSError as error:
             raise SetupError(f'{self._path} cannot be written: {error.strerror}') from error
 
@@ -196,12 +194,3 @@ def _changed_files(old: Mapping[str, str], new: Mapping[str, str]) -> str:
             changes.append(f'{file} {what}')
     more = f' and {len(changes) - 3} more' if len(changes) > 3 else ''
     return f'{", ".join(changes[:3])}{more}'
-
-
-def _drop_cut_line(file: BinaryIO) -> None:
-    """Removes an incomplete last line."""
-    file.seek(0)
-    content = file.read()
-    if content and not content.endswith(b'\n'):
-        file.truncate(content.rfind(b'\n') + 1)
-    file.seek(0, os.SEEK_END)

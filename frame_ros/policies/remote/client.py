@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import math
+import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -80,7 +81,7 @@ class RemotePolicy(Policy):
         self._camera_names = dict(camera_names or {})
         self._description: ServerDescription | None = None
         self._history: ObservationHistory | None = None
-        self._is_new_episode = True
+        self._is_new_episode, self._episode = True, secrets.token_hex(8)
         self._seed: int | None = None
         self._next_id = 1
         self._encoder = Encoder(settings.max_message_size)
@@ -94,9 +95,15 @@ class RemotePolicy(Policy):
         """
         self._link.wait(timeout)
 
+    @property
+    def is_connected(self) -> bool:
+        """True if the server was there at the last look."""
+        return self._link.is_connected
+
     def reset(self, seed: int | None = None) -> None:
         """The next observation begins an episode, with this seed, for the server too."""
         self._is_new_episode, self._seed = True, seed
+        self._episode = secrets.token_hex(8)
         if self._history is not None:
             self._history.clear()
 
@@ -152,6 +159,7 @@ class RemotePolicy(Policy):
             seed=self._seed if self._is_new_episode else None,
             samples=self._samples,
             history=self._earlier(observation),
+            episode=self._episode,
         )
         return observation_to_message(self._for_server(observation), request)
 
@@ -178,6 +186,7 @@ class RemotePolicy(Policy):
         answer = message_to_answer(content)
         if answer.id != number:
             raise PolicyError(f'the server answered observation {answer.id} in place of {number}')
+        self.name = answer.policy or self.name
         fields = {name: getattr(answer.inference, name) for name in Inference.__dataclass_fields__}
         return RemoteInference(
             **{**fields, 'transport': answer.inference_time},

@@ -76,8 +76,10 @@ class RemoteServer(RemotePolicy):
     needs = {'url': 'the address of its server, such as ws://127.0.0.1:8000'}
 
     @classmethod
-    def make(cls, options: RemoteOptions) -> RemotePolicy:
+    def make(cls, options: RemoteOptions, is_logged: bool = True) -> RemotePolicy:
         """Connects.
+
+        is_logged: connections that are made and lost go to the log, with the url.
 
         Raises:
             PolicyError: there is no server, it refuses, or options do not fit each other.
@@ -91,6 +93,7 @@ class RemoteServer(RemotePolicy):
             api_key=options.api_key or os.environ.get(KEY_VARIABLE, ''),
             ca_file=options.ca_file,
             max_message_size=options.max_message_size,
+            is_logged=is_logged,
         )
         preset = _preset(options)
         policy = (

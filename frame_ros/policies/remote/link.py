@@ -49,6 +49,7 @@ class LinkOptions:
         open_timeout: s for connecting, and for the metadata.
         first_delay, longest_delay: s between attempts; doubled after each, and scattered by half,
             so that many clients do not come at once.
+        is_logged: connections and their problems go to the log, with the url.
     """
 
     url: str
@@ -58,6 +59,7 @@ class LinkOptions:
     first_delay: float = 0.2
     longest_delay: float = 10.0
     max_message_size: int = MAX_MESSAGE_SIZE
+    is_logged: bool = True
 
 
 class ServerLink:
@@ -70,6 +72,7 @@ class ServerLink:
     def __init__(self, settings: LinkOptions, on_metadata: Callable[[Any], None]) -> None:
         import_websockets()
         self._settings, self._on_metadata = settings, on_metadata
+        self._logger = logger if settings.is_logged else _silent
         self._changed = threading.Condition()
         self._writer = FrameWriter()
         self._connection: Any = None
@@ -164,7 +167,7 @@ class ServerLink:
                     self._hold(connection)
             # Addresses, TLS, HTTP and websockets each have their own errors; all are tried again.
             except Exception as error:
-                logger.debug('%s', error, exc_info=True)
+                self._logger.debug('%s', error, exc_info=True)
                 self._note(error)
             self._pause()
 
@@ -204,7 +207,7 @@ class ServerLink:
         if isinstance(greeting, str):
             raise _RefusedError(f'the server refused: {greeting[:LONGEST_TEXT]}')
         self._on_metadata(decode(greeting, self._settings.max_message_size))
-        logger.info('connected to %s', self._settings.url)
+        self._logger.info('connected to %s', self._settings.url)
         with self._changed:
             self._connection, self._problem = connection, ''
             self._is_hopeless = self._is_there = False
@@ -243,7 +246,7 @@ class ServerLink:
             )
             self._is_there = isinstance(error, PolicyError | _RefusedError) or response is not None
             if problem != self._problem:
-                logger.warning('no connection to %s: %s', self._settings.url, problem)
+                self._logger.warning('no connection to %s: %s', self._settings.url, problem)
             self._connection, self._problem = None, problem
             self._changed.notify_all()
 

@@ -48,6 +48,8 @@ class Request:
         seed: of it, or None.
         samples: requested number of chunks; 0: the server's own.
         history: earlier observations, for a policy that needs them, oldest first.
+        episode: random name of the episode, the same in all its observations, also where the first
+            ones failed and where the connection was made again; '': the client gives none.
     """
 
     id: int = 0
@@ -55,6 +57,7 @@ class Request:
     seed: int | None = None
     samples: int = 0
     history: tuple[Observation, ...] = ()
+    episode: str = ''
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class Answer:
     waited: float = 0.0  # s until the policy was free
     memory_rss: float = NAN  # bytes, of the server's process
     cpu_time: float = NAN  # CPU s of that process during the inference
+    policy: str = ''  # name of the policy that answered, where it can change; '': as described
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,7 @@ def observation_to_message(observation: Observation, request: Request) -> dict[s
         'seed': request.seed,
         'samples': request.samples,
         'history': [_bare_message(earlier) for earlier in request.history],
+        'episode': request.episode,
     }
     return message
 
@@ -163,6 +168,7 @@ def read_request(message: Any) -> Request | None:
         seed=ours.whole('seed') if ours.has('seed') else None,
         samples=ours.whole('samples', 0),
         history=_history(ours.value('history', [])),
+        episode=ours.text('episode', ''),
     )
     if request.samples not in (0, *range(2, MAX_SAMPLES + 1)):
         raise PolicyError(f'samples is {request.samples}; it is 0, or 2 to {MAX_SAMPLES}')
@@ -225,6 +231,7 @@ def answer_to_fields(answer: Answer) -> dict[str, Any]:
     message: dict[str, Any] = {
         'version': VERSION,
         'id': answer.id,
+        'policy': answer.policy,
         'inference_time': answer.inference_time,
         'waited': answer.waited,
         'memory_rss': answer.memory_rss,
@@ -286,6 +293,7 @@ def message_to_answer(message: Any) -> Answer:
         waited=ours.number('waited', 0.0),
         memory_rss=ours.number('memory_rss', NAN),
         cpu_time=ours.number('cpu_time', NAN),
+        policy=ours.text('policy', ''),
     )
 
 

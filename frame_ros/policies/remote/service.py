@@ -137,13 +137,17 @@ class InferenceService:
 
     def _prepare(self, client: object, request: Request) -> None:
         """Resets the policy where an episode begins, and shows it what was before."""
-        if client is not self._client or request.reset:
+        if self._begins_episode(client, request):
             if self._own_samples is not None:
                 self.policy.samples = request.samples or self._own_samples
             self.policy.reset(request.seed)
             self._client = client
         for earlier in request.history:
             self._asked(self.policy.observe, earlier)
+
+    def _begins_episode(self, client: object, request: Request) -> bool:
+        """Returns whether the policy is to be reset before an observation."""
+        return client is not self._client or request.reset
 
     def _infer(self, observation: Observation, request: Request, waited: float) -> Answer:
         cpu, begun = time.process_time(), time.perf_counter()
@@ -161,6 +165,7 @@ class InferenceService:
             waited=max(waited, 0.0),
             memory_rss=self._memory.value(),
             cpu_time=time.process_time() - cpu,
+            policy=self.policy.name,
         )
 
     def _asked(self, call: Callable[[Observation], Given], observation: Observation) -> Given:

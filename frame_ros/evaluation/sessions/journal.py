@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The journal of a session: a line per event, only ever added to, and on the disk at once."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from frame_ros.core.errors import SetupError
+from frame_ros.core.input_files import UNPACKED_PART, load_json, read_bytes
+from frame_ros.core.output_files import appending
+from frame_ros.evaluation.appended_lines import append_line, drop_cut_line
+
+SUCCESS, FAILURE, INVALID, RECORDED = 'success', 'failure', 'invalid', 'recorded'
+OUTCOMES = {
+    SUCCESS: 'the task was done',
+    FAILURE: 'it was not done',
+    INVALID: 'the trial says nothing of the policy, and is repeated',
+    RECORDED: 'the trial counts, and its bag has the outcome',
+}
+OPERATOR, SERVER = 'operator', 'server'
+# Kinds of events.
+PLANNED, SERVED, DUE, BEGUN, ENDED = 'planned', 'served', 'due', 'begun', 'ended'
+MARKED, OPENED = 'marked', 'opened'
+
+Event = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An outcome that was noted: `by` the operator or the server, with the reason."""
+
+    outcome: str
+    why: str
+    by: str
+    time: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial as the journal has it. Times are ISO 8601, UTC; '' before they are known.
+
+    Attributes:
+        id: says nothing of the policy.
+        marks: in their order; the last holds.
+        last_action: time of the last answer of its policy.
+        is_interrupted: the server ended before the trial was marked.
+    """
+
+    id: str
+    block: int
+    cell: str
+    begun: str
+    last_action: str = ''
+    is_interrupted: bool = False
+    marks: tuple[Mark, ...] = field(default=())
+
+    @property
+    def outcome(self) -> str:
+        """One of OUTCOMES; '' while it is not marked."""
+        return self.marks[-1].outcome if self.marks else ''
+
+    @property
+    def is_valid(self) -> bool:
+        """True if it is marked, and counts."""
+        return self.outcome not in ('', INVALID)
+
+
+class Journal:
+    """The file of events; several processes may add to it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def add(self, event: str, **fields: Any) -> None:
+        """Adds an event with the time of now. A line that was cut when a process or the computer
+        ended is removed before.
+
+        Raises:
+            SetupError: it cannot be written.
+        """
+        line = json.dumps({'time': now(), 'event': event, **fields}, allow_nan=False)
+        try:
+            with appending(self.path) as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                drop_cut_line(file)
+                append_line(file, line)
+        except OSError as error:
+            raise SetupError(f'{self.path} cannot be written: {error.strerror}') from error
+
+    def events(self) -> list[Event]:
+        """Returns all events that are whole.
+
+        Raises:
+            SetupError: it cannot be read, or a line but the last is wrong.
+        """
+        *lines, _ = self._content().split(b'\n')
+        return [self._event(line, number) for number, line in enumerate(lines, 1)]
+
+    def digest(self) -> str:
+        """Returns the SHA-256 of the file."""
+        return hashlib.sha256(self._content()).hexdigest()
+
+    def _content(self) -> bytes:
+        try:
+            return read_bytes(self.path, UNPACKED_PART)
+        except OSError as error:
+            raise SetupError(f'{self.path} cannot be read: {error.strerror}') from error
+
+    def _event(self, line: bytes, number: int) -> Event:
+        try:
+            event = load_json(line)
+            if isinstance(event, dict) and {'time', 'event'} <= event.keys():
+                return event
+        except ValueError:
+            pass
+        raise SetupError(f'{self.path}, line {number} is no event of a session')
+
+
+def trials_of(events: Iterable[Event]) -> dict[str, Trial]:
+    """Returns id -> trial, in the order in which they were begun.
+
+    Raises:
+        SetupError: an event is of a trial that never began, or lacks something.
+    """
+    trials: dict[str, Trial] = {}
+    try:
+        for event in events:
+            kind, id = event['event'], event.get('trial', '')
+            if kind == BEGUN:
+                trials[id] = Trial(id, int(event['block']), event['cell'], event['time'])
+            elif kind == ENDED:
+                trials[id] = replace(trials[id], last_action=event['last_action'])
+            elif kind == MARKED:
+                mark = Mark(event['outcome'], event['why'], event['by'], event['time'])
+                trials[id] = replace(trials[id], marks=(*trials[id].marks, mark))
+            elif kind == SERVED:
+                cut = {each.id for each in trials.values() if not each.marks}
+                trials |= {id: replace(trials[id], is_interrupted=True) for id in cut}
+    except (KeyError, TypeError, ValueError) as error:
+        raise SetupError(f'the journal has an event that cannot be: {dict(event)}') from error
+    return trials
+
+
+def now() -> str:
+    """Returns the time as the journal writes it."""
+    return datetime.now(timezone.utc).strftime('%Y-%m-%dT%H:%M:%S.%fZ')

@@ -1,0 +1,310 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Two policy servers behind a session server: what the robot's client, the operator and a reader of
+its files can see of who acts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import time
+
+import numpy as np
+import pytest
+from patience import PATIENCE
+
+pytest.importorskip('msgpack')
+pytest.importorskip('websockets')
+
+from blinded_servers import (
+    LEVELS,
+    NAMES,
+    blinding,
+    events_of,
+    key_of,
+    last_trial,
+    make_session,
+    names_in,
+    public_text,
+    refused,
+    two_servers,
+)
+from remote_servers import observation
+
+from frame_ros.core.errors import PolicyError, PolicyFailedError, SetupError
+from frame_ros.evaluation.sessions.blinded_policy import connected
+from frame_ros.evaluation.sessions.journal import BEGUN, DUE, ENDED, INVALID, trials_of
+from frame_ros.evaluation.sessions.running import SessionRun, mark
+from frame_ros.policies.remote import connect_remote_policy, decode, encode
+from frame_ros.policies.remote.messages import Request, observation_to_message
+
+
+@pytest.fixture()
+def servers():
+    with two_servers() as (policies, found):
+        yield policies, found
+
+
+def act(policy, folder, outcome='success', steps=2, seed=None, why='seen'):
+    """One episode as the policy node runs it; returns its trial and the level of its actions."""
+    policy.reset(seed)
+    levels = {float(policy.infer(observation(i)).actions[0, 0]) for i in range(steps)}
+    assert len(levels) == 1
+    trial = last_trial(folder)
+    if outcome:
+        mark(folder, trial, outcome, why, 'operator')
+    return trial, levels.pop()
+
+
+def test_each_episode_is_of_the_policy_of_its_trial(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], episodes=2)
+    with blinding(folder) as (server, _):
+        policy = connect_remote_policy(server.url)
+        assert (policy.name, policy.checkpoint) == ('blinded', server.url)
+        assert policy.cameras == ('front', 'wrist') and policy.n_action_steps == 2
+        done = []
+        for seed in range(8):
+            done.append(act(policy, folder, seed=seed))
+            assert policy.name == done[-1][0]  # which the bag has as the policy
+        with pytest.raises(PolicyError, match='no trial left'):
+            act(policy, folder)
+        policy.close()
+    expected = [(id, LEVELS[name]) for id, name in key_of(folder).items()]
+    assert done == expected
+    seeds = {name: [s for s in p.seeds if s is not None] for name, p in servers[0].items()}
+    assert all(seeds[n] == [i for i, (_, x) in enumerate(done) if x == LEVELS[n]] for n in NAMES)
+    assert len(events_of(folder, ENDED)) == 8
+
+
+def test_no_byte_for_the_client_and_no_line_for_the_operator_names_a_policy(
+    servers, tmp_path, caplog
+):
+    from websockets.sync.client import connect
+
+    caplog.set_level(logging.DEBUG)
+    folder = make_session(tmp_path / 's', servers[1], episodes=1)
+    levels, received = [], b''
+    with blinding(folder) as (server, said):
+        caplog.clear()  # the policies' own servers, which are elsewhere, name what they serve
+        with connect(server.url, compression=None, max_size=None) as raw:
+            received += raw.recv()
+            for number in range(4):
+                request = Request(id=number, reset=True)
+                raw.send(bytes(encode(observation_to_message(observation(1), request))))
+                answer = raw.recv(timeout=PATIENCE)
+                received += answer
+                levels.append(decode(answer)['actions'][0, 0])
+                mark(folder, last_trial(folder), 'failure', 'seen', 'operator')
+            for each in servers[0].values():
+                each.error = refused(each)
+        log = '\n'.join(r.getMessage() for r in caplog.records if r.name.startswith('frame_ros'))
+    assert sorted(set(levels)) == sorted(LEVELS.values())
+    assert len(received) > 1000 and not names_in(received, servers[1])
+    # The policies' servers run in this process, and say who connects.
+    of_session = [
+        line for line in log.splitlines() if f'{server.port}' in line or 'blinded' in line
+    ]
+    assert not names_in('\n'.join(of_session))
+    assert not names_in('\n'.join(said)) and not names_in(public_text(folder), servers[1])
+
+
+def test_what_goes_on_is_what_acts_and_no_latency_memory_or_text(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], episodes=1)
+    with blinding(folder) as (server, _):
+        policy = connect_remote_policy(server.url)
+        policy.reset()
+        found = policy.infer(observation(1))
+        policy.close()
+    assert np.isnan([found.forward, found.preprocess, found.postprocess, found.memory_device]).all()
+    assert found.feature_source == f'trial {last_trial(folder)}' and len(found.features) == 4
+    assert set(found.unavailable) == {'tokens'} and not names_in(found.unavailable['tokens'])
+    known = {each.name for each in dataclasses.fields(found)}
+    assert not any(names_in(str(getattr(found, name))) for name in known)
+
+
+def test_inferences_take_a_stated_time_at_least(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], episodes=1)
+    with blinding(folder, latency=0.3) as (server, _):
+        policy = connect_remote_policy(server.url)
+        begun = time.monotonic()
+        act(policy, folder, steps=2)
+        assert time.monotonic() - begun >= 0.6
+        policy.close()
+
+
+def test_a_trial_that_is_not_marked_holds_the_next_one_up(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], episodes=1)
+    with blinding(folder) as (server, said):
+        policy = connect_remote_policy(server.url)
+        first, _ = act(policy, folder, outcome='')
+        policy.reset()
+        for _ in range(2):
+            with pytest.raises(PolicyError, match=f'trial {first} is not closed yet'):
+                policy.infer(observation(3))
+        mark(folder, first, 'failure', 'it fell', 'operator')
+        policy.infer(observation(4))
+        second = last_trial(folder)
+        assert second != first and len(events_of(folder, BEGUN)) == 2
+        end = time.monotonic() + PATIENCE
+        mark(folder, second, 'success', '', 'operator')
+        while len(said) < 2 or second in said[-1]:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        policy.close()
+    assert said[0].startswith(f'next: trial {first}, cell ')
+    assert [event['trial'] for event in events_of(folder, DUE)][-1] in said[-1]
+
+
+def test_a_cell_with_an_instruction_takes_no_other(servers, tmp_path):
+    instructions = {'cube': 'take the cube'}
+    folder = make_session(
+        tmp_path / 's', servers[1], ('cube',), episodes=1, instructions=instructions
+    )
+    with blinding(folder) as (server, said):
+        policy = connect_remote_policy(server.url)
+        policy.reset()
+        with pytest.raises(PolicyError, match="'take the cube'.*'take the cup'"):
+            policy.infer(observation(1, instruction='take the cup'))
+        assert not events_of(folder, BEGUN)
+        policy.infer(observation(1, instruction='take the cube'))
+        assert len(events_of(folder, BEGUN)) == 1 and "'take the cube'" in said[0]
+        policy.close()
+
+
+def test_what_is_wrong_on_the_way_to_a_policy_makes_its_trial_invalid(servers, tmp_path, caplog):
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
+    with blinding(folder) as (server, _):
+        policy = connect_remote_policy(server.url)
+        for each in servers[0].values():
+            each.error = refused(each)
+        policy.reset()
+        with pytest.raises(PolicyError) as caught:
+            policy.infer(observation(1))
+        assert not names_in(str(caught.value), servers[1]) and 'is invalid' in str(caught.value)
+        trial = trials_of(folder.journal.events())[last_trial(folder)]
+        assert trial.outcome == INVALID and trial.marks[0].by == 'server'
+        for each in servers[0].values():
+            each.error = None
+        with pytest.raises(PolicyError, match='is invalid'):  # until the next episode
+            policy.infer(observation(2))
+        done = [act(policy, folder) for _ in range(2)]
+        with pytest.raises(PolicyError, match='no trial left'):
+            act(policy, folder)
+        policy.close()
+    assert {level for _, level in done} == set(LEVELS.values())
+    assert trial.id not in [id for id, _ in done] and not names_in(public_text(folder), servers[1])
+    private = (folder.path / 'private' / 'servers.log').read_text()
+    assert 'lacks a camera' in private and names_in(private)
+
+
+def test_a_policy_that_breaks_down_by_itself_goes_on_and_is_not_excused(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
+    with blinding(folder) as (server, _):
+        policy = connect_remote_policy(server.url)
+        for each in servers[0].values():
+            each.error = ValueError(f'a bug of {each.name}')
+        policy.reset()
+        for _ in range(2):
+            with pytest.raises(PolicyFailedError) as caught:
+                policy.infer(observation(1))
+            assert not names_in(str(caught.value), servers[1])
+        assert trials_of(folder.journal.events())[last_trial(folder)].outcome == ''
+        for each in servers[0].values():
+            each.error = None
+        policy.infer(observation(2))
+        policy.close()
+    assert 'a bug of' in (folder.path / 'private' / 'servers.log').read_text()
+
+
+def test_a_dead_server_ends_its_trial_and_then_no_other_begins(servers, tmp_path, caplog):
+    caplog.set_level(logging.DEBUG)
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=2)
+    with blinding(folder) as (server, _):
+        policy = connect_remote_policy(server.url)
+        trial, _ = act(policy, folder, outcome='')
+        dead = servers[1][key_of(folder)[trial]]
+        caplog.clear()
+        dead.stop()
+        end = time.monotonic() + PATIENCE
+        with pytest.raises(PolicyError) as caught:
+            while time.monotonic() < end:
+                policy.infer(observation(1))
+        assert not names_in(str(caught.value), servers[1])
+        assert trials_of(folder.journal.events())[trial].outcome == INVALID
+        begun = len(events_of(folder, BEGUN))
+        for _ in range(3):
+            policy.reset()
+            with pytest.raises(PolicyError, match='no trial begins') as caught:
+                policy.infer(observation(1))
+            assert not names_in(str(caught.value), servers[1])
+        assert len(events_of(folder, BEGUN)) == begun
+        policy.close()
+    logged = [r.getMessage() for r in caplog.records if 'link' in r.name]
+    assert not [text for text in logged if str(dead.port) in text]
+    assert not names_in(public_text(folder), servers[1])
+
+
+def test_a_server_that_is_missing_at_the_start_is_named_in_private_only(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], episodes=1)
+    servers[1][NAMES[1]].stop()
+    key = json.loads((folder.path / 'private' / 'key.json').read_text())
+    run = SessionRun(folder, lambda text: None)
+    run._key.policies[NAMES[1]]['wait'] = 0.5
+    with pytest.raises(SetupError, match='1 of 2 policy servers cannot be used') as caught:
+        connected(run)
+    assert not names_in(str(caught.value)) and key['policies'].keys() == set(NAMES)
+    assert NAMES[1] in (folder.path / 'private' / 'servers.log').read_text()
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'text'),
+    [('n_action_steps', 4, '--action-steps'), ('history_period', 0.5, 'different periods')],
+)
+def test_policies_that_cannot_be_blinded_together_are_refused(tmp_path, name, value, text):
+    with two_servers(**{name: value}) as (_, servers):
+        folder = make_session(tmp_path / 's', servers, ('cube',), episodes=1)
+        with pytest.raises(SetupError, match=text) as caught, blinding(folder):
+            pass
+        assert not names_in(str(caught.value))
+
+
+def test_one_number_of_steps_can_be_given_for_all(tmp_path):
+    with two_servers(n_action_steps=4) as (_, servers):
+        folder = make_session(tmp_path / 's', servers, ('cube',), episodes=1)
+        with blinding(folder, action_steps=3) as (server, _):
+            policy = connect_remote_policy(server.url)
+            assert policy.n_action_steps == 3
+            policy.close()
+
+
+def test_a_connection_that_is_made_again_goes_on_with_its_trial(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
+    with blinding(folder) as (server, _):
+        policy = connect_remote_policy(server.url)
+        first, level = act(policy, folder, outcome='')
+        policy._link.drop('the cable')
+        policy.wait(PATIENCE)
+        assert policy.infer(observation(5)).actions[0, 0] == level
+        assert len(events_of(folder, BEGUN)) == 1
+        policy.close()
+        other = connect_remote_policy(server.url)  # a node that was started again
+        with pytest.raises(PolicyError, match=f'trial {first} is not closed yet'):
+            other.infer(observation(6))
+        other.close()
+
+
+def test_observations_between_inferences_reach_the_policy_of_the_trial(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
+    with blinding(folder) as (server, _):
+        policy = connect_remote_policy(server.url)
+        assert policy.needs_history and policy.history_steps == 2
+        policy.reset()
+        policy.observe(observation(1))
+        policy.infer(observation(2))
+        policy.observe(observation(3))
+        policy.infer(observation(4))
+        acting = servers[0][key_of(folder)[last_trial(folder)]]
+        policy.close()
+    assert [each.stamp for each in acting.seen] == [observation(i).stamp for i in (1, 3)]

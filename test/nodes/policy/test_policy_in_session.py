@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The policy node in a blinded session: episodes are trials, and nothing it publishes names a
+policy.
+"""
+
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+pytest.importorskip('msgpack')
+pytest.importorskip('websockets')
+
+from blinded_servers import (  # noqa: E402
+    LEVELS,
+    blinding,
+    key_of,
+    make_session,
+    names_in,
+    two_servers,
+)
+from policy_runner import Runner  # noqa: E402
+
+from frame_ros.evaluation.sessions.journal import INVALID, trials_of  # noqa: E402
+from frame_ros.evaluation.sessions.running import mark  # noqa: E402
+from frame_ros.msg import EpisodeEvent  # noqa: E402
+
+
+@pytest.fixture()
+def runner(ros_context, capfd):
+    runner = Runner(capfd)
+    yield runner
+    runner.close()
+
+
+def test_episodes_are_trials_and_nothing_that_is_published_names_a_policy(runner, tmp_path):
+    with two_servers() as (policies, servers):
+        folder = make_session(tmp_path / 's', servers, ('cube',), episodes=2)
+        with blinding(folder) as (server, _):
+            runner.start(policy='remote', policy_options=[f'url={server.url}', 'deadline=20.0'])
+            robot, key = runner.robot, key_of(folder)
+            for number, trial in enumerate(key):
+                name = f'e{number}'
+                robot.send(EpisodeEvent.START, name)
+                runner.wait(
+                    lambda name=name: sum(m.episode_id == name for m in robot.inferences) >= 3
+                )
+                robot.send(EpisodeEvent.END, name)
+                found = [m for m in robot.inferences if m.episode_id == name]
+                assert {m.policy for m in found} == {trial}
+                assert {m.actions[0] for m in found} == {LEVELS[key[trial]]}
+                mark(folder, trial, 'success', '', 'operator')
+            # The log of the process holds that of the policies' own servers, which run here.
+            published = ''.join(map(str, [*robot.inferences, *robot.events]))
+            assert robot.notes() == [] and not names_in(published, servers)
+
+
+def test_an_arm_whose_policy_has_gone_gets_no_trial_by_trying_again(runner, tmp_path):
+    with two_servers() as (policies, servers):
+        folder = make_session(tmp_path / 's', servers, ('cube',), episodes=2)
+        with blinding(folder) as (server, _):
+            node = runner.start(
+                policy='remote', policy_options=[f'url={server.url}', 'deadline=20.0']
+            )
+            for each in policies.values():
+                each.error = OSError(f'no card for {each.name}')
+            runner.robot.send(EpisodeEvent.START, 'e1')
+            runner.wait(lambda: node.counters.get('errors', 0) >= 5)
+            trials = trials_of(folder.journal.events())
+            assert [each.outcome for each in trials.values()] == [INVALID]
+            runner.wait(lambda: len(runner.robot.notes()) > 0)
+            notes = ''.join(note.text for note in runner.robot.notes())
+            assert 'is invalid' in notes and not names_in(notes, servers)
