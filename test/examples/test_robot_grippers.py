@@ -88,7 +88,7 @@ class Listening(Policy):
     name = 'listening'
 
     def __init__(self, gripper_limits):
-        self.notes = [gripper_limits]
+        self.notes = [repr(dict(gripper_limits))]
 
     def infer(self, observation):
         raise NotImplementedError
@@ -99,7 +99,7 @@ def test_open_loop_offers_it_too():
     episode = Episode(Path('bag'), '', {}, [], {'action': actions}, {})
     options = OpenLoopOptions(units='rad', robot='xarm6')
     policy = make_open_loop_policy(f'{__file__}:Listening', options, XARM, episode)
-    assert policy.notes == [GRIPPERS['xarm6']]
+    assert policy.notes == [repr(dict(GRIPPERS['xarm6']))]
 
 
 @pytest.mark.parametrize(

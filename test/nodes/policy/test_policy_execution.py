@@ -125,7 +125,7 @@ def no_gripper(robot):
 
 
 def half_image(robot):
-    robot.image = Image(height=4, width=4, encoding='bayer_rggb8', step=4, data=bytes(16))
+    robot.image = Image(height=4, width=4, encoding='bayer_rggb16', step=4, data=bytes(16))
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def half_image(robot):
         (
             half_image,
             None,
-            "camera front: image encoding 'bayer_rggb8' is not known; known are rgb8",
+            "camera front: image encoding 'bayer_rggb16' is not known; known are rgb8",
         ),
         (lambda robot: None, narrow, r'the chunk has shape (60, 5); it must be (steps, 6)'),
         (lambda robot: None, one_nan, 'wrist_flex is nan at step 2'),

@@ -232,8 +232,8 @@ def test_a_serialised_image_is_read_as_ros_reads_it(frame_id, encoding):
     ('arguments', 'message'),
     [
         (
-            ('bayer_rggb8', bytes(4), 2),
-            "camera c: image encoding 'bayer_rggb8' is not known; known are rgb8",
+            ('bayer_rggb16', bytes(4), 2),
+            "camera c: image encoding 'bayer_rggb16' is not known; known are rgb8",
         ),
         (
             ('rgb8', bytes(11), 6),

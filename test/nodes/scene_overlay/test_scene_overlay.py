@@ -221,7 +221,7 @@ def test_what_cannot_be_drawn_is_said(benches):
         lambda: bench.image('16UC1', GREY[..., 0].astype(np.uint16)),
     )
     bench.until(
-        lambda: "'yuv422' is not known" in bench.node._problem, lambda: bench.image('yuv422')
+        lambda: "'yuv420' is not known" in bench.node._problem, lambda: bench.image('yuv420')
     )
     bench.shows(FIRST)
 
