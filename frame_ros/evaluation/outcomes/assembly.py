@@ -16,6 +16,8 @@ from frame_ros.evaluation.outcomes.recording import RecordedOutcome
 from frame_ros.evaluation.policy_labels import labels_of
 
 NAMED_AT_ONCE = 4
+# How the reason begins for which a second recording is left out.
+TWICE = 'recorded twice'
 
 
 def assembled(
@@ -41,7 +43,7 @@ def assembled(
         else:
             counted.append((label, episode))
     if copies:
-        found.append(_named('recorded twice, counted once', [copy.name for copy in copies]))
+        found.append(_named(f'{TWICE}, counted once', [copy.name for copy in copies]))
     outcomes, repeated = with_names(_with_labels(counted))
     if repeated:
         found.append(
@@ -88,7 +90,7 @@ def _copy(copy: RecordedOutcome, kept: RecordedOutcome) -> LeftOut:
     else:
         reason = f'another recording of the episode, less complete than {kept.outcome.source}'
     own = copy.outcome
-    return LeftOut(own.name, own.source, f'recorded twice: {reason}', own)
+    return LeftOut(own.name, own.source, f'{TWICE}: {reason}', own)
 
 
 def _with_labels(episodes: Sequence[tuple[str, RecordedOutcome]]) -> list[EpisodeOutcome]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 
 from frame_ros.core.errors import SetupError
+from frame_ros.evaluation.outcomes.assembly import TWICE
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome, LabelSource
 from frame_ros.evaluation.outcomes.outcome_set import OutcomeSet
 from frame_ros.evaluation.sessions.folder import SessionFolder
@@ -136,7 +137,9 @@ def _matched(
     known = {id: each for id, each in trials.items() if each.is_valid}
     found: dict[str, EpisodeOutcome] = {}
     notes = [f'{each.name} was not read: {each.reason}' for each in bags.unread]
-    left = [each.outcome for each in bags.excluded if each.outcome is not None]
+    copies = [each for each in bags.excluded if each.reason.startswith(TWICE)]
+    notes += [f'{each.name} in {each.source} is left out: {each.reason}' for each in copies]
+    left = [e.outcome for e in bags.excluded if e.outcome is not None and e not in copies]
     for outcome in (*bags.outcomes, *left):
         id, is_by_time, doubt = _trial_of(outcome, trials)
         if doubt and not is_decided:
@@ -150,8 +153,8 @@ def _matched(
             continue
         if id in found:
             raise SetupError(
-                f'the episodes {found[id].name} and {outcome.name} are both of trial {id}; name '
-                'the bag of one'
+                f'the episodes {found[id].name} in {found[id].source} and {outcome.name} in '
+                f'{outcome.source} are both of trial {id}; name the bag of one'
             )
         if is_by_time:
             notes.append(f'{outcome.name} was taken for trial {id} by its time')

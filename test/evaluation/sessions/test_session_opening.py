@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import datetime
 
 import pytest
@@ -237,6 +238,16 @@ def test_two_bags_of_one_trial_are_refused(tmp_path):
     bags = bags_of(*(bag_of(folder, tmp_path / name, first) for name in ('one', 'two')))
     with pytest.raises(SetupError, match=f'both of trial {first}'):
         open_session(folder, bags)
+
+
+def test_a_copy_of_a_bag_counts_once(tmp_path):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
+    first, _ = play(folder)
+    bag_of(folder, tmp_path / 'bags' / 'one', first)
+    shutil.copytree(tmp_path / 'bags', tmp_path / 'copies')
+    opened = open_session(folder, bags_of(tmp_path / 'bags', tmp_path / 'copies'))
+    assert any('recorded twice' in note for note in opened.notes)
+    assert [e.duration for e in opened.outcomes if e.name == first] == [10.0]
 
 
 def test_of_a_trial_that_is_valid_after_all_the_repeat_does_not_count(tmp_path):
