@@ -69,6 +69,17 @@ class TokenStatistics(ReducedTokens):
     dimension: NDArray[np.int32]  # (TN,), the action dimension; -1 likewise
 
 
+# Of TokenStatistics, with a value per token: numbers, and the token's place in the chunk.
+TOKEN_NUMBERS = (
+    'max_probability',
+    'second_probability',
+    'sum_of_squares',
+    'entropy',
+    'chosen_probability',
+)
+TOKEN_PLACES = ('step', 'dimension')
+
+
 @dataclass(frozen=True)
 class Inference:
     """The result of one call of a policy.

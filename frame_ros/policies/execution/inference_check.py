@@ -17,23 +17,21 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import PolicyError
 from frame_ros.policies.features import with_reduced_features
-from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
+from frame_ros.policies.protocol import (
+    TOKEN_NUMBERS,
+    TOKEN_PLACES,
+    Inference,
+    Observation,
+    TokenStatistics,
+)
 
 TOKENS, SAMPLES, REPHRASINGS = 'tokens', 'samples', 'rephrasings'
-_PER_TOKEN = (
-    'max_probability',
-    'second_probability',
-    'sum_of_squares',
-    'entropy',
-    'chosen_probability',
-)
-_NUMBERS = (*_PER_TOKEN, 'temperatures', 'max_at_temperature')
+_NUMBERS = (*TOKEN_NUMBERS, 'temperatures', 'max_at_temperature')
 _FACTS = {
     each.name: each.default
     for each in fields(Inference)
     if each.name in ('preprocess', 'forward', 'postprocess', 'transport', 'memory_device')
 }
-_PLACES = ('step', 'dimension')
 # NumPy's of lists in rows of unequal length, of objects, and of tensors with a gradient.
 _NO_NUMBERS = (TypeError, ValueError, OverflowError, RuntimeError)
 
@@ -155,7 +153,7 @@ def _usable_tokens(tokens: TokenStatistics | None) -> tuple[TokenStatistics | No
         found: dict[str, Any] = {
             name: np.asarray(_of(tokens, name), np.float64) for name in _NUMBERS
         }
-        found |= {name: _whole(_of(tokens, name)) for name in _PLACES}
+        found |= {name: _whole(_of(tokens, name)) for name in TOKEN_PLACES}
         classes = int(tokens.vocabulary_size)
     except AttributeError as error:
         return None, f'they are {_kind(tokens)}; TokenStatistics is expected ({error})'
@@ -186,7 +184,7 @@ def _whole(values: Any) -> NDArray[np.int32]:
 
 def _shape_problems(found: dict[str, NDArray[Any]]) -> Iterator[str]:
     count = len(np.atleast_1d(found['max_probability']))
-    for name in (*_PER_TOKEN, *_PLACES):
+    for name in (*TOKEN_NUMBERS, *TOKEN_PLACES):
         if found[name].shape != (count,):
             yield f'{name} has shape {found[name].shape}, not ({count},)'
     grid, expected = found['temperatures'], (count, found['temperatures'].size)

@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 
 from frame_ros.core.errors import PolicyError
-from frame_ros.policies.protocol import ACTION_SPACES, Inference, Observation, TokenStatistics
+from frame_ros.policies.protocol import (
+    ACTION_SPACES,
+    TOKEN_NUMBERS,
+    TOKEN_PLACES,
+    Inference,
+    Observation,
+    TokenStatistics,
+)
 from frame_ros.policies.remote.fields import Fields
 from frame_ros.policies.remote.images import as_rgb
 
@@ -27,15 +34,6 @@ MAX_HISTORY = 16  # observations
 MAX_SAMPLES = 1024  # of a batch, which must fit into the server's memory
 NAN = float('nan')
 PARTS = ('preprocess', 'forward', 'postprocess')
-_PER_TOKEN = (
-    'max_probability',
-    'second_probability',
-    'sum_of_squares',
-    'entropy',
-    'chosen_probability',
-    'step',
-    'dimension',
-)
 
 
 @dataclass(frozen=True)
@@ -345,7 +343,7 @@ def _tokens(ours: Fields) -> TokenStatistics:
         dimension=ours.numbers('dimension', 1).astype(np.int32),
     )
     count = len(tokens.max_probability)
-    lengths = {name: len(getattr(tokens, name)) for name in _PER_TOKEN}
+    lengths = {name: len(getattr(tokens, name)) for name in (*TOKEN_NUMBERS, *TOKEN_PLACES)}
     shape, expected = tokens.max_at_temperature.shape, (count, len(tokens.temperatures))
     if set(lengths.values()) != {count} or shape != expected:
         raise PolicyError(
