@@ -256,8 +256,10 @@ def test_what_waited_while_the_gate_stood_still_is_taken_before_commands(bench):
         bench.wait_for(GateState.HOLDING)
         bench.call(bench.cell.stop)
         bench.wait(lambda: bench.call(bench.cell.reset).success)
-    causes = {m.cause for m in bench.cell.interventions if m.action == GateIntervention.REFUSED}
-    assert not causes & {'stale_joint_states', 'step_limit'}
+    refusals = [m for m in bench.cell.interventions if m.action == GateIntervention.REFUSED]
+    # On a busy machine joint states may be late themselves: 'joint states are 0.50 s old'.
+    assert not [m.text for m in refusals if 'since the gate stood still' in m.text]
+    assert 'step_limit' not in {m.cause for m in refusals}
 
 
 def test_a_gripper_that_is_seldom_measured_is_heard_beside_a_fast_arm(bench, stranger):
