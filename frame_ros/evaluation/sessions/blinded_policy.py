@@ -45,13 +45,13 @@ class BlindedPolicy(Policy):
     """Passes each episode to the policy of the trial that is due. Its name is that of the trial.
 
     policies: name -> policy; all must be there, and agree in what a caller learns of them once.
-    episode: the client's name of the episode that runs; '' where it has none.
+    start: the client's name of the START of the episode that runs; '' where it has none.
 
     Raises:
         SetupError: they do not agree.
     """
 
-    name, episode = BLINDED, ''
+    name, start = BLINDED, ''
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class BlindedPolicy(Policy):
         if not all(getattr(each, 'is_connected', True) for each in self._policies.values()):
             raise PolicyError(ABSENT)
         try:
-            attempt = self._run.begin(observation.instruction, self.episode)
+            attempt = self._run.begin(observation.instruction, self.start)
         except EpisodeRefusedError as error:
             # Else the arm would move at the moment in which the operator marks the trial before.
             self._is_new, self._policy, self._problem = False, None, str(error)

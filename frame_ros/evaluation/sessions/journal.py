@@ -29,7 +29,7 @@ OUTCOMES = {
 OPERATOR, SERVER = 'operator', 'server'
 # Kinds of events.
 PLANNED, SERVED, DUE, BEGUN, ENDED = 'planned', 'served', 'due', 'begun', 'ended'
-MARKED, OPENED = 'marked', 'opened'
+REFUSED, MARKED, OPENED = 'refused', 'marked', 'opened'
 
 Event = Mapping[str, Any]
 

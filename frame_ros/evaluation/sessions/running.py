@@ -17,6 +17,7 @@ from frame_ros.evaluation.sessions.journal import (
     INVALID,
     MARKED,
     OPENED,
+    REFUSED,
     SERVED,
     SERVER,
     Event,
@@ -25,7 +26,7 @@ from frame_ros.evaluation.sessions.journal import (
 )
 from frame_ros.evaluation.sessions.schedule import Attempt, Schedule
 
-EPISODE_DIGITS = 16
+START_DIGITS = 16
 LOOK_PERIOD = 0.3  # s between two looks at whether the operator has marked a trial
 
 
@@ -67,27 +68,31 @@ class SessionRun:
         if self._thread.is_alive():
             self._thread.join()
 
-    def begin(self, instruction: str, episode: str = '') -> Attempt:
+    def begin(self, instruction: str, start: str = '') -> Attempt:
         """Begins the trial that is due.
 
-        instruction: of the observation. episode: the client's name of it; '' if it has none.
+        instruction: of the observation. start: the client's name of its START; '' if it has none.
 
         Raises:
-            EpisodeRefusedError: the trial before is not marked yet, or was of this episode.
+            EpisodeRefusedError: the trial before is not marked yet, was of this START, or was not
+                marked when this START was refused.
             PolicyError: none is left, or the cell has another instruction.
         """
-        name = hashlib.sha256(episode.encode()).hexdigest()[:EPISODE_DIGITS] if episode else ''
+        name = hashlib.sha256(start.encode()).hexdigest()[:START_DIGITS] if start else ''
         with self.folder.journal.held() as add:
             events = self.folder.journal.events()
+            had = next((e for e in events if name and e.get('episode') == name), None)
             if unmarked := open_trial(trials_of(events)):
+                if name and had is None:
+                    add(REFUSED, trial=unmarked.id, episode=name)
                 raise EpisodeRefusedError(
                     f'trial {unmarked.id} is not closed yet: frame-ros session mark says how it '
                     'ended; then start another episode'
                 )
-            had = [e['trial'] for e in events if name and e.get('episode') == name]
-            if had:
+            if had is not None:
+                how = 'was of' if had['event'] == BEGUN else 'was not closed at the start of'
                 raise EpisodeRefusedError(
-                    f'trial {had[0]} was of this episode: start another one for the next'
+                    f'trial {had["trial"]} {how} this episode: start another one for the next'
                 )
             due = Schedule.after(self._key, events).next
             if due is None or was_opened(events):

@@ -160,6 +160,7 @@ class RemotePolicy(Policy):
             samples=self._samples,
             history=self._earlier(observation),
             episode=self._episode,
+            start=observation.start or self._episode,
         )
         return observation_to_message(self._for_server(observation), request)
 

@@ -35,7 +35,14 @@ from remote_servers import observation
 
 from frame_ros.core.errors import PolicyError, PolicyFailedError, SetupError
 from frame_ros.evaluation.sessions.blinded_policy import BlindedPolicy, connected
-from frame_ros.evaluation.sessions.journal import BEGUN, DUE, ENDED, INVALID, trials_of
+from frame_ros.evaluation.sessions.journal import (
+    BEGUN,
+    DUE,
+    ENDED,
+    INVALID,
+    REFUSED,
+    trials_of,
+)
 from frame_ros.evaluation.sessions.running import SessionRun, mark
 from frame_ros.policies.remote import connect_remote_policy, decode, encode
 from frame_ros.policies.remote.messages import Request, observation_to_message
@@ -91,7 +98,8 @@ def test_no_byte_for_the_client_and_no_line_for_the_operator_names_a_policy(
         with connect(server.url, compression=None, max_size=None) as raw:
             received += raw.recv()
             for number in range(4):
-                request = Request(id=number, reset=True, episode=str(number))
+                name = str(number)
+                request = Request(id=number, reset=True, episode=name, start=name)
                 raw.send(bytes(encode(observation_to_message(observation(1), request))))
                 answer = raw.recv(timeout=PATIENCE)
                 received += answer
@@ -349,6 +357,53 @@ def test_a_client_that_does_not_name_its_episodes_begins_no_trial(servers, tmp_p
         with pytest.raises(PolicyError, match='does not name its episodes'):
             policy.infer(observation(1))
         assert not events_of(folder, BEGUN)
+        policy.close()
+
+
+def test_a_client_that_names_its_episodes_but_no_start_begins_no_trial(servers, tmp_path):
+    from websockets.sync.client import connect
+
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
+    message = observation_to_message(observation(1), Request(id=1, reset=True, episode='e'))
+    with blinding(folder) as (server, _):
+        with connect(server.url, compression=None, max_size=None) as raw:
+            raw.recv(timeout=PATIENCE)
+            raw.send(bytes(encode(message)))
+            assert 'does not name its episodes and their START' in raw.recv(timeout=PATIENCE)
+        assert not events_of(folder, BEGUN)
+
+
+def test_a_start_has_one_trial_however_it_is_marked_or_taken_over(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=2)
+    with blinding(folder) as (server, _):
+        policy = connect_remote_policy(server.url)
+
+        def infer(start):
+            policy.reset()  # as the node does at a START, and where a takeover ends
+            policy.infer(observation(1, start=start))
+
+        infer('first')
+        trial = last_trial(folder)
+        mark(folder, trial, 'success', '', 'operator')  # before its END
+        for _ in range(2):
+            with pytest.raises(PolicyError, match=f'{trial} was of this episode: start another'):
+                infer('first')
+        infer('second')
+        trial = last_trial(folder)
+        with pytest.raises(PolicyError, match=f'trial {trial} is not closed yet'):
+            infer('third')
+        mark(folder, trial, INVALID, 'it fell', 'operator')
+        for name, why in (('second', 'was of'), ('third', 'was not closed at the start of')):
+            with pytest.raises(PolicyError, match=f'{trial} {why} this episode: start another'):
+                infer(name)
+        assert len(events_of(folder, BEGUN)) == 2 and len(events_of(folder, REFUSED)) == 1
+        policy.close()
+    with blinding(folder) as (server, _):  # which has forgotten the episodes
+        policy = connect_remote_policy(server.url)
+        with pytest.raises(PolicyError, match='was not closed at the start'):
+            infer('third')
+        infer('fourth')
+        assert len(events_of(folder, BEGUN)) == 3
         policy.close()
 
 

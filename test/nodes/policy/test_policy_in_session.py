@@ -54,6 +54,27 @@ def test_episodes_are_trials_and_nothing_that_is_published_names_a_policy(runner
             assert robot.notes() == [] and not names_in(published, servers)
 
 
+def test_a_takeover_after_the_mark_begins_no_trial_until_the_next_start(runner, tmp_path):
+    with two_servers() as (_, servers):
+        folder = make_session(tmp_path / 's', servers, ('cube',), episodes=2)
+        with blinding(folder) as (server, _):
+            runner.start(policy='remote', policy_options=[f'url={server.url}', 'deadline=20.0'])
+            robot = runner.robot
+            robot.send(EpisodeEvent.START, 'e1')
+            runner.wait(lambda: robot.inferences)
+            (trial,) = trials_of(folder.journal.events())
+            mark(folder, trial, 'success', '', 'operator')
+            robot.send(EpisodeEvent.INTERVENTION_START, 'e1', delay=0.0)
+            runner.wait_for_log('the teleoperator has taken over')
+            robot.send(EpisodeEvent.INTERVENTION_END, 'e1', delay=0.0)
+            text = f'trial {trial} was of this episode'
+            runner.wait(lambda: any(text in note.text for note in robot.notes()))
+            assert len(trials_of(folder.journal.events())) == 1
+            robot.send(EpisodeEvent.START, 'e2')
+            runner.wait(lambda: robot.inferences[-1].episode_id == 'e2')
+            assert len(trials_of(folder.journal.events())) == 2
+
+
 def test_an_arm_whose_policy_has_gone_gets_no_trial_by_trying_again(runner, tmp_path):
     with two_servers() as (policies, servers):
         folder = make_session(tmp_path / 's', servers, ('cube',), episodes=2)
