@@ -18,11 +18,22 @@ from patience import PATIENCE
 pytest.importorskip('msgpack')
 pytest.importorskip('websockets')
 
-from blinded_servers import NAMES, names_in, play, public_text, two_servers, unserved_session
+from bag_making import T0
+from blinded_servers import (
+    NAMES,
+    key_of,
+    names_in,
+    play,
+    public_text,
+    two_servers,
+    unserved_session,
+)
+from outcome_bags import outcome_bag
 from remote_servers import observation
 
 from frame_ros.cli import main
 from frame_ros.core.errors import PolicyError
+from frame_ros.core.time import SECOND
 from frame_ros.evaluation.sessions.folder import SessionFolder
 from frame_ros.policies.remote import connect_remote_policy
 
@@ -146,6 +157,27 @@ def test_an_early_opening_says_so_and_json_has_the_labels(tmp_path, capsys):
     opened = json.loads(run(capsys, 'open', str(folder.path), '--json', '--output', output))
     assert set(opened['labels']) == set(ids) and opened['early'] is False
     assert opened['policies'] == {name: {'successes': 1, 'trials': 1} for name in NAMES}
+
+
+def test_a_report_shows_the_policies_of_an_open_session_and_not_before(tmp_path, capsys):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
+    first, *others = play(folder, {NAMES[0]: ['invalid'], NAMES[1]: ['invalid']})
+    labels = key_of(folder)
+    runs = tmp_path / 'runs'
+    for place, policy in enumerate((first, others[0], 'remote')):
+        outcome_bag(runs / f'episode_{place}', policy=policy, start=T0 + 100 * place * SECOND)
+    page = tmp_path / 'page.html'
+    words = ['report', str(runs), '--session', str(folder.path), '-q', '--json', '-o', str(page)]
+    assert main(words) == 2 and not page.exists()
+    assert f'the labels of {folder.path} are closed' in capsys.readouterr().err
+    run(capsys, 'open', str(folder.path))
+    assert main(words) == 0
+    found = [each['attributes'] for each in json.loads(capsys.readouterr().out)['episodes']]
+    assert [each['policy'] for each in found][0] == labels[first]
+    assert [each.get('trial') for each in found] == [first, others[0], None]
+    assert found[0]['mark'] == 'invalid' and found[2]['policy'] == 'remote'
+    assert {each['policy'] for each in found[:2]} <= set(NAMES)
+    assert labels[first] in page.read_text()
 
 
 @pytest.mark.parametrize(
