@@ -17,6 +17,7 @@ from frame_ros.evaluation.sessions.journal import (
     INVALID,
     MARKED,
     OPENED,
+    RECONNECTED,
     REFUSED,
     SERVED,
     SERVER,
@@ -27,6 +28,7 @@ from frame_ros.evaluation.sessions.journal import (
 from frame_ros.evaluation.sessions.schedule import Attempt, Schedule
 
 START_DIGITS = 16
+AGAIN = "the connection to its policy's server was lost and made again"
 LOOK_PERIOD = 0.3  # s between two looks at whether the operator has marked a trial
 
 
@@ -40,12 +42,13 @@ class SessionRun:
     say: gets a line for the operator whenever another trial is due.
 
     Raises:
-        SetupError: the key does not fit, or the labels are open.
+        SetupError: the key does not fit, the labels are open, or a file cannot be written.
     """
 
     def __init__(self, folder: SessionFolder, say: Callable[[str], object]) -> None:
         self.folder, self._say = folder, say
         self._key = folder.key()
+        folder.check_log()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name='session', daemon=True)
         self._size = -1
@@ -110,6 +113,11 @@ class SessionRun:
     def end(self, trial: str, last_action: str) -> None:
         """Notes when the policy of a trial answered last."""
         self.folder.journal.add(ENDED, trial=trial, last_action=last_action)
+
+    def note_reconnection(self, trial: str) -> None:
+        """Notes that the policy's server was connected to again in a trial, and says it."""
+        self.folder.journal.add(RECONNECTED, trial=trial)
+        self._say(f'trial {trial}: {AGAIN}; look at it before you mark it')
 
     def break_off(self, trial: str, why: str) -> None:
         """Marks a trial as invalid, unless the operator has marked it already."""

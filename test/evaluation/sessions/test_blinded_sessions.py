@@ -6,9 +6,11 @@ its files can see of who acts.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import logging
+import re
 import time
 
 import numpy as np
@@ -30,9 +32,11 @@ from blinded_servers import (
     public_text,
     refused,
     two_servers,
+    unserved_session,
 )
-from remote_servers import observation
+from remote_servers import observation, serving
 
+from frame_ros.cli import main
 from frame_ros.core.errors import PolicyError, PolicyFailedError, SetupError
 from frame_ros.evaluation.sessions.blinded_policy import BlindedPolicy, connected
 from frame_ros.evaluation.sessions.journal import (
@@ -40,10 +44,12 @@ from frame_ros.evaluation.sessions.journal import (
     DUE,
     ENDED,
     INVALID,
+    RECONNECTED,
     REFUSED,
     trials_of,
 )
-from frame_ros.evaluation.sessions.running import SessionRun, mark
+from frame_ros.evaluation.sessions.opening import open_session
+from frame_ros.evaluation.sessions.running import AGAIN, SessionRun, mark
 from frame_ros.policies.remote import connect_remote_policy, decode, encode
 from frame_ros.policies.remote.messages import Request, observation_to_message
 
@@ -257,6 +263,72 @@ def test_a_dead_server_ends_its_trial_and_then_no_other_begins(servers, tmp_path
     logged = [r.getMessage() for r in caplog.records if 'link' in r.name]
     assert not [text for text in logged if str(dead.port) in text]
     assert not names_in(public_text(folder), servers[1])
+
+
+@contextlib.contextmanager
+def started_again(policies, servers, name, blinded):
+    """Stops the server of a policy, and yields when another one is connected to."""
+    servers[name].stop()
+    with serving(policies[name], port=servers[name].port):
+        end = time.monotonic() + PATIENCE
+        while blinded._service.policy._policies[name].connections < 2:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        yield
+
+
+@pytest.mark.parametrize('choice', ['look', INVALID])
+def test_a_server_that_was_started_again_within_a_trial_is_noted(servers, tmp_path, capsys, choice):
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
+    with blinding(folder, reconnected=choice) as (server, said):
+        policy = connect_remote_policy(server.url)
+        trial, level = act(policy, folder, outcome='')
+        with started_again(*servers, key_of(folder)[trial], server):
+            if choice == INVALID:
+                with pytest.raises(PolicyError, match=f'{trial} is invalid.*{AGAIN}') as caught:
+                    policy.infer(observation(3))
+                assert not names_in(str(caught.value), servers[1])
+            else:
+                found = [policy.infer(observation(number)) for number in (3, 4)]
+                assert {each.actions[0, 0] for each in found} == {level}
+                mark(folder, trial, 'success', 'seen', 'operator')
+                act(policy, folder)  # of the other policy, whose server was always there
+        policy.close()
+    assert [event['trial'] for event in events_of(folder, RECONNECTED)] == [trial]
+    assert [text for text in said if AGAIN in text and trial in text]
+    assert main(['session', 'status', str(folder.path)]) == 0
+    assert re.search(f'{trial}.*{AGAIN}', capsys.readouterr().out)
+    assert not names_in(public_text(folder), servers[1]) and not names_in(''.join(said))
+    assert trials_of(folder.journal.events())[trial].outcome == (
+        'success' if choice == 'look' else INVALID
+    )
+    if choice == 'look':
+        outcomes = {each.name: each for each in open_session(folder).outcomes}
+        assert [name for name, each in outcomes.items() if AGAIN in each.notes] == [trial]
+
+
+def test_a_log_that_cannot_be_written_is_refused_before_anything_is_served(tmp_path, capsys):
+    folder = unserved_session(tmp_path / 's', episodes=1)
+    (folder.path / 'private' / 'servers.log').mkdir()
+    assert main(['session', 'serve', str(folder.path), '--port', '0']) == 2
+    assert 'servers.log cannot be written: Is a directory' in capsys.readouterr().err
+    assert not events_of(folder, 'served')
+
+
+def test_a_trial_is_invalid_also_where_its_problem_cannot_be_logged(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
+    with blinding(folder) as (server, _):
+        policy = connect_remote_policy(server.url)
+        trial, _ = act(policy, folder, outcome='')
+        log = folder.path / 'private' / 'servers.log'
+        log.unlink()
+        log.mkdir()
+        for each in servers[0].values():
+            each.error = refused(each)
+        with pytest.raises(PolicyError, match=r'servers\.log cannot be written'):
+            policy.infer(observation(3))
+        assert trials_of(folder.journal.events())[trial].outcome == INVALID
+        policy.close()
 
 
 def test_a_server_that_is_missing_at_the_start_is_named_in_private_only(servers, tmp_path):
