@@ -341,16 +341,12 @@ class Bag:
         if storage.problem:
             self.report(storage.problem if storage.is_cut else Note(storage.problem))
         for part in storage.topics:
-            received = np.array(part.received, np.int64)
-            lengths = np.array(part.lengths, np.int64)
-            table = _table(
-                received,
-                received,
-                np.zeros(len(received), np.int64),
-                np.cumsum(lengths) - lengths,
-                lengths,
-                part.buffer,
+            places = part.places
+            received, blocks, offsets, lengths = (
+                np.array(each, np.int64)
+                for each in (places.received, places.blocks, places.offsets, places.lengths)
             )
+            table = _table(received, received, blocks, offsets, lengths, part.buffer)
             self._add_table(part.topic, part.message_type, part.definition, part.encoding, table)
 
     def _add_table(
