@@ -35,8 +35,9 @@ def postures(count):
 
 
 def arm_bag(
-    drawn, folder, smeared=0, count=COUNT, every=1, obstacle=COUNT, joints=True, damaged=()
-):
+    drawn, folder, smeared=0, count=COUNT, every=1, obstacle=COUNT, joints=True, damaged=(),
+    encoding='16UC1',
+):  # fmt: skip
     """A bag: an image a second, and joint states 50 ms before and after it. obstacle: number of the
     first image that shows one. damaged: numbers of images without their pixels.
     """
@@ -53,7 +54,7 @@ def arm_bag(
         depth, _ = drawn.picture(folder, positions, smeared)
         if number >= obstacle:
             depth[BLOCK] = np.where(depth[BLOCK] > drawn.WALL - 0.1, 1.15, depth[BLOCK])
-        image = depth_image(at, depth)
+        image = depth_image(at, depth, encoding)
         if number in damaged:
             image.data = image.data[:100]
         sent.append(('/front/depth/image_raw', at, image))
@@ -65,12 +66,12 @@ def arm_bag(
     return write_bag(folder / 'bag', sorted(sent, key=lambda each: each[1]))
 
 
-def depth_image(at, depth):
+def depth_image(at, depth, encoding):
     pixels = np.rint(1e3 * depth).astype('<u2')
     height, width = pixels.shape
     return message(
         'sensor_msgs/msg/Image', header__stamp=stamp(at), height=height, width=width,
-        encoding='16UC1', step=2 * width, data=pixels.view(np.uint8).ravel(),
+        encoding=encoding, step=2 * width, data=pixels.view(np.uint8).ravel(),
     )  # fmt: skip
 
 
@@ -147,6 +148,12 @@ def test_images_that_are_not_measured_are_not_unpacked(drawn, tmp_path, capsys):
     assert outline(drawn, tmp_path, bag, '--images', '8') == (1, None)
     assert 'front: 8 images of different postures' in capsys.readouterr().out
     assert outline(drawn, tmp_path, bag) == (2, None)
+
+
+def test_mono16_is_depth_on_the_topic_that_is_named(drawn, tmp_path, capsys):
+    bag = arm_bag(drawn, tmp_path, count=2, encoding='mono16')
+    assert outline(drawn, tmp_path, bag) == (1, None)
+    assert 'front: 2 images of different postures' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize('count', [0, 1, 2, 7, 64, 1000])

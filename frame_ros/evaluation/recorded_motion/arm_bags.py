@@ -65,7 +65,7 @@ class ArmBag:
         """
         self._stamps, self._positions = _joints(bag, find_topic(bag, topics[2]), names, assumed)
         self._topic, self._gap = find_topic(bag, topics[0]), gap
-        self._read = image_reader(bag, bag.topics[self._topic])
+        self._read = image_reader(bag, bag.topics[self._topic], is_depth=True)
         self._image_stamps = _image_stamps(bag, self._topic)
         info = find_topic(bag, topics[1])
         first = next((message for _, message in bag.messages(info)), None)

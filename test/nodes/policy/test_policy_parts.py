@@ -230,6 +230,8 @@ def test_images_of_every_encoding_are_decoded():
         )
     grey = rgb_of('c', image('mono8', bytes([1, 2, 3, 4]), 2))
     np.testing.assert_array_equal(grey, np.repeat([[1, 2], [3, 4]], 3).reshape(2, 2, 3))
+    wide = rgb_of('c', image('mono16', bytes([9, 1, 9, 2, 9, 3, 9, 4]), 4))
+    assert np.array_equal(wide, grey)
     assert image('mono8', bytes(4), 2).stamp == 5_000_000_006
 
 
