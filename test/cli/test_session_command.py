@@ -21,6 +21,7 @@ pytest.importorskip('websockets')
 from bag_making import T0
 from blinded_servers import (
     NAMES,
+    client_of,
     key_of,
     names_in,
     play,
@@ -35,7 +36,6 @@ from frame_ros.cli import main
 from frame_ros.core.errors import PolicyError
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.sessions.folder import SessionFolder
-from frame_ros.policies.remote import connect_remote_policy
 
 COMMAND = 'import sys; from frame_ros.cli import main; sys.exit(main(sys.argv[1:]))'
 
@@ -97,7 +97,10 @@ def test_a_session_from_the_drawing_to_the_opening(start, tmp_path, capsys):
     with two_servers() as (_, servers):
         file = tmp_path / 'policies.yaml'
         file.write_text(
-            ''.join(f'{name}: {{url: "{server.url}"}}\n' for name, server in servers.items())
+            ''.join(
+                f'{name}: {{url: "{server.url}", deadline: {PATIENCE}, wait: {PATIENCE}}}\n'
+                for name, server in servers.items()
+            )
         )
         drawn = run(
             capsys, 'new', session, '--policies', str(file), '--cells', 'cube', '--episodes', '1',
@@ -107,7 +110,7 @@ def test_a_session_from_the_drawing_to_the_opening(start, tmp_path, capsys):
         assert folder.plan.commitment in drawn and '2 trials of 2 policies on cube' in drawn
         seen = drawn.replace(str(file), '')
         server = start(folder.path)
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         policy.infer(observation(1, instruction='take it'))
         assert not names_in(server.words, servers)
         assert 'is served already' in refusal(capsys, 'serve', session, '--port', '0')
@@ -118,7 +121,7 @@ def test_a_session_from_the_drawing_to_the_opening(start, tmp_path, capsys):
         trial = json.loads(run(capsys, 'status', session, '--json'))['running']
 
         server = start(folder.path)
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         with pytest.raises(PolicyError, match=f'trial {trial} is not closed yet'):
             policy.infer(observation(1, instruction='take it'))
         assert 'needs --why' in refusal(capsys, 'mark', session, 'invalid')

@@ -24,6 +24,7 @@ from blinded_servers import (
     LEVELS,
     NAMES,
     blinding,
+    client_of,
     events_of,
     key_of,
     last_trial,
@@ -33,6 +34,7 @@ from blinded_servers import (
     refused,
     two_servers,
     unserved_session,
+    wait_until,
 )
 from remote_servers import observation, serving
 
@@ -50,7 +52,7 @@ from frame_ros.evaluation.sessions.journal import (
 )
 from frame_ros.evaluation.sessions.opening import open_session
 from frame_ros.evaluation.sessions.running import AGAIN, SessionRun, mark
-from frame_ros.policies.remote import connect_remote_policy, decode, encode
+from frame_ros.policies.remote import decode, encode
 from frame_ros.policies.remote.messages import Request, observation_to_message
 
 
@@ -74,7 +76,7 @@ def act(policy, folder, outcome='success', steps=2, seed=None, why='seen'):
 def test_each_episode_is_of_the_policy_of_its_trial(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], episodes=2)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         assert (policy.name, policy.checkpoint) == ('blinded', server.url)
         assert policy.cameras == ('front', 'wrist') and policy.n_action_steps == 2
         done = []
@@ -127,7 +129,7 @@ def test_no_byte_for_the_client_and_no_line_for_the_operator_names_a_policy(
 def test_what_goes_on_is_what_acts_and_no_latency_memory_or_text(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], episodes=1)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         policy.reset()
         found = policy.infer(observation(1))
         policy.close()
@@ -141,7 +143,7 @@ def test_what_goes_on_is_what_acts_and_no_latency_memory_or_text(servers, tmp_pa
 def test_inferences_take_a_stated_time_at_least(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], episodes=1)
     with blinding(folder, latency=0.3) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         begun = time.monotonic()
         act(policy, folder, steps=2)
         assert time.monotonic() - begun >= 0.6
@@ -151,7 +153,7 @@ def test_inferences_take_a_stated_time_at_least(servers, tmp_path):
 def test_a_trial_that_is_not_marked_holds_the_next_one_up(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], episodes=1)
     with blinding(folder) as (server, said):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         first, _ = act(policy, folder, outcome='')
         policy.reset()
         for _ in range(2):
@@ -166,11 +168,8 @@ def test_a_trial_that_is_not_marked_holds_the_next_one_up(servers, tmp_path):
         policy.infer(observation(4))
         second = last_trial(folder)
         assert second != first and len(events_of(folder, BEGUN)) == 2
-        end = time.monotonic() + PATIENCE
         mark(folder, second, 'success', '', 'operator')
-        while len(said) < 2 or second in said[-1]:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        wait_until(lambda: len(said) >= 2 and second not in said[-1])
         policy.close()
     assert said[0].startswith(f'next: trial {first}, cell ')
     assert [event['trial'] for event in events_of(folder, DUE)][-1] in said[-1]
@@ -182,7 +181,7 @@ def test_a_cell_with_an_instruction_takes_no_other(servers, tmp_path):
         tmp_path / 's', servers[1], ('cube',), episodes=1, instructions=instructions
     )
     with blinding(folder) as (server, said):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         policy.reset()
         with pytest.raises(PolicyError, match="'take the cube'.*'take the cup'"):
             policy.infer(observation(1, instruction='take the cup'))
@@ -195,7 +194,7 @@ def test_a_cell_with_an_instruction_takes_no_other(servers, tmp_path):
 def test_what_is_wrong_on_the_way_to_a_policy_makes_its_trial_invalid(servers, tmp_path, caplog):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         for each in servers[0].values():
             each.error = refused(each)
         policy.reset()
@@ -221,7 +220,7 @@ def test_what_is_wrong_on_the_way_to_a_policy_makes_its_trial_invalid(servers, t
 def test_a_policy_that_breaks_down_by_itself_goes_on_and_is_not_excused(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         for each in servers[0].values():
             each.error = ValueError(f'a bug of {each.name}')
         policy.reset()
@@ -241,7 +240,7 @@ def test_a_dead_server_ends_its_trial_and_then_no_other_begins(servers, tmp_path
     caplog.set_level(logging.DEBUG)
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=2)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         trial, _ = act(policy, folder, outcome='')
         dead = servers[1][key_of(folder)[trial]]
         caplog.clear()
@@ -270,10 +269,7 @@ def started_again(policies, servers, name, blinded):
     """Stops the server of a policy, and yields when another one is connected to."""
     servers[name].stop()
     with serving(policies[name], port=servers[name].port):
-        end = time.monotonic() + PATIENCE
-        while blinded._service.policy._policies[name].connections < 2:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        wait_until(lambda: blinded._service.policy._policies[name].connections >= 2)
         yield
 
 
@@ -281,7 +277,7 @@ def started_again(policies, servers, name, blinded):
 def test_a_server_that_was_started_again_within_a_trial_is_noted(servers, tmp_path, capsys, choice):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
     with blinding(folder, reconnected=choice) as (server, said):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         trial, level = act(policy, folder, outcome='')
         with started_again(*servers, key_of(folder)[trial], server):
             if choice == INVALID:
@@ -318,7 +314,7 @@ def test_a_log_that_cannot_be_written_is_refused_before_anything_is_served(tmp_p
 def test_a_trial_is_invalid_also_where_its_problem_cannot_be_logged(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         trial, _ = act(policy, folder, outcome='')
         log = folder.path / 'private' / 'servers.log'
         log.unlink()
@@ -373,7 +369,7 @@ def test_one_number_of_steps_can_be_given_for_all(tmp_path):
     with two_servers(n_action_steps=4) as (_, servers):
         folder = make_session(tmp_path / 's', servers, ('cube',), episodes=1)
         with blinding(folder, action_steps=3) as (server, _):
-            policy = connect_remote_policy(server.url)
+            policy = client_of(server)
             assert policy.n_action_steps == 3
             policy.close()
 
@@ -381,14 +377,14 @@ def test_one_number_of_steps_can_be_given_for_all(tmp_path):
 def test_a_connection_that_is_made_again_goes_on_with_its_trial(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         first, level = act(policy, folder, outcome='')
         policy._link.drop('the cable')
         policy.wait(PATIENCE)
         assert policy.infer(observation(5)).actions[0, 0] == level
         assert len(events_of(folder, BEGUN)) == 1
         policy.close()
-        other = connect_remote_policy(server.url)  # a node that was started again
+        other = client_of(server)  # a node that was started again
         with pytest.raises(PolicyError, match=f'trial {first} is not closed yet'):
             other.infer(observation(6))
         other.close()
@@ -397,11 +393,11 @@ def test_a_connection_that_is_made_again_goes_on_with_its_trial(servers, tmp_pat
 def test_an_episode_that_outlives_its_trial_or_its_server_begins_no_other(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=2)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         first, _ = act(policy, folder)
         episode = policy._episode
         policy.close()
-        other = connect_remote_policy(server.url)
+        other = client_of(server)
         act(other, folder)
         other._episode, later = episode, other._episode  # the first client is there again
         with pytest.raises(PolicyError, match='another episode has begun since'):
@@ -410,7 +406,7 @@ def test_an_episode_that_outlives_its_trial_or_its_server_begins_no_other(server
         other.infer(observation(4))
         other.close()
     with blinding(folder) as (server, _):  # which has forgotten the episodes
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         for each in (episode, later):
             policy._episode = each
             for _ in range(2):
@@ -424,7 +420,7 @@ def test_an_episode_that_outlives_its_trial_or_its_server_begins_no_other(server
 def test_a_client_that_does_not_name_its_episodes_begins_no_trial(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         policy._episode = ''  # as of older versions
         with pytest.raises(PolicyError, match='does not name its episodes'):
             policy.infer(observation(1))
@@ -448,7 +444,7 @@ def test_a_client_that_names_its_episodes_but_no_start_begins_no_trial(servers, 
 def test_a_start_has_one_trial_however_it_is_marked_or_taken_over(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=2)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
 
         def infer(start):
             policy.reset()  # as the node does at a START, and where a takeover ends
@@ -471,7 +467,7 @@ def test_a_start_has_one_trial_however_it_is_marked_or_taken_over(servers, tmp_p
         assert len(events_of(folder, BEGUN)) == 2 and len(events_of(folder, REFUSED)) == 1
         policy.close()
     with blinding(folder) as (server, _):  # which has forgotten the episodes
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         with pytest.raises(PolicyError, match='was not closed at the start'):
             infer('third')
         infer('fourth')
@@ -500,7 +496,7 @@ def test_what_is_seen_before_a_trial_can_begin_is_not_kept(servers, tmp_path):
 def test_observations_between_inferences_reach_the_policy_of_the_trial(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         assert policy.needs_history and policy.history_steps == 2
         policy.reset()
         policy.observe(observation(1))
