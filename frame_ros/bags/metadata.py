@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import yaml
 
 from frame_ros.bags.writer import SIDECAR_NAME
 from frame_ros.core.input_files import load_json, read_text
-from frame_ros.core.strict_yaml import load_yaml, yaml_problem
+from frame_ros.core.strict_yaml import StrictLoader, load_yaml, yaml_problem
 
 METADATA_NAME = 'metadata.yaml'
 
@@ -62,7 +63,7 @@ def _information_of(path: Path, size: int, changed: int) -> tuple[dict[str, Any]
     (ns): each is read once.
     """
     try:
-        content = load_yaml(read_text(path))
+        content = _load(read_text(path))
     except UnicodeDecodeError as error:
         return {}, f'it is not UTF-8: {error}'
     except yaml.YAMLError as error:
@@ -72,6 +73,25 @@ def _information_of(path: Path, size: int, changed: int) -> tuple[dict[str, Any]
         return {}, 'it holds no information on a bag'
     problem = _wrong_content(found)
     return ({}, problem) if problem else (found, '')
+
+
+class _QuickLoader(StrictLoader):
+    """As strict, with libyaml's scanner and parser, several times as fast."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        parser = yaml.cyaml.CParser(text)
+        self.check_event, self.peek_event, self.get_event = (
+            parser.check_event, parser.peek_event, parser.get_event,
+        )  # fmt: skip
+
+
+def _load(text: str) -> Any:
+    """Returns the content as `load_yaml` does, whose words it leaves for what is wrong."""
+    if yaml.__with_libyaml__:
+        with suppress(yaml.YAMLError, ArithmeticError, LookupError, TypeError, ValueError):
+            return yaml.load(text, Loader=_QuickLoader)
+    return load_yaml(text)
 
 
 def _wrong_content(information: dict[str, Any]) -> str:

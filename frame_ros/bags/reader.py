@@ -31,6 +31,9 @@ from frame_ros.bags.storage.other_storage import (
 from frame_ros.bags.writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
 from frame_ros.core.errors import BagError
 
+# Bytes of a message up to which an index of each is quicker than a view of all places.
+SHORT = 256
+
 
 @dataclass
 class MessageTable:
@@ -55,12 +58,19 @@ class MessageTable:
     def rows(self, indices: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
         """Returns the first `size` bytes of several messages, no shorter ones, (n, size)."""
         result = np.empty((len(indices), size), np.uint8)
-        segments = self.segments[indices]
-        for segment in np.unique(segments):
-            is_here = segments == segment
-            buffer = self.buffers(int(segment))
-            windows = np.lib.stride_tricks.sliding_window_view(buffer, size)
-            result[is_here] = windows[self.offsets[indices[is_here]]]
+        segments, offsets = self.segments[indices], self.offsets[indices]
+        # Each stretch of one segment: messages lie in the order of the file.
+        ends = np.flatnonzero(np.diff(segments, append=-1)) + 1
+        begin = 0
+        for end in ends.tolist():
+            buffer = self.buffers(int(segments[begin]))
+            if size <= SHORT:
+                places = offsets[begin:end, None] + np.arange(size)
+                result[begin:end] = buffer[places]
+            else:
+                windows = np.lib.stride_tricks.sliding_window_view(buffer, size)
+                result[begin:end] = windows[offsets[begin:end]]
+            begin = end
         return result
 
 
@@ -341,16 +351,12 @@ class Bag:
         if storage.problem:
             self.report(storage.problem if storage.is_cut else Note(storage.problem))
         for part in storage.topics:
-            received = np.array(part.received, np.int64)
-            lengths = np.array(part.lengths, np.int64)
-            table = _table(
-                received,
-                received,
-                np.zeros(len(received), np.int64),
-                np.cumsum(lengths) - lengths,
-                lengths,
-                part.buffer,
+            places = part.places
+            received, blocks, offsets, lengths = (
+                np.array(each, np.int64)
+                for each in (places.received, places.blocks, places.offsets, places.lengths)
             )
+            table = _table(received, received, blocks, offsets, lengths, part.buffer)
             self._add_table(part.topic, part.message_type, part.definition, part.encoding, table)
 
     def _add_table(

@@ -7,6 +7,7 @@ version stay fast.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -104,19 +105,30 @@ FILE_LIMITS: dict[str, Any] = {
 USAGE_ERROR = 2
 COMPLETION = '_ARGCOMPLETE'  # set by the shell, see argcomplete
 INTERRUPTED = 130
+# Errors of a full disk, of a user's share of it, and of the size that files may have.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code: 0, 2 after an error that the user can correct,
-    or that of the command (`report`: 1 if a bag could not be read).
+    such as a full disk, or that of the command (`report`: 1 if a bag could not be read).
 
     argv: the arguments without the program's name; those of the process by default.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     if COMPLETION in os.environ:
         complete()
+    try:
+        with lasting_output() as problems:
+            code = _run(arguments)
+    except SystemExit:
+        if not problems:
+            raise
+    if not problems:
+        return code
     with lasting_output():
-        return _run(arguments)
+        print(f'frame-ros: the output cannot be written: {problems[0].strerror}', file=sys.stderr)
+    return USAGE_ERROR
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -128,6 +140,11 @@ def _run(arguments: Sequence[str]) -> int:
         return code
     except FrameRosError as error:
         print(f'frame-ros: {error}', file=sys.stderr)
+        return USAGE_ERROR
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        print(f'frame-ros: {error.filename or "a file"}: {error.strerror}', file=sys.stderr)
         return USAGE_ERROR
     except KeyboardInterrupt:
         return INTERRUPTED

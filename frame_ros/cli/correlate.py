@@ -68,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
     """
     from frame_ros.cli.report.reading import load_episodes, survey_all
     from frame_ros.core.output_files import check_file, refuse_inputs
+    from frame_ros.episodes.copies import copy_remarks, with_copies
     from frame_ros.evaluation.discrimination.labels import read_labels
     from frame_ros.evaluation.discrimination.overhead import inference_times, metric_times
     from frame_ros.evaluation.discrimination.study import discrimination_study
@@ -90,7 +91,9 @@ def run(args: argparse.Namespace) -> int:
     episodes = [episode for episode in episodes if episode.streams]
     if not episodes:
         raise BagError(f'none of the {len(unread)} bags holds an episode that can be read')
-    study = discrimination_study(episodes, ratings, options)
+    episodes, copies = with_copies(episodes)
+    study = discrimination_study(episodes, ratings, options, copies)
+    study.remarks.extend(copy_remarks(episodes, copies))
     study.remarks.extend(f'{each.path.name}: {"; ".join(each.problems)}' for each in unread)
     times, costs = inference_times(episodes), metric_times(episodes)
     if args.json:

@@ -37,7 +37,9 @@ class OutlineOptions:
     camera: str = option('', "name of the camera; '': the only one of the parameters")
     namespace: str = option('', 'of the node, where the file of parameters has sections of several')
     joint_topic: str = option('joint_states', 'topic of the joints, without its namespace')
-    images: int = option(200, 'most images that are measured', at_least=1)
+    images: int = option(
+        200, 'most images that are measured, spread over the recording', at_least=1
+    )
     spacing: float = option(
         0.05,
         'distance that a part of the arm must be from where it is in every other image that is '
@@ -122,11 +124,11 @@ def _measured(
     path: Path, settings: ProximityOptions, name: str, chosen: OutlineOptions
 ) -> OutlineWidth:
     from frame_ros.bags.reader import Bag
-    from frame_ros.evaluation.recorded_motion.arm_bags import ArmBag
+    from frame_ros.evaluation.recorded_motion.arm_bags import TYPES, ArmBag, SeenArms
     from frame_ros.evaluation.recorded_motion.outline_width import (
-        SeenArm,
         different_postures,
         outline_width,
+        spread_order,
     )
 
     if name not in settings.cameras:
@@ -140,18 +142,18 @@ def _measured(
     watched = settings.watched(robot)
     image, info = settings.topics(name)
     bag = ArmBag(
-        Bag(path),
+        Bag(path, TYPES.__contains__),
         (image, info, chosen.joint_topic),
         settings.is_rectified(image),
         watched.frames.joint_names,
         settings.assumed,
         round(settings.joint_gap * SECOND),
     )
-    stamped = bag.positions()
-    rows = different_postures(watched, (each for _, each in stamped), chosen.spacing)
-    used = [stamped[row] for _, row in zip(range(chosen.images), rows, strict=False)]
-    depths = bag.images([stamp for stamp, _ in used])
-    images = [SeenArm(depths[stamp], positions) for stamp, positions in used]
+    known = bag.positions()
+    order = spread_order(len(known))
+    rows = different_postures(watched, (known[place][1] for place in order), chosen.spacing)
+    used = sorted(order[row] for _, row in zip(range(chosen.images), rows, strict=False))
+    images = SeenArms(bag, [known[place] for place in used])
     return outline_width(
         watched, bag.model.camera, mount, images, settings.depth_options(name), settings.alignment
     )

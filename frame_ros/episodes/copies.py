@@ -40,7 +40,21 @@ def copies_among(keys: Iterable[RecordingKey]) -> dict[int, int]:
 
 def each_once(episodes: Sequence[Episode]) -> tuple[list[Episode], list[str]]:
     """Returns the episodes without further recordings of one, and a remark on those, if any."""
+    once, copies = with_copies(episodes)
+    return once, copy_remarks(once, copies)
+
+
+def copy_remarks(once: Sequence[Episode], copies: Sequence[Sequence[Episode]]) -> list[str]:
+    """Returns a remark on the copies of each of these episodes, if there are any."""
+    pairs = [(copy, kept) for kept, others in zip(once, copies, strict=True) for copy in others]
+    named = ', '.join(f'{copy.path} (as {kept.path})' for copy, kept in pairs)
+    return [f'recorded twice, counted once: {named}'] if named else []
+
+
+def with_copies(episodes: Sequence[Episode]) -> tuple[list[Episode], list[list[Episode]]]:
+    """Returns the episodes without further recordings of one, and those of each."""
     copies = copies_among(map(recording_key, episodes))
-    named = ', '.join(f'{episodes[i].path} (as {episodes[k].path})' for i, k in copies.items())
-    remarks = [f'recorded twice, counted once: {named}'] if copies else []
-    return [episode for place, episode in enumerate(episodes) if place not in copies], remarks
+    further: dict[int, list[Episode]] = {i: [] for i in range(len(episodes)) if i not in copies}
+    for place, kept in copies.items():
+        further[kept].append(episodes[place])
+    return [episodes[place] for place in further], list(further.values())

@@ -261,13 +261,18 @@ class CommandGate:
                     return output
         return self._hold(moment) if self._is_hold_due(moment) else None
 
-    def obstacle(self, moment: Moment) -> str:
-        """Returns why the first command to an idle arm may be refused now: the arm was moved just
-        now, or is measured where it cannot be; ''.
+    def obstacle(self, moment: Moment, has_policy: bool = True) -> str:
+        """Returns why the first command to an idle arm may be refused now: a joint that the policy
+        commands was moved just now, or the arm is measured where it cannot be; ''.
+
+        has_policy: whether somebody publishes its commands; the next one may command other joints.
         """
+        if not has_policy:
+            self._readers[POLICY].forget_publisher()
         if self.status != GateStatus.IDLE or self._is_sending():
             return ''
-        reason = self._stream.obstacle(moment)
+        joints = self._readers[POLICY].joints
+        reason = self._stream.obstacle(joints if joints.any() else ~joints, moment)
         return reason.text if reason is not None else ''
 
     def is_moving(self, moment: Moment) -> bool:

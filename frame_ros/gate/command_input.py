@@ -30,12 +30,20 @@ class Command(NamedTuple):
 
 
 class CommandReader:
-    """Reads commands to some joints of a robot, in any order, of at most `max_age` s."""
+    """Reads commands to some joints of a robot, in any order, of at most `max_age` s.
+
+    Attributes:
+        publisher: whose commands are followed.
+        joints: (D,) those that the commands of one publisher were for, sent on or not; none before
+            its first.
+    """
 
     def __init__(self, names: Sequence[str], max_age: float) -> None:
         self._positions = NamedPositionsReader(names)
         self._max_age = max_age
         self._last = 0
+        self.joints = np.zeros(len(names), dtype=bool)
+        self._commander: Hashable = None
         self.publisher: Hashable = None
         self._heard = -int(max_age * SECOND) - 1
 
@@ -60,6 +68,10 @@ class CommandReader:
         """Notes a command that was read: the next of this publisher must be stamped later. A stamp
         ahead of now counts as now, so that it shuts out no later commands.
         """
+        if publisher != self._commander:
+            self.forget_publisher()
+            self._commander = publisher
+        self.joints[command.indices] = True
         if publisher == self.publisher:
             self._last = min(command.stamp, moment.clock)
             self._heard = moment.monotonic
@@ -68,6 +80,10 @@ class CommandReader:
         """Follows the publisher whose command is sent on; a refused one shuts out nobody."""
         self.publisher = publisher
         self.accept(command, publisher, moment)
+
+    def forget_publisher(self) -> None:
+        """The publisher has gone: another one may command other joints."""
+        self.joints[:] = False
 
     def forget_order(self) -> None:
         """The clock was set back: the next command may have any stamp."""

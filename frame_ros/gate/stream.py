@@ -208,11 +208,11 @@ class GateStream:
         text = f'{name} is {away:.3g} {unit} from where it was sent, and not still there'
         return Reason(Cause.IMPLAUSIBLE_JOINT_STATES, text, name, away, NEAR, unit)
 
-    def obstacle(self, moment: Moment) -> Reason | None:
-        """Returns why the first command to an arm that is at rest may be refused: until its
-        measurements have been plausible for a while, the gate may know an older place of it.
+    def obstacle(self, joints: Mask, moment: Moment) -> Reason | None:
+        """Returns why the first command to the joints (D,) of an arm at rest may be refused: until
+        all measurements have been plausible for a while, the gate may know an older place of it.
         """
-        which = self._arm & (self.limiter.has_paused(self.time(moment)) | self._starts)
+        which = joints & self._arm & (self.limiter.has_paused(self.time(moment)) | self._starts)
         return self.lasting_doubt(moment) or self._moved(which, self.time(moment))
 
     def _end_hold(self) -> None:

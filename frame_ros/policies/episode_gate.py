@@ -29,6 +29,7 @@ class PolicyEpisode:
     instruction: str = ''
     seed: int | None = None  # of its START event, if it has one
     number: int = 0  # counts, from 0
+    start: str = ''  # names its START, also to a node that was started since; '': there was none
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ class EpisodeGate:
         number, self._count = self._count, self._count + 1
         if start is None:
             return PolicyEpisode(number=number)
-        return PolicyEpisode(start.episode_id, start.instruction, start.seed, number)
+        name = f'{start.stamp} {start.episode_id}'.rstrip()
+        return PolicyEpisode(start.episode_id, start.instruction, start.seed, number, name)
 
 
 def _concerns(boundary: Boundary, episode: PolicyEpisode | Boundary) -> bool:

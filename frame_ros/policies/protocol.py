@@ -38,6 +38,8 @@ class Observation:
             the robot waits for actions, unlike `stamp`. NaN if unknown.
         rephrasings: the same instruction in other words, for a prompt ensemble; empty: none is
             wanted.
+        start: name of the episode's START: the same after a takeover, in which a policy is reset,
+            too. '': the caller gives none.
     """
 
     stamp: int
@@ -49,6 +51,7 @@ class Observation:
     instruction: str = ''
     executed: float = float('nan')
     rephrasings: tuple[str, ...] = ()
+    start: str = ''
 
 
 def for_policy(observation: Observation) -> Observation:

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from bag_making import STORE, T0, message, pose, serialised, stamp, write_bag
 
-from frame_ros.bags.images.decoding import decode_image, find_image_topics, iter_images
+from frame_ros.bags.images.cameras import camera_topics
+from frame_ros.bags.images.decoding import (
+    decode_image,
+    find_image_topics,
+    image_reader,
+    iter_images,
+)
 from frame_ros.bags.images.jpeg import JpegEncoder
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
@@ -93,6 +99,24 @@ def test_single_channel_images_keep_their_numbers(tmp_path, encoding, dtype):
     ((_, image),) = iter_images(path, '/depth')
     np.testing.assert_array_equal(image, pixels)
     assert image.dtype == np.dtype(dtype).newbyteorder('=')
+
+
+@pytest.mark.parametrize('dtype', ['<u2', '>u2'])
+def test_mono16_is_grey_and_depth_only_where_the_topic_is_named_as_such(tmp_path, dtype):
+    pixels = (np.arange(24).reshape(4, 6) * 2500).astype(dtype)
+    content = image_message(T0, 'mono16', pixels, is_bigendian=int(dtype[0] == '>'))
+    _, png = cv2.imencode('.png', pixels.astype('u2'))
+    packed = compressed_message(T0, 'mono16; png compressed ', png.tobytes())
+    sent = [('/infra/image_raw', T0, content), ('/side/image_raw/compressed', T0, packed)]
+    bag = Bag(write_bag(tmp_path / 'bag', sent))
+    assert list(camera_topics(bag)) == ['infra', 'side']
+    for name in bag.topics:
+        (_, grey), (_, depth) = (
+            image_reader(bag, bag.topics[name], is_depth)(0) for is_depth in (False, True)
+        )
+        assert grey.dtype == np.uint8 and depth.dtype == np.uint16
+        np.testing.assert_array_equal(grey, pixels >> 8)
+        np.testing.assert_array_equal(depth, pixels)
 
 
 def test_images_are_thinned_out_evenly(tmp_path):

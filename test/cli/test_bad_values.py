@@ -114,6 +114,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--joint-calibration': INPUT,
         '--reference': BAG,
         '--fingerprint': ('nosuch', 'pl,nosuch'),
+        '--session': ('', NOWHERE, '{folder}', '{file}'),
         '--title': FREE,
     },
     'clean': {'DIR': INPUT[:2], '--older-than': ('', 'x', '-1d', 'nand')},

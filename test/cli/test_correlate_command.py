@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -131,6 +132,30 @@ def test_a_bag_that_is_given_twice_counts_once(study, capsys: pytest.CaptureFixt
     assert main(given) == 0
     (group,) = json.loads(capsys.readouterr().out)['groups']
     assert (group['episodes'], group['failures']) == (16, 4)
+
+
+def test_a_copied_bag_counts_once_and_may_be_labelled_by_its_name(
+    study, tmp_path, capsys: pytest.CaptureFixture[str]
+):
+    labels, bags = study
+    for place in (0, 3):
+        shutil.copytree(bags / f'e{place}', tmp_path / f'copy_{place}')
+    renamed = tmp_path / 'labels.csv'
+    renamed.write_text(labels.read_text().replace('e0,high,cy', 'copy_0,high,cy'))
+    found = []
+    for given in ([labels, bags], [renamed, bags, tmp_path / 'copy_0', tmp_path / 'copy_3']):
+        words = [*map(str, given), '--json', '-q', '--metrics', 'ti']
+        assert main(['correlate', *words]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    remarks = [each.pop('remarks') for each in found]
+    assert [text for text in remarks[1] if text not in remarks[0]] == [
+        f'recorded twice, counted once: {tmp_path / "copy_0"} (as {bags / "e0"}), '
+        f'{tmp_path / "copy_3"} (as {bags / "e3"})'
+    ]
+    assert found[0]['groups'] == found[1]['groups'] and found[0]['effects'] == found[1]['effects']
+    assert [each['samples'] for each in found[0]['inference_times']] == [
+        each['samples'] for each in found[1]['inference_times']
+    ]
 
 
 def test_the_star_of_the_tables_is_that_of_the_page(study, capsys, tmp_path: Path):

@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Commands whose reader goes away, as with `| head`: their files are written all the same."""
+"""Commands whose reader goes away, as with `| head`, or whose output finds a full disk: their files
+are written all the same.
+"""
 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +58,51 @@ def test_files_are_written_without_a_reader(tmp_path, command, with_errors):
     done, said = without_reader([command, *arguments, '-o', str(page)], tmp_path, with_errors)
     assert done == code and 'Traceback' not in said and 'Broken' not in said
     assert page.is_file() == (command != 'calibrate')
+
+
+FULL = Path('/dev/full')
+
+
+@pytest.mark.skipif(not FULL.exists(), reason='a device of Linux')
+@pytest.mark.parametrize(
+    'words', [['metrics'], ['metrics', 'sr', '--json'], ['--version'], ['report', '--help']]
+)
+def test_a_full_disk_is_one_line_and_an_error(words):
+    with FULL.open('w') as full:
+        done = subprocess.run(
+            [sys.executable, '-c', CODE, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+            check=False,
+        )  # fmt: skip
+    said = 'frame-ros: the output cannot be written: No space left on device\n'
+    assert (done.returncode, done.stderr) == (2, said)
+
+
+@pytest.mark.skipif(not FULL.exists(), reason='a device of Linux')
+def test_files_are_written_although_output_and_errors_have_no_room(tmp_path):
+    page = tmp_path / 'page.html'
+    words = ['plan', '--discordance', '0.1', '--json', '-o', str(page)]
+    with FULL.open('w') as full:
+        done = subprocess.run(
+            [sys.executable, '-c', CODE, *words], stdout=full, stderr=full, check=False
+        )
+    assert done.returncode == 2 and '</html>' in page.read_text()
+
+
+@pytest.mark.parametrize('command', ['report', 'video'])
+def test_files_without_room_are_one_line_and_an_error(tmp_path, command):
+    if command == 'video':
+        pytest.importorskip('av')
+    robot_bag(tmp_path / 'bag')
+    small = (200, 200)  # bytes; as on a disk that becomes full
+    done = subprocess.run(
+        [sys.executable, '-c', CODE, command, 'bag', '-q', '-o', 'file'], cwd=tmp_path, text=True,
+        capture_output=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, small),
+    )  # fmt: skip
+    *_, line = done.stderr.splitlines()
+    assert done.returncode == 2 and 'Traceback' not in done.stderr
+    assert line.startswith('frame-ros: ') and line.endswith('File too large')
+    assert not (tmp_path / 'file').exists()
 
 
 def test_what_is_read_arrives_whole(tmp_path):

@@ -16,7 +16,7 @@ from frame_ros.cli import main
 from frame_ros.cli.outline import FEWEST, node_options
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.recorded_motion.arm_images import AHEAD
-from frame_ros.evaluation.recorded_motion.outline_width import different_postures
+from frame_ros.evaluation.recorded_motion.outline_width import different_postures, spread_order
 
 COUNT, APART = 24, '0.03'  # postures, m apart
 BLOCK = slice(60, 100), slice(150, 170)  # rows and columns of an obstacle
@@ -34,8 +34,13 @@ def postures(count):
     return [(turn, bend) for turn in turns for bend in (-0.9, -0.5, 0.5, 0.9)][:count]
 
 
-def arm_bag(drawn, folder, smeared=0, count=COUNT, every=1, obstacle=False, joints=True):
-    """A bag: an image a second, and joint states 50 ms before and after it."""
+def arm_bag(
+    drawn, folder, smeared=0, count=COUNT, every=1, obstacle=COUNT, joints=True, damaged=(),
+    encoding='16UC1',
+):  # fmt: skip
+    """A bag: an image a second, and joint states 50 ms before and after it. obstacle: number of the
+    first image that shows one. damaged: numbers of images without their pixels.
+    """
     drawn.draw_recording(folder)
     lens = {'k': np.array([drawn.FOCAL, 0, 159.5, 0, drawn.FOCAL, 119.5, 0, 0, 1.0])}
     info = message(
@@ -47,9 +52,12 @@ def arm_bag(drawn, folder, smeared=0, count=COUNT, every=1, obstacle=False, join
     for number, positions in enumerate(postures(count)):
         at = T0 + number * SECOND
         depth, _ = drawn.picture(folder, positions, smeared)
-        if obstacle:
+        if number >= obstacle:
             depth[BLOCK] = np.where(depth[BLOCK] > drawn.WALL - 0.1, 1.15, depth[BLOCK])
-        sent.append(('/front/depth/image_raw', at, depth_image(at, depth)))
+        image = depth_image(at, depth, encoding)
+        if number in damaged:
+            image.data = image.data[:100]
+        sent.append(('/front/depth/image_raw', at, image))
         if joints and number % every == 0:
             sent += [
                 ('/joint_states', at + apart, joint_state(at + apart, positions, drawn.JOINTS))
@@ -58,12 +66,12 @@ def arm_bag(drawn, folder, smeared=0, count=COUNT, every=1, obstacle=False, join
     return write_bag(folder / 'bag', sorted(sent, key=lambda each: each[1]))
 
 
-def depth_image(at, depth):
+def depth_image(at, depth, encoding):
     pixels = np.rint(1e3 * depth).astype('<u2')
     height, width = pixels.shape
     return message(
         'sensor_msgs/msg/Image', header__stamp=stamp(at), height=height, width=width,
-        encoding='16UC1', step=2 * width, data=pixels.view(np.uint8).ravel(),
+        encoding=encoding, step=2 * width, data=pixels.view(np.uint8).ravel(),
     )  # fmt: skip
 
 
@@ -103,7 +111,7 @@ def test_a_camera_that_smears_less_than_the_padding_needs_none(drawn, tmp_path, 
 
 
 def test_something_near_the_arm_is_no_outline(drawn, tmp_path, capsys):
-    bag = arm_bag(drawn, tmp_path, obstacle=True)
+    bag = arm_bag(drawn, tmp_path, obstacle=0)
     assert outline(drawn, tmp_path, bag) == (1, None)
     shown = capsys.readouterr()
     assert 'mm from something' in shown.out
@@ -126,6 +134,35 @@ def test_no_more_images_are_measured_than_are_wanted(drawn, tmp_path, capsys):
     bag = arm_bag(drawn, tmp_path)
     assert outline(drawn, tmp_path, bag, '--images', '5') == (1, None)
     assert 'front: 5 images of different postures' in capsys.readouterr().out
+
+
+def test_the_images_that_are_measured_are_spread_over_the_recording(drawn, tmp_path, capsys):
+    # Something is near the arm in the last quarter alone.
+    bag = arm_bag(drawn, tmp_path, obstacle=3 * COUNT // 4)
+    assert outline(drawn, tmp_path, bag, '--images', '8') == (1, None)
+    assert 'mm from something' in capsys.readouterr().out
+
+
+def test_images_that_are_not_measured_are_not_unpacked(drawn, tmp_path, capsys):
+    bag = arm_bag(drawn, tmp_path, damaged=range(1, COUNT, 2))
+    assert outline(drawn, tmp_path, bag, '--images', '8') == (1, None)
+    assert 'front: 8 images of different postures' in capsys.readouterr().out
+    assert outline(drawn, tmp_path, bag) == (2, None)
+
+
+def test_mono16_is_depth_on_the_topic_that_is_named(drawn, tmp_path, capsys):
+    bag = arm_bag(drawn, tmp_path, count=2, encoding='mono16')
+    assert outline(drawn, tmp_path, bag) == (1, None)
+    assert 'front: 2 images of different postures' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('count', [0, 1, 2, 7, 64, 1000])
+def test_every_beginning_of_the_order_is_spread(count):
+    order = spread_order(count)
+    assert sorted(order) == list(range(count))
+    for size in (4, 16, 64):
+        gaps = np.diff([*sorted(order[:size]), count])
+        assert count < size or gaps.max() <= 4 * count / size
 
 
 def test_a_camera_that_is_elsewhere_is_not_measured(drawn, tmp_path, capsys):

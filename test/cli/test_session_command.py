@@ -18,13 +18,24 @@ from patience import PATIENCE
 pytest.importorskip('msgpack')
 pytest.importorskip('websockets')
 
-from blinded_servers import NAMES, names_in, play, public_text, two_servers, unserved_session
+from bag_making import T0
+from blinded_servers import (
+    NAMES,
+    client_of,
+    key_of,
+    names_in,
+    play,
+    public_text,
+    two_servers,
+    unserved_session,
+)
+from outcome_bags import outcome_bag
 from remote_servers import observation
 
 from frame_ros.cli import main
 from frame_ros.core.errors import PolicyError
+from frame_ros.core.time import SECOND
 from frame_ros.evaluation.sessions.folder import SessionFolder
-from frame_ros.policies.remote import connect_remote_policy
 
 COMMAND = 'import sys; from frame_ros.cli import main; sys.exit(main(sys.argv[1:]))'
 
@@ -86,7 +97,10 @@ def test_a_session_from_the_drawing_to_the_opening(start, tmp_path, capsys):
     with two_servers() as (_, servers):
         file = tmp_path / 'policies.yaml'
         file.write_text(
-            ''.join(f'{name}: {{url: "{server.url}"}}\n' for name, server in servers.items())
+            ''.join(
+                f'{name}: {{url: "{server.url}", deadline: {PATIENCE}, wait: {PATIENCE}}}\n'
+                for name, server in servers.items()
+            )
         )
         drawn = run(
             capsys, 'new', session, '--policies', str(file), '--cells', 'cube', '--episodes', '1',
@@ -96,7 +110,7 @@ def test_a_session_from_the_drawing_to_the_opening(start, tmp_path, capsys):
         assert folder.plan.commitment in drawn and '2 trials of 2 policies on cube' in drawn
         seen = drawn.replace(str(file), '')
         server = start(folder.path)
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         policy.infer(observation(1, instruction='take it'))
         assert not names_in(server.words, servers)
         assert 'is served already' in refusal(capsys, 'serve', session, '--port', '0')
@@ -107,7 +121,7 @@ def test_a_session_from_the_drawing_to_the_opening(start, tmp_path, capsys):
         trial = json.loads(run(capsys, 'status', session, '--json'))['running']
 
         server = start(folder.path)
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         with pytest.raises(PolicyError, match=f'trial {trial} is not closed yet'):
             policy.infer(observation(1, instruction='take it'))
         assert 'needs --why' in refusal(capsys, 'mark', session, 'invalid')
@@ -146,6 +160,27 @@ def test_an_early_opening_says_so_and_json_has_the_labels(tmp_path, capsys):
     opened = json.loads(run(capsys, 'open', str(folder.path), '--json', '--output', output))
     assert set(opened['labels']) == set(ids) and opened['early'] is False
     assert opened['policies'] == {name: {'successes': 1, 'trials': 1} for name in NAMES}
+
+
+def test_a_report_shows_the_policies_of_an_open_session_and_not_before(tmp_path, capsys):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
+    first, *others = play(folder, {NAMES[0]: ['invalid'], NAMES[1]: ['invalid']})
+    labels = key_of(folder)
+    runs = tmp_path / 'runs'
+    for place, policy in enumerate((first, others[0], 'remote')):
+        outcome_bag(runs / f'episode_{place}', policy=policy, start=T0 + 100 * place * SECOND)
+    page = tmp_path / 'page.html'
+    words = ['report', str(runs), '--session', str(folder.path), '-q', '--json', '-o', str(page)]
+    assert main(words) == 2 and not page.exists()
+    assert f'the labels of {folder.path} are closed' in capsys.readouterr().err
+    run(capsys, 'open', str(folder.path))
+    assert main(words) == 0
+    found = [each['attributes'] for each in json.loads(capsys.readouterr().out)['episodes']]
+    assert [each['policy'] for each in found][0] == labels[first]
+    assert [each.get('trial') for each in found] == [first, others[0], None]
+    assert found[0]['mark'] == 'invalid' and found[2]['policy'] == 'remote'
+    assert {each['policy'] for each in found[:2]} <= set(NAMES)
+    assert labels[first] in page.read_text()
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,10 @@ from frame_ros.core.option_texts import from_texts  # noqa: E402
 from frame_ros.core.options import flat  # noqa: E402
 from frame_ros.evaluation.scene_trials.folder import FORMAT  # noqa: E402
 from frame_ros.evaluation.scene_trials.result import TrialResult  # noqa: E402
+from frame_ros.evaluation.sessions.folder import SessionFolder  # noqa: E402
+from frame_ros.evaluation.sessions.opening import open_session  # noqa: E402
+from frame_ros.evaluation.sessions.plan import SessionOptions  # noqa: E402
+from frame_ros.evaluation.sessions.running import SessionRun, mark  # noqa: E402
 from frame_ros.scenes.description.files import write_scenes  # noqa: E402
 from frame_ros.scenes.generation.generator import generate  # noqa: E402
 
@@ -69,6 +73,7 @@ STAND_INS = {
     r'FILE': 'capsules.yaml',
     r'sequential (OUTCOMES|study)\.csv': 'sequential pairs.csv',
     r'compare study\.csv': 'compare spreadsheet.csv',
+    r'--session study': '--session opened',
     r'LABELS': 'labels',
     r'PATH(\.\.\.)?(?= |$)': 'spreadsheet.csv',
     r'(compare|plan) (DIR|runs/)(?= |$)': r'\1 spreadsheet.csv',
@@ -99,6 +104,16 @@ OTHERS = (
 )  # fmt: skip
 
 
+def open_study(folder: Path) -> None:
+    """A blinded session of one trial per policy whose labels are open."""
+    policies = {name: {'url': 'ws://127.0.0.1:9'} for name in 'ab'}
+    session = SessionFolder.make(folder, policies, SessionOptions(cells=('cube',), episodes=1))
+    run = SessionRun(session, lambda text: None)
+    for _ in policies:
+        mark(session, run.begin('').id, 'success', '', 'operator')
+    open_session(session)
+
+
 @pytest.fixture(scope='module')
 def place(tmp_path_factory) -> Path:
     """A folder with all that the commands of the pages read."""
@@ -106,7 +121,9 @@ def place(tmp_path_factory) -> Path:
     save_policy(folder)
     robot_bag(folder / 'runs' / 'episode_0007', (), {'robot': 'so101'}, count=30)
     write_bag(folder / 'demonstrations' / 'one', episode_messages())
-    robot_bag(folder / 'runs' / 'human', (), {'robot': 'so101'}, count=30)
+    human = {'count': 30, 'episode_id': 'human'}
+    robot_bag(folder / 'runs' / 'human', (), {'robot': 'so101'}, **human)
+    open_study(folder / 'opened')
     (folder / 'policies.yaml').write_text('{a: {url: "ws://h:1"}, b: {url: "ws://h:2"}}')
     motors = yaml.safe_load((ROOT / 'config' / 'motors' / 'so101.yaml').read_text())
     (folder / 'motors.yaml').write_text(yaml.safe_dump({**motors, 'is_simulated': False}))

@@ -69,6 +69,45 @@ def test_an_episode_had_better_not_begin_before_the_gate_knows_where_the_arm_was
     assert all(obstacles[:5]) and not any(obstacles[25:])
 
 
+def test_a_joint_that_the_policy_leaves_out_is_no_obstacle():
+    bench = Bench()
+
+    def episode(name, publisher, *commanded):
+        bench.gate.on_boundary(START, name, bench.moment.clock)
+        for indices in commanded:
+            bench.wait(0.1)
+            names = [NAMES[i] for i in indices]
+            bench.command(bench.joints[list(indices)], names=names, publisher=publisher)
+        bench.gate.on_boundary(END, name, bench.moment.clock)
+        settle()
+
+    def obstacles_while_it_swings(joint, times=30):
+        found = []
+        for number in range(times):
+            bench.joints[joint] += 0.06 * (-1) ** (number // 4)
+            bench.wait(0.05)
+            found.append(bench.gate.obstacle(bench.moment))
+        return found
+
+    def settle():
+        bench.wait(1.5)
+        assert bench.status == GateStatus.IDLE and bench.gate.obstacle(bench.moment) == ''
+
+    episode('e1', 'first', range(6), (0, 1))  # all, and at last some of them
+    assert any(obstacles_while_it_swings(3))
+    settle()
+    episode('e2', 'second', (0, 1))
+    assert not any(obstacles_while_it_swings(3))
+    assert any(obstacles_while_it_swings(0))
+    settle()
+    bench.joints[3] -= 0.9  # which would stop the arm
+    bench.wait(0.02)
+    assert 'wrist_flex' in bench.gate.obstacle(bench.moment)
+    settle()
+    assert bench.gate.obstacle(bench.moment, has_policy=False) == ''  # the next may command all
+    assert any(obstacles_while_it_swings(3))
+
+
 def test_a_gate_at_work_has_no_obstacle():
     bench = Bench()
     bench.drive(10)

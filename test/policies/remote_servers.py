@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from patience import PATIENCE
 
 from frame_ros.metrics.token_statistics import token_statistics
 from frame_ros.policies.base import Policy
@@ -77,12 +78,12 @@ def serving(policy: Policy, convention: Any = None, **options: Any) -> Iterator[
     server = PolicyServer(service, NetworkOptions(**{'port': 0, **options}), key)
     thread = threading.Thread(target=server.run)
     thread.start()
-    assert server.wait_until_ready(20)
+    assert server.wait_until_ready(PATIENCE)
     try:
         yield server
     finally:
         server.stop()
-        thread.join(20)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 
@@ -105,7 +106,7 @@ def behaving(
             yield f'ws://127.0.0.1:{server.socket.getsockname()[1]}'
         finally:
             server.shutdown()
-            thread.join(20)
+            thread.join(PATIENCE)
 
 
 def observation(seed: int = 0, names: tuple[str, ...] = JOINTS, **fields: Any) -> Observation:

@@ -43,6 +43,9 @@ ENCODINGS: dict[str, tuple[str, int, tuple[int, ...]]] = {
     '16UC1': ('u2', 1, ()),
     '32FC1': ('f4', 1, ()),
 }
+# By REP 118, 16UC1 is depth in mm and 32FC1 depth in m. This is brightness, and depth (mm) only on
+# a topic that the user has named as one of depth, since some drivers call it so.
+GREY_16 = 'mono16'
 # Encodings of colour that OpenCV converts -> bytes of a pixel, and the name of its conversion.
 CONVERTED = {
     'yuv422': (2, 'YUV2RGB_UYVY'),
@@ -71,11 +74,14 @@ def decode_image(
     encoding: str,
     step: int,
     is_bigendian: bool = False,
+    is_depth: bool = False,
 ) -> NDArray:
-    """Returns an image as (H, W, 3) uint8 RGB, or (H, W) uint8, uint16 or float32 for one channel.
+    """Returns an image as (H, W, 3) uint8 RGB, (H, W) uint8 grey, or depth (H, W) in uint16 mm or
+    float32 m.
 
     Args:
         data: the bytes of sensor_msgs/Image.data. step: bytes per row.
+        is_depth: whether the user has named the topic as one of depth.
 
     Raises:
         BagError: the encoding is not known, or the data is too short.
@@ -92,10 +98,15 @@ def decode_image(
     rows = _rows(data, height, width, encoding, step, width * channels * dtype.itemsize)
     image = rows.view(dtype).astype(dtype.newbyteorder('='), copy=False)
     if channels == 1:
-        return image
+        return _grey(image) if encoding == GREY_16 and not is_depth else image
     first, *_, last = order
     rgb = slice(0, 3) if first < last else slice(2, None, -1)
     return np.ascontiguousarray(image.reshape(height, width, channels)[:, :, rgb])
+
+
+def _grey(image: NDArray) -> NDArray[np.uint8]:
+    """Returns brightness of 16 bits in 8."""
+    return (image >> 8).astype(np.uint8)
 
 
 def _rows(
@@ -123,21 +134,22 @@ def _converted(pixels: NDArray[np.uint8], encoding: str, name: str) -> NDArray[n
         ) from error
 
 
-def decode_compressed(data: NDArray[np.uint8], encoded: str) -> NDArray:
+def decode_compressed(data: NDArray[np.uint8], encoded: str, is_depth: bool = False) -> NDArray:
     """Returns a compressed image (JPEG, PNG, compressedDepth of 16UC1) as `decode_image` does.
 
     Args:
         data: the bytes of sensor_msgs/CompressedImage.data. encoded: its `format`.
+        is_depth: whether the user has named the topic as one of depth.
 
     Raises:
         BagError: it cannot be decoded, or is depth in another encoding than 16UC1.
     """
     import cv2
 
-    is_depth = 'compressedDepth' in encoded
-    if is_depth and not encoded.startswith('16UC1'):
+    has_header = 'compressedDepth' in encoded
+    if has_header and not encoded.startswith('16UC1'):
         raise BagError(f'compressed depth of format {encoded!r} is not known; known is 16UC1')
-    content = data[DEPTH_HEADER:] if is_depth else data
+    content = data[DEPTH_HEADER:] if has_header else data
     height, width = compressed_size(bytes(content))
     if height * width > PIXELS.now:
         raise BagError(f'a compressed image would have {PIXELS.excess(height * width)}')
@@ -148,7 +160,8 @@ def decode_compressed(data: NDArray[np.uint8], encoded: str) -> NDArray:
     if image is None:
         raise BagError(f'a compressed image of format {encoded!r} cannot be decoded')
     if image.ndim == 2:
-        return np.asarray(image)
+        is_grey = encoded.startswith(GREY_16) and image.dtype == np.uint16 and not is_depth
+        return _grey(image) if is_grey else np.asarray(image)
     order = cv2.COLOR_BGRA2RGB if image.shape[2] == 4 else cv2.COLOR_BGR2RGB
     return np.asarray(cv2.cvtColor(image, order))
 
@@ -267,9 +280,13 @@ def iter_images(
         yield read(index)
 
 
-def image_reader(bag: Bag, topic: Topic) -> Callable[[int], tuple[int, NDArray]]:
+def image_reader(
+    bag: Bag, topic: Topic, is_depth: bool = False
+) -> Callable[[int], tuple[int, NDArray]]:
     """Returns a function of a place in recorded order that gives stamp (ns) and image, and raises
     BagError if the image is not readable.
+
+    is_depth: whether the user has named the topic as one of depth.
 
     Raises:
         BagError: the topic is not one of images, or its type cannot be read.
@@ -278,7 +295,7 @@ def image_reader(bag: Bag, topic: Topic) -> Callable[[int], tuple[int, NDArray]]
         raise BagError(
             f'{topic.name} has type {topic.message_type}, not {IMAGE_TYPE} or {COMPRESSED_TYPE}'
         )
-    read = _image_of(topic.message_type, bag.types_of(topic))
+    read = _image_of(topic.message_type, bag.types_of(topic), is_depth)
     return lambda index: read(_message(topic, index))
 
 
@@ -290,11 +307,12 @@ def _message(topic: Topic, index: int) -> NDArray[np.uint8]:
     raise IndexError(index)
 
 
-def _image_of(message_type: str, types: Mapping[str, Any]) -> _Decode:
+def _image_of(message_type: str, types: Mapping[str, Any], is_depth: bool) -> _Decode:
     """Returns a function that reads stamp (ns) and image of a serialised message of a type, and
     raises BagError if it is damaged.
     """
-    decode = _compressed_image(types) if message_type == COMPRESSED_TYPE else _raw_image(types)
+    make = _compressed_image if message_type == COMPRESSED_TYPE else _raw_image
+    decode = make(types, is_depth)
 
     def read(data: NDArray[np.uint8]) -> tuple[int, NDArray]:
         try:
@@ -305,26 +323,24 @@ def _image_of(message_type: str, types: Mapping[str, Any]) -> _Decode:
     return read
 
 
-def _compressed_image(
-    types: Mapping[str, Any],
-) -> _Decode:
+def _compressed_image(types: Mapping[str, Any], is_depth: bool) -> _Decode:
     reader = FieldReader(COMPRESSED_TYPE, ('header.stamp', 'format', 'data'), types)
 
     def read(data: NDArray[np.uint8]) -> tuple[int, NDArray]:
         stamp, kind, content = reader.read(data.data)
-        return stamp, decode_compressed(content, kind)
+        return stamp, decode_compressed(content, kind, is_depth)
 
     return read
 
 
-def _raw_image(types: Mapping[str, Any]) -> _Decode:
+def _raw_image(types: Mapping[str, Any], is_depth: bool) -> _Decode:
     reader = ImageReader(types)
 
     def read(data: NDArray[np.uint8]) -> tuple[int, NDArray]:
         image = reader.image(data.data)
         return image.stamp, decode_image(
             image.data, image.height, image.width, image.encoding, image.step,
-            bool(image.is_bigendian),
+            bool(image.is_bigendian), is_depth,
         )  # fmt: skip
 
     return read

@@ -7,8 +7,9 @@ compressed one by one.
 from __future__ import annotations
 
 import sqlite3
+from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -26,19 +27,69 @@ SUFFIXES = ('.db3', '.db3.zstd')
 # Messages that are valid; SQLite lets every column hold anything.
 READABLE = "typeof(timestamp) = 'integer' AND typeof(data) = 'blob'"
 ORDER = 'ORDER BY timestamp, id'
+# Bytes of messages that are read at once, and how many such blocks of a file are kept.
+BLOCK, MOST_BLOCKS = 4 << 20, 64
 
 
 @dataclass
 class OtherTopic:
-    """One topic: times and sizes of its messages, and their bytes, read on request."""
+    """One topic: times of its messages, the blocks of bytes that they are in, and where in these;
+    blocks are read on request.
+    """
 
     topic: str
     message_type: str
     definition: str
     encoding: str
-    received: list[int]
-    lengths: list[int]
+    places: _Places
     buffer: Callable[[int], NDArray[np.uint8]]
+
+
+@dataclass
+class _Places:
+    """Of each message of a topic: when it was received (ns), its block, and its bytes there."""
+
+    received: array[int] = field(default_factory=lambda: array('q'))
+    blocks: array[int] = field(default_factory=lambda: array('q'))
+    offsets: array[int] = field(default_factory=lambda: array('q'))
+    lengths: array[int] = field(default_factory=lambda: array('q'))
+
+
+class _Blocks:
+    """Messages of a file, those of one topic that follow each other a few MB at a time: a topic as
+    a whole may not fit into memory.
+    """
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+        # Of each block the rows of its messages, and their lengths.
+        self._rows: list[array[int]] = []
+        self._lengths: list[array[int]] = []
+        self._newest: dict[int, tuple[int, int]] = {}  # topic -> its last block, and its bytes
+        self.read = lru_cache(maxsize=MOST_BLOCKS)(self._read)
+
+    def add(self, topic: int, row: int, length: int) -> tuple[int, int]:
+        """Adds a message; returns its block and its offset there."""
+        block, size = self._newest.get(topic, (-1, BLOCK))
+        if size + length > BLOCK:
+            block, size = len(self._rows), 0
+            self._rows.append(array('q'))
+            self._lengths.append(array('q'))
+        self._rows[block].append(row)
+        self._lengths[block].append(length)
+        self._newest[topic] = block, size + length
+        return block, size
+
+    def _read(self, block: int) -> NDArray[np.uint8]:
+        found = []
+        with self._file.opened() as database:
+            for row, length in zip(self._rows[block], self._lengths[block], strict=True):
+                (data,) = database.execute(
+                    "SELECT data FROM messages WHERE rowid = ? AND typeof(data) = 'blob'", (row,)
+                ).fetchone() or (b'',)
+                # Of the length that it had also where the file has changed meanwhile.
+                found.append(data[:length].ljust(length, b'\0'))
+        return np.frombuffer(b''.join(found), np.uint8)
 
 
 def is_other_storage(path: Path) -> bool:
@@ -69,21 +120,25 @@ def read_other_storage(path: Path) -> OtherStorage:
     file = SqliteFile(path)
     with file.opened() as database:
         definitions = _definitions(database)
-        received: dict[int, list[int]] = {}
-        lengths: dict[int, list[int]] = {}
-        for topic, stamp, length in database.execute(
-            f'SELECT topic_id, timestamp, length(data) FROM messages WHERE {READABLE} {ORDER}'
+        blocks = _Blocks(file)
+        places: dict[int, _Places] = {}
+        for topic, stamp, row, length in database.execute(
+            'SELECT topic_id, timestamp, rowid, length(data) FROM messages '
+            f'WHERE {READABLE} {ORDER}'
         ):
-            received.setdefault(topic, []).append(stamp)
-            lengths.setdefault(topic, []).append(length)
+            of_topic = places.setdefault(topic, _Places())
+            block, offset = blocks.add(topic, row, length)
+            of_topic.received.append(stamp)
+            of_topic.blocks.append(block)
+            of_topic.offsets.append(offset)
+            of_topic.lengths.append(length)
         topics = [
             OtherTopic(
                 name,
                 message_type,
                 *definitions.get(message_type, ('', '')),
-                received.get(number, []),
-                lengths.get(number, []),
-                _buffer(file, number),
+                places.get(number, _Places()),
+                blocks.read,
             )
             for number, name, message_type in _topics(database)
         ]
@@ -126,18 +181,6 @@ def _definitions(database: sqlite3.Connection) -> dict[str, tuple[str, str]]:
         'SELECT topic_type, encoded_message_definition, encoding FROM message_definitions'
     )
     return {row[0]: (row[1], row[2]) for row in rows if all(isinstance(each, str) for each in row)}
-
-
-def _buffer(file: SqliteFile, number: int) -> Callable[[int], NDArray[np.uint8]]:
-    @lru_cache(maxsize=1)
-    def load(segment: int) -> NDArray[np.uint8]:
-        with file.opened() as database:
-            rows = database.execute(
-                f'SELECT data FROM messages WHERE topic_id = ? AND {READABLE} {ORDER}', (number,)
-            )
-            return np.frombuffer(b''.join(data for (data,) in rows), np.uint8)
-
-    return load
 
 
 def is_compressed(data: NDArray[np.uint8]) -> bool:

@@ -72,6 +72,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='write JSON to a file ending in .json, else to standard output; no page unless -o',
     )
     add_options(parser, RecordingOptions, names={'topics': '--topic'})
+    parser.add_argument(
+        '--session',
+        metavar='SESSION',
+        type=given,
+        help='a blinded session whose labels are open: episodes of its trials are shown with the '
+        'policies that acted in them',
+    )
     _add_comparison_arguments(parser)
     parser.add_argument('--open', action='store_true', help='open the page in a browser')
     parser.add_argument(
@@ -112,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         BagError: no bag is given, or one is missing or not a bag; a reference has no success.
-        SetupError: an output cannot be written.
+        SetupError: an output cannot be written, or the labels of the session are closed.
         ValueRangeError: a role or a metric is unknown.
         RobotError: a URDF cannot be read.
     """
@@ -129,6 +136,7 @@ def run(args: argparse.Namespace) -> int:
         from frame_ros.robots import load_robot
 
         load_robot(choice['robot'])
+    labels = open_labels(args.session)
     surveys = survey_all(paths, args.quiet)
     bags = [bag for _, found in surveys for bag in found.bags]
     check_outputs(args, bags)
@@ -139,7 +147,7 @@ def run(args: argparse.Namespace) -> int:
     from frame_ros.reports.model.episode_check import EpisodeChecks
 
     checks = EpisodeChecks()
-    episodes = load_episodes(surveys, args.quiet, references, mean_by, checks, **choice)
+    episodes = load_episodes(surveys, args.quiet, references, mean_by, checks, labels, **choice)
     print_doubts(episodes, checks, args.quiet)
     usable = [episode for episode in episodes if is_usable(episode)]
     print_uses(episodes, choice['namespace'])
@@ -186,6 +194,20 @@ def _write_page(
         print(f'{counted(count, "episode")}: {page.resolve()} (of {bags})', file=sys.stderr)
     if args.open:
         webbrowser.open(page.resolve().as_uri())
+
+
+def open_labels(session: str | None) -> dict[str, dict[str, str]]:
+    """Returns the labels of a session's trials; none without a session.
+
+    Raises:
+        SetupError: it is no session, or its labels are closed.
+    """
+    if session is None:
+        return {}
+    from frame_ros.evaluation.sessions.folder import SessionFolder
+    from frame_ros.evaluation.sessions.labels import open_labels_of
+
+    return open_labels_of(SessionFolder(session))
 
 
 def bag_paths(args: argparse.Namespace) -> list[Path]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.episode_errors import is_from_bag
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.reference import Reference, mean_reference
+from frame_ros.evaluation.sessions.labels import labelled_attributes
 from frame_ros.reports.model.episode_check import EpisodeChecks, has_data
 
 
@@ -51,13 +52,14 @@ def load_episodes(
     references: list[Reference] | None = None,
     mean_by: str = '',
     checks: EpisodeChecks | None = None,
+    labels: Mapping[str, Mapping[str, str]] | None = None,
     **choice: Any,
 ) -> list[Episode]:
     """Returns the episodes of all bags with their metrics. A bag that cannot be read gives an
     episode without streams, whose problems name the reason.
 
-    mean_by: as of `read_each`. checks: gets those of each episode while its bag is open. choice:
-    further arguments of `read_episodes`.
+    mean_by: as of `read_each`. checks: gets those of each episode while its bag is open. labels: of
+    a session's trials. choice: further arguments of `read_episodes`.
 
     Raises:
         ShapeError, ValueRangeError: references that have no mean, which is wanted.
@@ -68,10 +70,21 @@ def load_episodes(
             read = read_each(bags, references, mean_by, choice)
         else:
             read = read_all(path, references=references, **choice)
+        if labels:
+            read = labelled(read, labels)
         if checks is not None:
             read = checked(read, checks)
         episodes += progress_bar(read, f'reading {path.name}', is_quiet, len(bags))
     return episodes
+
+
+def labelled(
+    episodes: Iterable[Episode], labels: Mapping[str, Mapping[str, str]]
+) -> Iterator[Episode]:
+    """Yields the episodes, those of a session's trials with what the labels say of them."""
+    for episode in episodes:
+        episode.attributes = labelled_attributes(episode.attributes, labels)
+        yield episode
 
 
 def checked(episodes: Iterable[Episode], checks: EpisodeChecks) -> Iterator[Episode]:

@@ -161,7 +161,7 @@ def serve(args: argparse.Namespace) -> None:
             policy = BlindedPolicy(policies, session, chosen)
             service = SessionService(policy, max_message_size=network.most_bytes)
             server = PolicyServer(service, network, key)
-            session.start(latency=chosen.latency, action_steps=chosen.action_steps)
+            session.start(**vars(chosen))
             server.run()
         finally:
             session.stop()
@@ -171,7 +171,7 @@ def serve(args: argparse.Namespace) -> None:
 
 def mark(args: argparse.Namespace) -> None:
     """Notes how a trial ended."""
-    from frame_ros.evaluation.sessions.running import add_mark
+    from frame_ros.evaluation.sessions.running import AGAIN, add_mark
 
     folder = SessionFolder(args.session)
     if len(args.rest) != 1 or args.rest[0] not in OUTCOMES:
@@ -184,6 +184,8 @@ def mark(args: argparse.Namespace) -> None:
         add_mark(add, trial.id, outcome, args.why or '', OPERATOR)
     before = f', no longer {trial.outcome}' if trial.marks else ''
     print(f'trial {trial.id}, cell {trial.cell}: {outcome}{before}')
+    if trial.reconnections:
+        print(f'trial {trial.id}: {AGAIN}')
 
 
 def _to_mark(folder: SessionFolder, id: str | None) -> Trial:
@@ -248,8 +250,13 @@ def status(args: argparse.Namespace) -> None:
         print(due_text(folder, due['cell'], due['trial']))
 
 
-def _why(trial: Any) -> str:
-    return trial.marks[-1].why if trial.marks else ''
+def _why(trial: Trial) -> str:
+    """Returns the reason of its mark, and what is to be looked at."""
+    from frame_ros.evaluation.sessions.running import AGAIN
+
+    why = trial.marks[-1].why if trial.marks else ''
+    again = AGAIN if trial.reconnections and why != AGAIN else ''
+    return '; '.join(filter(None, (why, again)))
 
 
 def open_labels(args: argparse.Namespace) -> None:

@@ -100,9 +100,13 @@ def names_of(episode: Episode) -> set[str]:
 
 
 def matched(
-    episodes: Sequence[Episode], ratings: Iterable[Rating]
+    episodes: Sequence[Episode],
+    ratings: Iterable[Rating],
+    copies: Sequence[Sequence[Episode]] = (),
 ) -> tuple[dict[int, list[Rating]], list[str]]:
     """Returns place of an episode -> its ratings, one of each rater, and remarks for the reader.
+
+    copies: of each episode its further recordings, by whose names a label may call it.
 
     Raises:
         ValueRangeError: a label names several episodes, none of them names any, or a rater gave
@@ -110,7 +114,8 @@ def matched(
     """
     places: dict[str, list[int]] = {}
     for place, episode in enumerate(episodes):
-        for name in names_of(episode):
+        recordings = (episode, *(copies[place] if copies else ()))
+        for name in set[str]().union(*map(names_of, recordings)):
             places.setdefault(name, []).append(place)
     found: dict[int, dict[str, Rating]] = {}
     unknown: dict[str, None] = {}

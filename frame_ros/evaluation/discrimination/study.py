@@ -153,8 +153,11 @@ def discrimination_study(
     episodes: Sequence[Episode],
     ratings: Sequence[Rating],
     options: StudyOptions | None = None,
+    copies: Sequence[Sequence[Episode]] = (),
 ) -> Study:
     """Compares each metric's value per episode with the labels, by task and policy.
+
+    copies: of each episode its further recordings, by whose names labels may call it.
 
     Raises:
         ShapeError: no episodes.
@@ -164,7 +167,7 @@ def discrimination_study(
     if not episodes:
         raise ShapeError('there are no episodes; at least one is expected')
     options = options or StudyOptions()
-    by_place, remarks = matched(episodes, ratings)
+    by_place, remarks = matched(episodes, ratings, copies)
     groups = grouped(episodes, by_place)
     values = _values(episodes, options)
     remarks += [

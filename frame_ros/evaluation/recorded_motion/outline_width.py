@@ -98,6 +98,14 @@ def different_postures(
             yield number
 
 
+def spread_order(count: int) -> list[int]:
+    """Returns the numbers below `count` in an order of which every beginning is spread over all:
+    0, the middle, the quarters, and so on.
+    """
+    digits = max(count - 1, 1).bit_length()
+    return sorted(range(count), key=lambda number: int(f'{number:0{digits}b}'[::-1], 2))
+
+
 def outline_width(
     robot: WatchedRobot,
     camera: DepthCamera,
@@ -114,7 +122,8 @@ def outline_width(
     trusted = TrustedPadding(camera, settings.padding, alignment)
     widths = _Widths(camera, settings)
     found = []
-    for number, image in enumerate((*images, *images)):
+    for number in range(2 * len(images)):
+        image = images[number % len(images)]
         at = robot.at(image.positions)
         pose = at.pose(mount)
         trusted.check((number + 1) * SECOND, image.depth, at.shapes, *pose)

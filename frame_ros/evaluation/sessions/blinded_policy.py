@@ -16,8 +16,8 @@ from typing import Any
 
 from frame_ros.core.errors import FrameRosError, PolicyError, PolicyFailedError, SetupError
 from frame_ros.evaluation.sessions.blinding_options import BlindingOptions
-from frame_ros.evaluation.sessions.journal import now
-from frame_ros.evaluation.sessions.running import EpisodeRefusedError, SessionRun
+from frame_ros.evaluation.sessions.journal import INVALID, now
+from frame_ros.evaluation.sessions.running import AGAIN, EpisodeRefusedError, SessionRun
 from frame_ros.policies.base import Policy
 from frame_ros.policies.own_failures import is_own_failure
 from frame_ros.policies.protocol import Inference, Observation
@@ -45,13 +45,13 @@ class BlindedPolicy(Policy):
     """Passes each episode to the policy of the trial that is due. Its name is that of the trial.
 
     policies: name -> policy; all must be there, and agree in what a caller learns of them once.
-    episode: the client's name of the episode that runs; '' where it has none.
+    start: the client's name of the START of the episode that runs; '' where it has none.
 
     Raises:
         SetupError: they do not agree.
     """
 
-    name, episode = BLINDED, ''
+    name, start = BLINDED, ''
 
     def __init__(
         self,
@@ -80,6 +80,7 @@ class BlindedPolicy(Policy):
             )
         self._columns: tuple[Any, ...] | None = None
         self._policy: Policy | None = None
+        self._connections = 0
         self._seed: int | None = None
         self._is_new, self._problem, self._last = True, '', ''
         # Before a trial begins; a node that asks again and again brings its history each time.
@@ -131,7 +132,7 @@ class BlindedPolicy(Policy):
         if not all(getattr(each, 'is_connected', True) for each in self._policies.values()):
             raise PolicyError(ABSENT)
         try:
-            attempt = self._run.begin(observation.instruction, self.episode)
+            attempt = self._run.begin(observation.instruction, self.start)
         except EpisodeRefusedError as error:
             # Else the arm would move at the moment in which the operator marks the trial before.
             self._is_new, self._policy, self._problem = False, None, str(error)
@@ -139,12 +140,13 @@ class BlindedPolicy(Policy):
         self._end()
         self.name, self._is_new = attempt.id, False
         self._policy = self._policies[attempt.what.policy]
+        self._connections = self._policy_connections
         try:
             self._policy.reset(self._seed)
             for each in earlier:
                 self.observe(each)
         except (Exception, SystemExit) as error:
-            self._break_off(error)
+            self._break_off(BROKEN_OFF, error)
 
     def _end(self) -> None:
         if self._last:
@@ -157,18 +159,36 @@ class BlindedPolicy(Policy):
         try:
             inference = self._policy.infer(observation)
             self._check(inference)
-            return inference, False
+            self._look_at_connection()
+            return (None if self._problem else inference), False
         except (Exception, SystemExit) as error:  # each would name the policy in its words
             if is_own_failure(error):
+                self._look_at_connection()
                 self._run.folder.note(f'trial {self.name}: the policy failed: {error!r}')
                 return None, True
-            self._break_off(error)
+            self._break_off(BROKEN_OFF, error)
             return None, False
 
-    def _break_off(self, error: BaseException) -> None:
-        self._run.folder.note(f'trial {self.name}: {type(error).__name__}: {error}')
-        self._run.break_off(self.name, BROKEN_OFF)
-        self._problem = f'trial {self.name} is invalid: {BROKEN_OFF}'
+    @property
+    def _policy_connections(self) -> int:
+        """Number of connections to the server of the trial's policy so far."""
+        return int(getattr(self._policy, 'connections', 0))
+
+    def _look_at_connection(self) -> None:
+        """Notes a connection that was made again since the last look."""
+        before, self._connections = self._connections, self._policy_connections
+        if self._connections == before:
+            return
+        self._run.note_reconnection(self.name)
+        if self._options.reconnected == INVALID:
+            self._break_off(AGAIN)
+
+    def _break_off(self, why: str, problem: BaseException | None = None) -> None:
+        """Marks the trial as invalid. problem: for those who may know the policy."""
+        self._run.break_off(self.name, why)
+        self._problem = f'trial {self.name} is invalid: {why}'
+        if problem is not None:
+            self._run.folder.note(f'trial {self.name}: {type(problem).__name__}: {problem}')
 
     def _check(self, inference: Inference) -> None:
         """Raises PolicyError where the policies move different joints: the robot's node takes the

@@ -5,6 +5,9 @@
 from __future__ import annotations
 
 from frame_ros.core.options import option, options
+from frame_ros.evaluation.sessions.journal import INVALID
+
+LOOK = 'look'
 
 
 @options
@@ -17,6 +20,13 @@ class BlindingOptions:
         unit='s',
         at_least=0.0,
         at_most=60.0,
+    )
+    reconnected: str = option(
+        LOOK,
+        "what becomes of a trial in which the connection to its policy's server was lost and made "
+        'again, as when that was started again: look notes it for whoever marks the trial and '
+        'reads the outcomes, invalid ends the trial',
+        choices=(LOOK, INVALID),
     )
     action_steps: int = option(
         0,

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import load_json, read_text
@@ -111,11 +111,25 @@ class SessionFolder:
         Raises:
             SetupError: it cannot be written.
         """
+        with self._log() as file:
+            append_line(file, f'{now()} {" ".join(text.split())}')
+
+    def check_log(self) -> None:
+        """Checks that `note` can write, before a trial depends on it.
+
+        Raises:
+            SetupError: it cannot.
+        """
+        with self._log():
+            pass
+
+    @contextmanager
+    def _log(self) -> Iterator[BinaryIO]:
         place = self.path / PRIVATE / LOG
         try:
             with appending(place) as file:
                 os.fchmod(file.fileno(), 0o600)
-                append_line(file, f'{now()} {" ".join(text.split())}')
+                yield file
         except OSError as error:
             raise SetupError(f'{place} cannot be written: {error.strerror}') from error
 

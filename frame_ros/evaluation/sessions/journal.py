@@ -29,7 +29,7 @@ OUTCOMES = {
 OPERATOR, SERVER = 'operator', 'server'
 # Kinds of events.
 PLANNED, SERVED, DUE, BEGUN, ENDED = 'planned', 'served', 'due', 'begun', 'ended'
-MARKED, OPENED = 'marked', 'opened'
+REFUSED, RECONNECTED, MARKED, OPENED = 'refused', 'reconnected', 'marked', 'opened'
 
 Event = Mapping[str, Any]
 
@@ -53,6 +53,7 @@ class Trial:
         marks: in their order; the last holds.
         last_action: time of the last answer of its policy.
         is_interrupted: the server ended before the trial was marked.
+        reconnections: how often its policy's server was connected to again.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Trial:
     begun: str
     last_action: str = ''
     is_interrupted: bool = False
+    reconnections: int = 0
     marks: tuple[Mark, ...] = field(default=())
 
     @property
@@ -154,6 +156,9 @@ def trials_of(events: Iterable[Event]) -> dict[str, Trial]:
                 trials[id] = Trial(id, int(event['block']), event['cell'], event['time'])
             elif kind == ENDED:
                 trials[id] = replace(trials[id], last_action=event['last_action'])
+            elif kind == RECONNECTED:
+                count = trials[id].reconnections + 1
+                trials[id] = replace(trials[id], reconnections=count)
             elif kind == MARKED:
                 mark = Mark(event['outcome'], event['why'], event['by'], event['time'])
                 trials[id] = replace(trials[id], marks=(*trials[id].marks, mark))

@@ -24,7 +24,7 @@ from frame_ros.evaluation.sessions.journal import (
 )
 from frame_ros.evaluation.sessions.opening_options import MARKS, OpeningOptions
 from frame_ros.evaluation.sessions.plan import SessionKey, is_trial_id
-from frame_ros.evaluation.sessions.running import open_trial
+from frame_ros.evaluation.sessions.running import AGAIN, open_trial
 from frame_ros.evaluation.sessions.schedule import Attempt, Schedule
 
 # s that START, which is in whole seconds, may be away from the first action, and clocks from each
@@ -263,6 +263,8 @@ def _outcome(
         remarks.append(f'its mark was corrected: {", ".join(m.outcome for m in trial.marks)}')
     if trial.is_interrupted:
         remarks.append('the session server ended before it was marked')
+    if trial.reconnections:
+        remarks.append(AGAIN)
     task = folder.plan.instructions.get(what.cell, '')
     own = EpisodeOutcome(
         name=trial.id,

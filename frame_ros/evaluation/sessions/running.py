@@ -17,6 +17,8 @@ from frame_ros.evaluation.sessions.journal import (
     INVALID,
     MARKED,
     OPENED,
+    RECONNECTED,
+    REFUSED,
     SERVED,
     SERVER,
     Event,
@@ -25,7 +27,8 @@ from frame_ros.evaluation.sessions.journal import (
 )
 from frame_ros.evaluation.sessions.schedule import Attempt, Schedule
 
-EPISODE_DIGITS = 16
+START_DIGITS = 16
+AGAIN = "the connection to its policy's server was lost and made again"
 LOOK_PERIOD = 0.3  # s between two looks at whether the operator has marked a trial
 
 
@@ -39,12 +42,13 @@ class SessionRun:
     say: gets a line for the operator whenever another trial is due.
 
     Raises:
-        SetupError: the key does not fit, or the labels are open.
+        SetupError: the key does not fit, the labels are open, or a file cannot be written.
     """
 
     def __init__(self, folder: SessionFolder, say: Callable[[str], object]) -> None:
         self.folder, self._say = folder, say
         self._key = folder.key()
+        folder.check_log()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name='session', daemon=True)
         self._size = -1
@@ -67,27 +71,31 @@ class SessionRun:
         if self._thread.is_alive():
             self._thread.join()
 
-    def begin(self, instruction: str, episode: str = '') -> Attempt:
+    def begin(self, instruction: str, start: str = '') -> Attempt:
         """Begins the trial that is due.
 
-        instruction: of the observation. episode: the client's name of it; '' if it has none.
+        instruction: of the observation. start: the client's name of its START; '' if it has none.
 
         Raises:
-            EpisodeRefusedError: the trial before is not marked yet, or was of this episode.
+            EpisodeRefusedError: the trial before is not marked yet, was of this START, or was not
+                marked when this START was refused.
             PolicyError: none is left, or the cell has another instruction.
         """
-        name = hashlib.sha256(episode.encode()).hexdigest()[:EPISODE_DIGITS] if episode else ''
+        name = hashlib.sha256(start.encode()).hexdigest()[:START_DIGITS] if start else ''
         with self.folder.journal.held() as add:
             events = self.folder.journal.events()
+            had = next((e for e in events if name and e.get('episode') == name), None)
             if unmarked := open_trial(trials_of(events)):
+                if name and had is None:
+                    add(REFUSED, trial=unmarked.id, episode=name)
                 raise EpisodeRefusedError(
                     f'trial {unmarked.id} is not closed yet: frame-ros session mark says how it '
                     'ended; then start another episode'
                 )
-            had = [e['trial'] for e in events if name and e.get('episode') == name]
-            if had:
+            if had is not None:
+                how = 'was of' if had['event'] == BEGUN else 'was not closed at the start of'
                 raise EpisodeRefusedError(
-                    f'trial {had[0]} was of this episode: start another one for the next'
+                    f'trial {had["trial"]} {how} this episode: start another one for the next'
                 )
             due = Schedule.after(self._key, events).next
             if due is None or was_opened(events):
@@ -105,6 +113,11 @@ class SessionRun:
     def end(self, trial: str, last_action: str) -> None:
         """Notes when the policy of a trial answered last."""
         self.folder.journal.add(ENDED, trial=trial, last_action=last_action)
+
+    def note_reconnection(self, trial: str) -> None:
+        """Notes that the policy's server was connected to again in a trial, and says it."""
+        self.folder.journal.add(RECONNECTED, trial=trial)
+        self._say(f'trial {trial}: {AGAIN}; look at it before you mark it')
 
     def break_off(self, trial: str, why: str) -> None:
         """Marks a trial as invalid, unless the operator has marked it already."""

@@ -24,18 +24,20 @@ class SessionService(InferenceService):
 
     def __init__(self, *arguments: Any, **others: Any) -> None:
         super().__init__(*arguments, **others)
+        self._episode = ''
         self._earlier: set[str] = set()
 
     def _begins_episode(self, client: object, request: Request) -> bool:
-        if not request.episode:
+        if not (request.episode and request.start):
             raise PolicyError(
-                'the client does not name its episodes, so that a connection that was made again '
-                'would begin a trial; install the version of frame_ros that serves the session'
+                'the client does not name its episodes and their START, so that a connection that '
+                'was made again, or a takeover, would begin a trial; install the version of '
+                'frame_ros that serves the session'
             )
         if request.episode in self._earlier:
             raise PolicyError('another episode has begun since; start a new one')
-        is_new = request.episode != self.policy.episode
+        is_new = request.episode != self._episode
         if is_new:
-            self._earlier.add(self.policy.episode)
-            self.policy.episode = request.episode
+            self._earlier.add(self._episode)
+            self._episode, self.policy.start = request.episode, request.start
         return is_new

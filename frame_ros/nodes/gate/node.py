@@ -82,6 +82,7 @@ class GateNode(ManagedNode):
         self._lock = threading.RLock()  # of the gate and its outputs
         self._is_simulated = bool(self.get_parameter('use_sim_time').value)
         self._obstacle, self._next_obstacle = '', 0  # of a first command; monotonic, ns
+        self._has_policy = True  # whether somebody publishes commands, when that was looked at last
         self._latency = math.nan
         self._looked = Moment(0, 0)  # when the watchdogs were looked at last
         self._has_taken_over = False
@@ -227,7 +228,7 @@ class GateNode(ManagedNode):
             self._send(gate.tick(moment))
             if moment.monotonic > self._next_obstacle:
                 self._next_obstacle = moment.monotonic + OBSTACLE_PERIOD
-                self._obstacle = gate.obstacle(moment)
+                self._obstacle = gate.obstacle(moment, self._has_policy)
             outputs.flush(gate, moment, self._latency)
 
     def _come_to_rest(self) -> None:
@@ -376,10 +377,10 @@ class GateNode(ManagedNode):
         """Returns why the node is not at work, or an episode had better not begin: an arm that no
         policy is to command may be guided by hand, or driven past the gate.
         """
-        if (why := super().problem()) or self.gate is None or not self._obstacle:
-            return why
         topic = self.resolve_topic_name(COMMAND_TOPICS[POLICY].name)
-        return self._obstacle if self.count_publishers(topic) else ''
+        self._has_policy = self.count_publishers(topic) > 0
+        obstacle = self._obstacle if self._has_policy and self.gate is not None else ''
+        return super().problem() or obstacle
 
     def health(self) -> Iterator[Status]:
         """Yields the limits that were lowered, whether the gate is stopped, and whether several

@@ -216,9 +216,7 @@ class InferenceLoop:
         now = self._clock.now().nanoseconds
         observation = self._buffer.build(now, instruction, request.executed / SECOND)
         rephrasings, reason = self._task.rephrasings.next(instruction)
-        if rephrasings:
-            observation = replace(observation, rephrasings=rephrasings)
-        return observation, reason
+        return replace(observation, rephrasings=rephrasings, start=episode.start), reason
 
     def _call(
         self, observation: Observation, commanded: Mapping[str, float], reason: str

@@ -130,7 +130,10 @@ def rgb_of(name: str, image: SerialisedImage) -> NDArray[np.uint8]:
         PolicyError: the camera `name` gives no such image, or its data do not fit the size.
     """
     try:
-        pixels = decode_image(image.data, image.height, image.width, image.encoding, image.step)
+        pixels = decode_image(
+            image.data, image.height, image.width, image.encoding, image.step,
+            bool(image.is_bigendian),
+        )  # fmt: skip
     except BagError as error:
         raise PolicyError(f'camera {name}: {error}') from error
     if pixels.dtype != np.uint8:

@@ -281,7 +281,7 @@ def _rgb(image: Image) -> Picture:
     )
     if pixels.dtype != np.uint8:
         raise SetupError(
-            f'the images have the encoding {image.encoding!r}; needed is a colour or mono8'
+            f'the images have the encoding {image.encoding!r}; needed is a colour or grey'
         )
     return pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
 

@@ -53,6 +53,8 @@ class RemotePolicy(Policy):
     """A policy on a server; `RemoteServer` makes it. Called from one thread, but for `observe`.
 
     metadata: what the server said of itself when it was last connected to; None before.
+    connections: how often it was connected to: by then a server that was started again, or has lost
+        its client, had forgotten the episode.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class RemotePolicy(Policy):
         self.notes: list[str] = []
         self.facts: list[str] = []
         self.metadata: Any = None
+        self.connections = 0
         self._convention, self._deadline = convention, deadline
         self._dt, self._samples = dt, samples
         self._max_size = settings.max_message_size
@@ -160,6 +163,7 @@ class RemotePolicy(Policy):
             samples=self._samples,
             history=self._earlier(observation),
             episode=self._episode,
+            start=observation.start or self._episode,
         )
         return observation_to_message(self._for_server(observation), request)
 
@@ -243,6 +247,7 @@ class RemotePolicy(Policy):
         if self.metadata is None:
             self.facts.append(f'connected to {self.checkpoint}; {_described(metadata)}')
         self.metadata = metadata
+        self.connections += 1
 
     def _describe(self, description: ServerDescription) -> None:
         known = self._description

@@ -20,6 +20,7 @@ from frame_ros.core.errors import AbsentError, PolicyError
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, decode
 from frame_ros.policies.remote.large_frames import FrameWriter
 from frame_ros.policies.remote.server import import_websockets
+from frame_ros.policies.remote.tls_socket import SharedTlsSocket
 
 LOOK_PERIOD = 0.1  # s between two looks at whether the connection is still there
 LONGEST_TEXT = 500  # characters of a server's message
@@ -180,7 +181,9 @@ class ServerLink:
         if 'proxy' in inspect.signature(connect).parameters:
             options['proxy'] = None  # a robot is not sent elsewhere by an environment variable
         if settings.url.startswith('wss:'):
-            options['ssl'] = ssl.create_default_context(cafile=settings.ca_file or None)
+            context = ssl.create_default_context(cafile=settings.ca_file or None)
+            context.sslsocket_class = SharedTlsSocket
+            options['ssl'] = context
         key = {'Authorization': f'Api-Key {settings.api_key}'} if settings.api_key else None
         with connect(
             settings.url,
@@ -236,15 +239,14 @@ class ServerLink:
         return PolicyError(problem)
 
     def _note(self, error: Exception) -> None:
-        """Notes why there is no connection. A server of another kind, or one that wants a key, will
-        stay so; one that is missing, or has a client, may not.
+        """Notes why there is no connection. A server of another kind, one that wants a key, or one
+        that is not trusted, will stay so; one that is missing, or has a client, may not.
         """
         problem, response = _reason(error), getattr(error, 'response', None)
+        is_another = isinstance(error, PolicyError | ssl.SSLCertVerificationError)
         with self._changed:
-            self._is_hopeless = isinstance(error, PolicyError) or (
-                400 <= getattr(response, 'status_code', 0) < 500
-            )
-            self._is_there = isinstance(error, PolicyError | _RefusedError) or response is not None
+            self._is_hopeless = is_another or 400 <= getattr(response, 'status_code', 0) < 500
+            self._is_there = is_another or isinstance(error, _RefusedError) or response is not None
             if problem != self._problem:
                 self._logger.warning('no connection to %s: %s', self._settings.url, problem)
             self._connection, self._problem = None, problem

@@ -48,6 +48,8 @@ class Request:
         history: earlier observations, for a policy that needs them, oldest first.
         episode: random name of the episode, the same in all its observations, also where the first
             ones failed and where the connection was made again; '': the client gives none.
+        start: name of the START that the episode belongs to: after a takeover the episode is
+            another one, and this the same.
     """
 
     id: int = 0
@@ -56,6 +58,7 @@ class Request:
     samples: int = 0
     history: tuple[Observation, ...] = ()
     episode: str = ''
+    start: str = ''
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,7 @@ def observation_to_message(observation: Observation, request: Request) -> dict[s
         'samples': request.samples,
         'history': [_bare_message(earlier) for earlier in request.history],
         'episode': request.episode,
+        'start': request.start,
     }
     return message
 
@@ -167,6 +171,7 @@ def read_request(message: Any) -> Request | None:
         samples=ours.whole('samples', 0),
         history=_history(ours.value('history', [])),
         episode=ours.text('episode', ''),
+        start=ours.text('start', ''),
     )
     if request.samples not in (0, *range(2, MAX_SAMPLES + 1)):
         raise PolicyError(f'samples is {request.samples}; it is 0, or 2 to {MAX_SAMPLES}')

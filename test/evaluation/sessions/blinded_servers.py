@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from patience import PATIENCE
 from remote_servers import JOINTS, serving
 
 from frame_ros.core.errors import PolicyError
@@ -18,10 +20,11 @@ from frame_ros.evaluation.sessions.blinding_options import BlindingOptions
 from frame_ros.evaluation.sessions.folder import SessionFolder
 from frame_ros.evaluation.sessions.journal import trials_of
 from frame_ros.evaluation.sessions.plan import SessionOptions
-from frame_ros.evaluation.sessions.running import SessionRun, mark
+from frame_ros.evaluation.sessions.running import SessionRun, mark, open_trial
 from frame_ros.evaluation.sessions.service import SessionService
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference, Observation
+from frame_ros.policies.remote import connect_remote_policy
 
 NAMES = ('alphanet', 'betaformer')
 LEVELS = dict(zip(NAMES, (0.25, 0.5)))  # rad: what each commands
@@ -87,7 +90,8 @@ def make_session(
     path: Path, servers: Mapping[str, Any], cells: tuple[str, ...] = OBJECTS, **options: Any
 ) -> SessionFolder:
     """Draws a session of the servers."""
-    policies = {name: {'url': server.url, 'wait': 20.0} for name, server in servers.items()}
+    patient = {'wait': PATIENCE, 'deadline': PATIENCE}
+    policies = {name: {'url': server.url, **patient} for name, server in servers.items()}
     return SessionFolder.make(path, policies, SessionOptions(cells=cells, **options))
 
 
@@ -107,12 +111,27 @@ def blinding(folder: SessionFolder, **options: Any) -> Iterator[tuple[Any, list[
         policy = BlindedPolicy(made, run, BlindingOptions(**options))
         with folder.served(), serving(policy, kind=SessionService) as server:
             run.start()
+            if open_trial(trials_of(folder.journal.events())) is None:
+                wait_until(lambda: said)  # a trial that begins before is not announced any more
             yield server, said
             run.stop()
     finally:
         run.stop()
         for each in (policy,) if 'policy' in locals() else made.values():
             each.close()
+
+
+def wait_until(condition: Callable[[], Any]) -> None:
+    """Waits until the condition holds."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def client_of(server: Any) -> Any:
+    """Returns a client that waits for as long as a busy machine may need."""
+    return connect_remote_policy(server.url, wait=PATIENCE, deadline=PATIENCE)
 
 
 def key_of(folder: SessionFolder) -> dict[str, str]:

@@ -6,9 +6,11 @@ its files can see of who acts.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import logging
+import re
 import time
 
 import numpy as np
@@ -22,6 +24,7 @@ from blinded_servers import (
     LEVELS,
     NAMES,
     blinding,
+    client_of,
     events_of,
     key_of,
     last_trial,
@@ -30,14 +33,26 @@ from blinded_servers import (
     public_text,
     refused,
     two_servers,
+    unserved_session,
+    wait_until,
 )
-from remote_servers import observation
+from remote_servers import observation, serving
 
+from frame_ros.cli import main
 from frame_ros.core.errors import PolicyError, PolicyFailedError, SetupError
 from frame_ros.evaluation.sessions.blinded_policy import BlindedPolicy, connected
-from frame_ros.evaluation.sessions.journal import BEGUN, DUE, ENDED, INVALID, trials_of
-from frame_ros.evaluation.sessions.running import SessionRun, mark
-from frame_ros.policies.remote import connect_remote_policy, decode, encode
+from frame_ros.evaluation.sessions.journal import (
+    BEGUN,
+    DUE,
+    ENDED,
+    INVALID,
+    RECONNECTED,
+    REFUSED,
+    trials_of,
+)
+from frame_ros.evaluation.sessions.opening import open_session
+from frame_ros.evaluation.sessions.running import AGAIN, SessionRun, mark
+from frame_ros.policies.remote import decode, encode
 from frame_ros.policies.remote.messages import Request, observation_to_message
 
 
@@ -61,7 +76,7 @@ def act(policy, folder, outcome='success', steps=2, seed=None, why='seen'):
 def test_each_episode_is_of_the_policy_of_its_trial(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], episodes=2)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         assert (policy.name, policy.checkpoint) == ('blinded', server.url)
         assert policy.cameras == ('front', 'wrist') and policy.n_action_steps == 2
         done = []
@@ -91,7 +106,8 @@ def test_no_byte_for_the_client_and_no_line_for_the_operator_names_a_policy(
         with connect(server.url, compression=None, max_size=None) as raw:
             received += raw.recv()
             for number in range(4):
-                request = Request(id=number, reset=True, episode=str(number))
+                name = str(number)
+                request = Request(id=number, reset=True, episode=name, start=name)
                 raw.send(bytes(encode(observation_to_message(observation(1), request))))
                 answer = raw.recv(timeout=PATIENCE)
                 received += answer
@@ -113,7 +129,7 @@ def test_no_byte_for_the_client_and_no_line_for_the_operator_names_a_policy(
 def test_what_goes_on_is_what_acts_and_no_latency_memory_or_text(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], episodes=1)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         policy.reset()
         found = policy.infer(observation(1))
         policy.close()
@@ -127,7 +143,7 @@ def test_what_goes_on_is_what_acts_and_no_latency_memory_or_text(servers, tmp_pa
 def test_inferences_take_a_stated_time_at_least(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], episodes=1)
     with blinding(folder, latency=0.3) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         begun = time.monotonic()
         act(policy, folder, steps=2)
         assert time.monotonic() - begun >= 0.6
@@ -137,7 +153,7 @@ def test_inferences_take_a_stated_time_at_least(servers, tmp_path):
 def test_a_trial_that_is_not_marked_holds_the_next_one_up(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], episodes=1)
     with blinding(folder) as (server, said):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         first, _ = act(policy, folder, outcome='')
         policy.reset()
         for _ in range(2):
@@ -152,11 +168,8 @@ def test_a_trial_that_is_not_marked_holds_the_next_one_up(servers, tmp_path):
         policy.infer(observation(4))
         second = last_trial(folder)
         assert second != first and len(events_of(folder, BEGUN)) == 2
-        end = time.monotonic() + PATIENCE
         mark(folder, second, 'success', '', 'operator')
-        while len(said) < 2 or second in said[-1]:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        wait_until(lambda: len(said) >= 2 and second not in said[-1])
         policy.close()
     assert said[0].startswith(f'next: trial {first}, cell ')
     assert [event['trial'] for event in events_of(folder, DUE)][-1] in said[-1]
@@ -168,7 +181,7 @@ def test_a_cell_with_an_instruction_takes_no_other(servers, tmp_path):
         tmp_path / 's', servers[1], ('cube',), episodes=1, instructions=instructions
     )
     with blinding(folder) as (server, said):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         policy.reset()
         with pytest.raises(PolicyError, match="'take the cube'.*'take the cup'"):
             policy.infer(observation(1, instruction='take the cup'))
@@ -181,7 +194,7 @@ def test_a_cell_with_an_instruction_takes_no_other(servers, tmp_path):
 def test_what_is_wrong_on_the_way_to_a_policy_makes_its_trial_invalid(servers, tmp_path, caplog):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         for each in servers[0].values():
             each.error = refused(each)
         policy.reset()
@@ -207,7 +220,7 @@ def test_what_is_wrong_on_the_way_to_a_policy_makes_its_trial_invalid(servers, t
 def test_a_policy_that_breaks_down_by_itself_goes_on_and_is_not_excused(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         for each in servers[0].values():
             each.error = ValueError(f'a bug of {each.name}')
         policy.reset()
@@ -227,7 +240,7 @@ def test_a_dead_server_ends_its_trial_and_then_no_other_begins(servers, tmp_path
     caplog.set_level(logging.DEBUG)
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=2)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         trial, _ = act(policy, folder, outcome='')
         dead = servers[1][key_of(folder)[trial]]
         caplog.clear()
@@ -249,6 +262,69 @@ def test_a_dead_server_ends_its_trial_and_then_no_other_begins(servers, tmp_path
     logged = [r.getMessage() for r in caplog.records if 'link' in r.name]
     assert not [text for text in logged if str(dead.port) in text]
     assert not names_in(public_text(folder), servers[1])
+
+
+@contextlib.contextmanager
+def started_again(policies, servers, name, blinded):
+    """Stops the server of a policy, and yields when another one is connected to."""
+    servers[name].stop()
+    with serving(policies[name], port=servers[name].port):
+        wait_until(lambda: blinded._service.policy._policies[name].connections >= 2)
+        yield
+
+
+@pytest.mark.parametrize('choice', ['look', INVALID])
+def test_a_server_that_was_started_again_within_a_trial_is_noted(servers, tmp_path, capsys, choice):
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
+    with blinding(folder, reconnected=choice) as (server, said):
+        policy = client_of(server)
+        trial, level = act(policy, folder, outcome='')
+        with started_again(*servers, key_of(folder)[trial], server):
+            if choice == INVALID:
+                with pytest.raises(PolicyError, match=f'{trial} is invalid.*{AGAIN}') as caught:
+                    policy.infer(observation(3))
+                assert not names_in(str(caught.value), servers[1])
+            else:
+                found = [policy.infer(observation(number)) for number in (3, 4)]
+                assert {each.actions[0, 0] for each in found} == {level}
+                mark(folder, trial, 'success', 'seen', 'operator')
+                act(policy, folder)  # of the other policy, whose server was always there
+        policy.close()
+    assert [event['trial'] for event in events_of(folder, RECONNECTED)] == [trial]
+    assert [text for text in said if AGAIN in text and trial in text]
+    assert main(['session', 'status', str(folder.path)]) == 0
+    assert re.search(f'{trial}.*{AGAIN}', capsys.readouterr().out)
+    assert not names_in(public_text(folder), servers[1]) and not names_in(''.join(said))
+    assert trials_of(folder.journal.events())[trial].outcome == (
+        'success' if choice == 'look' else INVALID
+    )
+    if choice == 'look':
+        outcomes = {each.name: each for each in open_session(folder).outcomes}
+        assert [name for name, each in outcomes.items() if AGAIN in each.notes] == [trial]
+
+
+def test_a_log_that_cannot_be_written_is_refused_before_anything_is_served(tmp_path, capsys):
+    folder = unserved_session(tmp_path / 's', episodes=1)
+    (folder.path / 'private' / 'servers.log').mkdir()
+    assert main(['session', 'serve', str(folder.path), '--port', '0']) == 2
+    assert 'servers.log cannot be written: Is a directory' in capsys.readouterr().err
+    assert not events_of(folder, 'served')
+
+
+def test_a_trial_is_invalid_also_where_its_problem_cannot_be_logged(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
+    with blinding(folder) as (server, _):
+        policy = client_of(server)
+        trial, _ = act(policy, folder, outcome='')
+        log = folder.path / 'private' / 'servers.log'
+        log.unlink()
+        log.mkdir()
+        for each in servers[0].values():
+            each.error = refused(each)
+        with pytest.raises(PolicyError, match=r'servers\.log cannot be written'):
+            policy.infer(observation(3))
+        assert trials_of(folder.journal.events())[trial].outcome == INVALID
+        policy.close()
 
 
 def test_a_server_that_is_missing_at_the_start_is_named_in_private_only(servers, tmp_path):
@@ -293,7 +369,7 @@ def test_one_number_of_steps_can_be_given_for_all(tmp_path):
     with two_servers(n_action_steps=4) as (_, servers):
         folder = make_session(tmp_path / 's', servers, ('cube',), episodes=1)
         with blinding(folder, action_steps=3) as (server, _):
-            policy = connect_remote_policy(server.url)
+            policy = client_of(server)
             assert policy.n_action_steps == 3
             policy.close()
 
@@ -301,14 +377,14 @@ def test_one_number_of_steps_can_be_given_for_all(tmp_path):
 def test_a_connection_that_is_made_again_goes_on_with_its_trial(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         first, level = act(policy, folder, outcome='')
         policy._link.drop('the cable')
         policy.wait(PATIENCE)
         assert policy.infer(observation(5)).actions[0, 0] == level
         assert len(events_of(folder, BEGUN)) == 1
         policy.close()
-        other = connect_remote_policy(server.url)  # a node that was started again
+        other = client_of(server)  # a node that was started again
         with pytest.raises(PolicyError, match=f'trial {first} is not closed yet'):
             other.infer(observation(6))
         other.close()
@@ -317,11 +393,11 @@ def test_a_connection_that_is_made_again_goes_on_with_its_trial(servers, tmp_pat
 def test_an_episode_that_outlives_its_trial_or_its_server_begins_no_other(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=2)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         first, _ = act(policy, folder)
         episode = policy._episode
         policy.close()
-        other = connect_remote_policy(server.url)
+        other = client_of(server)
         act(other, folder)
         other._episode, later = episode, other._episode  # the first client is there again
         with pytest.raises(PolicyError, match='another episode has begun since'):
@@ -330,7 +406,7 @@ def test_an_episode_that_outlives_its_trial_or_its_server_begins_no_other(server
         other.infer(observation(4))
         other.close()
     with blinding(folder) as (server, _):  # which has forgotten the episodes
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         for each in (episode, later):
             policy._episode = each
             for _ in range(2):
@@ -344,11 +420,58 @@ def test_an_episode_that_outlives_its_trial_or_its_server_begins_no_other(server
 def test_a_client_that_does_not_name_its_episodes_begins_no_trial(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         policy._episode = ''  # as of older versions
         with pytest.raises(PolicyError, match='does not name its episodes'):
             policy.infer(observation(1))
         assert not events_of(folder, BEGUN)
+        policy.close()
+
+
+def test_a_client_that_names_its_episodes_but_no_start_begins_no_trial(servers, tmp_path):
+    from websockets.sync.client import connect
+
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
+    message = observation_to_message(observation(1), Request(id=1, reset=True, episode='e'))
+    with blinding(folder) as (server, _):
+        with connect(server.url, compression=None, max_size=None) as raw:
+            raw.recv(timeout=PATIENCE)
+            raw.send(bytes(encode(message)))
+            assert 'does not name its episodes and their START' in raw.recv(timeout=PATIENCE)
+        assert not events_of(folder, BEGUN)
+
+
+def test_a_start_has_one_trial_however_it_is_marked_or_taken_over(servers, tmp_path):
+    folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=2)
+    with blinding(folder) as (server, _):
+        policy = client_of(server)
+
+        def infer(start):
+            policy.reset()  # as the node does at a START, and where a takeover ends
+            policy.infer(observation(1, start=start))
+
+        infer('first')
+        trial = last_trial(folder)
+        mark(folder, trial, 'success', '', 'operator')  # before its END
+        for _ in range(2):
+            with pytest.raises(PolicyError, match=f'{trial} was of this episode: start another'):
+                infer('first')
+        infer('second')
+        trial = last_trial(folder)
+        with pytest.raises(PolicyError, match=f'trial {trial} is not closed yet'):
+            infer('third')
+        mark(folder, trial, INVALID, 'it fell', 'operator')
+        for name, why in (('second', 'was of'), ('third', 'was not closed at the start of')):
+            with pytest.raises(PolicyError, match=f'{trial} {why} this episode: start another'):
+                infer(name)
+        assert len(events_of(folder, BEGUN)) == 2 and len(events_of(folder, REFUSED)) == 1
+        policy.close()
+    with blinding(folder) as (server, _):  # which has forgotten the episodes
+        policy = client_of(server)
+        with pytest.raises(PolicyError, match='was not closed at the start'):
+            infer('third')
+        infer('fourth')
+        assert len(events_of(folder, BEGUN)) == 3
         policy.close()
 
 
@@ -373,7 +496,7 @@ def test_what_is_seen_before_a_trial_can_begin_is_not_kept(servers, tmp_path):
 def test_observations_between_inferences_reach_the_policy_of_the_trial(servers, tmp_path):
     folder = make_session(tmp_path / 's', servers[1], ('cube',), episodes=1)
     with blinding(folder) as (server, _):
-        policy = connect_remote_policy(server.url)
+        policy = client_of(server)
         assert policy.needs_history and policy.history_steps == 2
         policy.reset()
         policy.observe(observation(1))

@@ -104,6 +104,23 @@ def test_a_late_joiner_replays_past_episodes_and_joins_the_running_one():
     assert (gate.episode.episode_id, gate.episode.number) == ('b', 1)
 
 
+def test_a_start_has_one_name_through_takeovers_and_for_a_node_that_joins_late():
+    def names(*stamps):
+        gate = EpisodeGate()
+        gate.add(Boundary(100, EventType.START, 'a'))
+        gate.add(Boundary(200, EventType.INTERVENTION_START, 'a'))
+        gate.add(Boundary(300, EventType.INTERVENTION_END, 'a'))
+        gate.add(Boundary(400, EventType.START, 'a'))
+        for stamp in stamps:
+            gate.advance(stamp)
+            yield gate.acting.start
+
+    first, taken_over, second = names(100, 300, 400)
+    assert first == taken_over != second
+    assert list(names(350, 450)) == [first, second]
+    assert EpisodeGate(acts_always=True).episode.start == ''
+
+
 def test_always_goes_on_after_an_end_but_not_after_a_stop():
     gate = EpisodeGate(acts_always=True)
     first = gate.episode
@@ -213,6 +230,8 @@ def test_images_of_every_encoding_are_decoded():
         )
     grey = rgb_of('c', image('mono8', bytes([1, 2, 3, 4]), 2))
     np.testing.assert_array_equal(grey, np.repeat([[1, 2], [3, 4]], 3).reshape(2, 2, 3))
+    wide = rgb_of('c', image('mono16', bytes([9, 1, 9, 2, 9, 3, 9, 4]), 4))
+    assert np.array_equal(wide, grey)
     assert image('mono8', bytes(4), 2).stamp == 5_000_000_006
 
 

@@ -39,6 +39,7 @@ from frame_ros.policies.remote import (
 )
 from frame_ros.policies.remote.messages import ServerDescription
 from frame_ros.policies.remote.serving_options import NetworkOptions
+from frame_ros.policies.remote.tls_socket import SharedTlsSocket
 
 METADATA = {'frame_ros': ServerDescription('odd').to_message()}
 
@@ -531,7 +532,7 @@ def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(tmp_path):
     certificate, key = make_certificate(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    seen = []
+    seen, answers = [], threading.Event()
 
     def handle(connection) -> None:
         connection.send(
@@ -540,25 +541,97 @@ def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(tmp_path):
         while True:
             request = decode(connection.recv())
             seen.append(np.array(request['images']['f']))
-            if len(seen) == 2:
-                time.sleep(1.0)  # beyond the deadline: a TLS connection is cut like any other
+            answers.wait(PATIENCE)
             connection.send(reply(request))
 
     with (
         behaving(handle, ssl=context) as url,
         pytest.raises(PolicyError, match='(?i)certificate verify failed'),
     ):
-        connect(url.replace('ws:', 'wss:'), wait=3.0)
+        connect(url.replace('ws:', 'wss:'), wait=PATIENCE)
     # A server of its own: that of websockets ends if a client leaves before its handshake.
     with behaving(handle, ssl=context) as url:
-        remote = connect(url.replace('ws:', 'wss:'), ca_file=certificate, deadline=0.6)
+        remote = connect(url.replace('ws:', 'wss:'), ca_file=certificate, wait=PATIENCE)
+        assert isinstance(remote._link._connection.socket, SharedTlsSocket)
         large = np.random.default_rng(0).integers(0, 256, (480, 640, 3), np.uint8)
+        answers.set()
         assert remote.infer(observation(images={'f': large})).actions.shape == (3, 2)
-        with pytest.raises(PolicyError, match='did not answer within'):
+        answers.clear()
+        remote._deadline = 0.2  # a TLS connection is cut like any other
+        with pytest.raises(PolicyError, match='did not answer within|took nothing for'):
             remote.infer(observation(images={'f': large}))
+        remote._deadline = PATIENCE
+        answers.set()
         eventually(lambda: remote.infer(observation(images={'f': large})))
-        assert all(np.array_equal(image, large) for image in seen)
+        assert len(seen) >= 2 and all(np.array_equal(image, large) for image in seen)
         remote.close()
+
+
+class Slow:
+    """OpenSSL's side of a TLS socket, with calls that take long; counts those that overlap."""
+
+    def __init__(self, real):
+        self._real, self._inside, self.overlaps = real, 0, 0
+
+    def __getattr__(self, name):
+        return getattr(self._real, name)
+
+    def _slowly(self, call, *arguments):
+        self.overlaps += self._inside > 0
+        self._inside += 1
+        try:
+            time.sleep(0.002)
+            return call(*arguments)
+        finally:
+            self._inside -= 1
+
+    def read(self, *arguments):
+        return self._slowly(self._real.read, *arguments)
+
+    def write(self, *arguments):
+        return self._slowly(self._real.write, *arguments)
+
+
+@pytest.mark.skipif(shutil.which('openssl') is None, reason='openssl makes the certificate')
+def test_a_thread_that_reads_and_one_that_writes_are_never_both_in_openssl(tmp_path):
+    certificate, key = make_certificate(tmp_path)
+    of_server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    of_server.load_cert_chain(certificate, key)
+    of_client = ssl.create_default_context(cafile=certificate)
+    of_client.sslsocket_class = SharedTlsSocket
+    size, block = 400_000, bytes(range(250)) * 10
+    near, far = socket.socketpair()
+
+    def echo():
+        with of_server.wrap_socket(far, server_side=True) as server:
+            received = 0
+            while received < size:
+                data = server.recv(1 << 16)
+                received += len(data)
+                server.sendall(data)
+
+    server = threading.Thread(target=echo)
+    server.start()
+    near.settimeout(PATIENCE)
+    with of_client.wrap_socket(near, server_hostname='127.0.0.1') as client:
+        client.settimeout(0.01)
+        with pytest.raises(TimeoutError):
+            client.recv(1)
+        client.settimeout(PATIENCE)
+        client._sslobj = slow = Slow(client._sslobj)
+        back = bytearray()
+
+        def read():
+            while len(back) < size:
+                back.extend(client.recv(1 << 16))
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        for _ in range(size // len(block)):
+            client.sendall(block)
+        reader.join(PATIENCE)
+        assert bytes(back) == block * (size // len(block)) and slow.overlaps == 0
+    server.join(PATIENCE)
 
 
 def test_browsers_are_refused():
