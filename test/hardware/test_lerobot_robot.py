@@ -329,6 +329,29 @@ def test_connecting_again_after_the_power_was_off(bench):
     robot.close()
 
 
+def test_connecting_again_after_an_attempt_that_failed_half_way(bench, monkeypatch):
+    from frame_ros.hardware.device_error import DeviceError
+
+    arm, bus, make = bench
+    robot = make()
+    robot.connect()
+    bus.power_cycle()
+
+    def fail(*_, **__):
+        for servo in arm.servos:  # as LeRobot sets them up, without torque
+            servo.write(41, b'\xfe')
+        raise ConnectionError('no status packet')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(robot.device, 'connect', fail)
+        with pytest.raises(DeviceError):
+            robot.reconnect()
+    assert robot.reconnect().all()
+    assert all(servo.has_torque for servo in arm.servos)
+    assert not robot.look_after_power().is_limp.any()
+    robot.close()
+
+
 def test_connecting_again_names_the_motors_that_do_not_answer(bench):
     from frame_ros.hardware.device_error import DeviceError
 

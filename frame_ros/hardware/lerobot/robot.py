@@ -280,7 +280,8 @@ class LeRobotRobot(LeRobotDevice):
                 open_bus(self._bus)
                 state = self._power_state()
                 self._restarted |= state.is_restarted
-                if state.is_restarted.all() and not is_released:
+                # Also what was known before: an attempt that failed half-way left motors limp.
+                if self._restarted.all() and not is_released:
                     self.close()
                     self.connect()
                     return self._take_restarted()
