@@ -115,6 +115,25 @@ def test_speeds_beyond_the_limits_are_worth_knowing(tmp_path, capsys):
     assert 'faster than the limits of fr3' in (tmp_path / 'page.html').read_text()
 
 
+def test_speeds_of_joints_that_slide_are_in_metres(tmp_path, capsys):
+    urdf = tmp_path / 'rail.urdf'
+    urdf.write_text(
+        '<robot name="rail"><link name="a"/><link name="b"/><joint name="x" type="prismatic">'
+        '<parent link="a"/><child link="b"/><limit lower="-1" upper="1" velocity="0.5"/></joint></robot>'
+    )
+    sent = []
+    for i, at in enumerate(range(T0, T0 + SECOND, SECOND // 100)):
+        state = message(
+            'sensor_msgs/msg/JointState', header__stamp=stamp(at), name=['x'],
+            position=np.array([0.5 * math.sin(i)]),
+        )  # fmt: skip
+        sent.append(('/joint_states', at, state))
+    bag = str(write_bag(tmp_path / 'fast', sent))
+    assert main(['report', bag, '--robot', str(urdf), '-o', str(tmp_path / 'page.html')]) == 0
+    page = (tmp_path / 'page.html').read_text()
+    assert ' m/s (limit 0.5)' in page and ' rad/s (limit 0.5)' not in page
+
+
 def test_actions_without_limits_are_labelled_raw(tmp_path, capsys):
     bag = recorded(tmp_path / 'rad', np.array)
     assert main(['report', '--json', '-q', bag]) == 0

@@ -201,6 +201,7 @@ def _outside_text(
 def _too_fast(columns: Mapping[str, tuple[Any, Any]], robot: Robot) -> list[str]:
     """Returns 'shoulder_pan 9.3 rad/s (limit 3)' for joints that move faster than they can."""
     found = []
+    slides = {joint.name for joint in robot.description.joints if joint.kind == 'prismatic'}
     for name, limit in zip(robot.joint_names, robot.velocity_limits.tolist()):
         if name not in columns or not 0 < limit < math.inf:
             continue
@@ -211,5 +212,6 @@ def _too_fast(columns: Mapping[str, tuple[Any, Any]], robot: Robot) -> list[str]
         speeds = np.abs(np.diff(values[at])) / (np.diff(stamps) / SECOND)
         if (speeds > TOO_FAST * limit).mean() > MOST_ODD:
             typical = float(np.quantile(speeds, 1 - MOST_ODD))
-            found.append(f'{name} {typical:.3g} rad/s (limit {limit:.3g})')
+            unit = 'm/s' if name in slides else 'rad/s'
+            found.append(f'{name} {typical:.3g} {unit} (limit {limit:.3g})')
     return found

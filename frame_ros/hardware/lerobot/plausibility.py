@@ -84,7 +84,9 @@ def check_answers(joints: Sequence[str], positions: Array, limits: Array) -> Non
     beyond = np.maximum(limits[:, 0] - positions, positions - limits[:, 1])
     if (beyond > TURN).any():
         i = int(beyond.argmax())
-        raise DeviceError(f'{joints[i]} reads {_degrees(positions[i])} degrees, which is impossible')
+        raise DeviceError(
+            f'{joints[i]} reads {_degrees(positions[i])} degrees, which is impossible'
+        )
 
 
 def _degrees(angle: float) -> str:
