@@ -134,6 +134,14 @@ def test_speeds_of_joints_that_slide_are_in_metres(tmp_path, capsys):
     assert ' m/s (limit 0.5)' in page and ' rad/s (limit 0.5)' not in page
 
 
+def test_a_bag_without_poses_is_said_to_need_the_robot(tmp_path, capsys):
+    bag = recorded(tmp_path / 'rad', np.array)
+    hint = 'no pose: ee_pose was not recorded; --robot NAME computes it from the joint states'
+    for given, is_hinted in (([], True), (['--robot', 'so101'], False)):
+        assert main(['report', bag, *given, '-o', str(tmp_path / 'page.html')]) == 0
+        assert (hint in capsys.readouterr().err) == is_hinted
+
+
 def test_actions_without_limits_are_labelled_raw(tmp_path, capsys):
     bag = recorded(tmp_path / 'rad', np.array)
     assert main(['report', '--json', '-q', bag]) == 0
