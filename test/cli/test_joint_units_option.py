@@ -119,7 +119,8 @@ def test_speeds_of_joints_that_slide_are_in_metres(tmp_path, capsys):
     urdf = tmp_path / 'rail.urdf'
     urdf.write_text(
         '<robot name="rail"><link name="a"/><link name="b"/><joint name="x" type="prismatic">'
-        '<parent link="a"/><child link="b"/><limit lower="-1" upper="1" velocity="0.5"/></joint></robot>'
+        '<parent link="a"/><child link="b"/><limit lower="-1" upper="1" velocity="0.5"/></joint>'
+        '</robot>'
     )
     sent = []
     for i, at in enumerate(range(T0, T0 + SECOND, SECOND // 100)):
