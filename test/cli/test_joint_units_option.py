@@ -13,6 +13,7 @@ from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.streams.form import Stream
 from frame_ros.cli import main
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.recorded.units import in_radians
 from frame_ros.robots import load_robot
 
@@ -133,6 +134,25 @@ def test_speeds_of_joints_that_slide_are_in_metres(tmp_path, capsys):
     assert main(['report', bag, '--robot', str(urdf), '-o', str(tmp_path / 'page.html')]) == 0
     page = (tmp_path / 'page.html').read_text()
     assert ' m/s (limit 0.5)' in page and ' rad/s (limit 0.5)' not in page
+
+
+def test_degrees_leave_joints_that_slide_in_metres(tmp_path):
+    urdf = tmp_path / 'rail.urdf'
+    urdf.write_text(
+        '<robot name="rail"><link name="a"/><link name="b"/><link name="c"/>'
+        '<joint name="x" type="prismatic"><parent link="a"/><child link="b"/>'
+        '<limit lower="-1" upper="1"/></joint><joint name="turn" type="revolute">'
+        '<parent link="b"/><child link="c"/><limit lower="-1" upper="1"/></joint></robot>'
+    )
+    state = message(
+        'sensor_msgs/msg/JointState', header__stamp=stamp(T0), name=['x', 'turn'],
+        position=np.array([0.5, 30.0]),
+    )  # fmt: skip
+    bag = write_bag(tmp_path / 'bag', [('/joint_states', T0, state)])
+    units = RecordedUnits('deg')
+    (episode,) = read_episodes(bag, robot=str(urdf), joint_units=units)
+    positions = episode.streams['joint_states'].values['positions'][0, :2]
+    np.testing.assert_allclose(positions, [0.5, math.pi / 6])
 
 
 def test_a_bag_without_poses_is_said_to_need_the_robot(tmp_path, capsys):
