@@ -248,7 +248,10 @@ def _recorder(options: RunOptions, expected: Sequence[str], others: Sequence[str
     published. expected: what must send in every episode.
     """
     names = options.remappings()
-    parameters: dict[str, Value] = {'topics.expected': list(expected)}
+    parameters: dict[str, Value] = {
+        'topics.expected': list(expected),
+        'robot_name': options.robot_source,
+    }
     also = sorted({*names.values(), *filter(None, others)})
     if also:
         parameters['topics.also'] = also

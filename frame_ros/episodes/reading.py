@@ -149,7 +149,7 @@ def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
         unused = add_computed_pose(bag, streams, robot)
     else:
         unused = {}
-    _note_topics(bag, topic_map, streams)
+    _note_topics(bag, topic_map, streams, robot)
     used = {stream.topic for stream in streams.values()}
     counts = {**_recorder_counts(bag, used), **unused}
     first, said = read_first_stamps(bag, topic_map.namespace)
@@ -219,7 +219,9 @@ def _note_given(bag: Bag, namespace: str | None, topics: Mapping[str, str] | Non
         bag.report(f'no topic of the bag is in the namespace {prefix.rstrip("/")}')
 
 
-def _note_topics(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -> None:
+def _note_topics(
+    bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream], robot: str | None
+) -> None:
     others = [n or '/' for n in topic_map.namespaces if n != topic_map.namespace]
     if others:
         text = f'the bag holds several robots: this is {topic_map.namespace or "/"}; '
@@ -248,7 +250,10 @@ def _note_topics(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -
         if role not in streams and topic is not None:
             bag.problems.append(f'no {role}: nothing on {topic} could be read')
         elif role not in streams:
-            bag.problems.append(f'no {role}: {" or ".join(STREAMS[role].topics)} was not recorded')
+            is_computable = role == 'pose' and 'joint_states' in streams and not robot
+            way = '; --robot NAME computes it from the joint states' if is_computable else ''
+            names = ' or '.join(STREAMS[role].topics)
+            bag.problems.append(f'no {role}: {names} was not recorded{way}')
 
 
 def _attributes(

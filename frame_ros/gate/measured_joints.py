@@ -155,9 +155,11 @@ class MeasuredJoints:
         low, high = (ends[i] for ends in self._path.range(now))
         away = np.maximum(low - values, values - high)
         text = 'is {0:.3g} {1} from where it was sent'
-        return self._worst(i, 'went {0:.3g} {1}, faster than it can', way, room) or self._worst(
-            i, text, away, self._astray[i]
-        )
+        went = 'went {0:.3g} {1}, faster than it can'
+        is_endless = np.isinf(self._limits.ends[:, i]).any(axis=0)
+        if (is_endless & (way > room) & (np.abs(way - 2.0 * math.pi) <= room)).any():
+            went += ': one without limits must be published without jumps of a turn'
+        return self._worst(i, went, way, room) or self._worst(i, text, away, self._astray[i])
 
     def _worst(self, i: Indices, text: str, value: Array, limit: Array) -> Reason | None:
         """Returns the joint that exceeds a limit most, if any."""

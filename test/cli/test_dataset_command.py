@@ -354,6 +354,20 @@ def test_joint_values_in_degrees_are_not_taken_for_radians(tmp_path: Path, capsy
     np.testing.assert_allclose(read(tmp_path / 'set')[3]['action'], row, rtol=1e-5)
 
 
+def test_joints_that_slide_have_no_degrees(bags: Path, tmp_path: Path, capsys):
+    urdf = tmp_path / 'rail.urdf'
+    urdf.write_text(
+        '<robot name="rail"><link name="a"/><link name="b"/><joint name="x" type="prismatic">'
+        '<parent link="a"/><child link="b"/><limit lower="-1" upper="1"/></joint></robot>'
+    )
+    assert export(bags, '--robot', urdf, '-o', tmp_path / 'set') == 2
+    text = '--units is degrees, but x of rail slides: --units rad writes rad, and m'
+    assert text in capsys.readouterr().err
+    # Not for lack of units.
+    assert export(bags, '--robot', urdf, '--units', 'rad', '-o', tmp_path / 'set') == 2
+    assert 'slides' not in capsys.readouterr().err
+
+
 def test_joints_beyond_their_limits_are_noted(tmp_path: Path, capsys):
     sent = []
     for topic, at, content in robot_messages(count=12):

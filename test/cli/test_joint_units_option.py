@@ -13,6 +13,7 @@ from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.streams.form import Stream
 from frame_ros.cli import main
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.recorded.units import in_radians
 from frame_ros.robots import load_robot
 
@@ -113,6 +114,53 @@ def test_speeds_beyond_the_limits_are_worth_knowing(tmp_path, capsys):
     bag = str(write_bag(tmp_path / 'fast', sent))
     assert main(['report', bag, '--robot', 'fr3', '-o', str(tmp_path / 'page.html')]) == 0
     assert 'faster than the limits of fr3' in (tmp_path / 'page.html').read_text()
+
+
+def test_speeds_of_joints_that_slide_are_in_metres(tmp_path, capsys):
+    urdf = tmp_path / 'rail.urdf'
+    urdf.write_text(
+        '<robot name="rail"><link name="a"/><link name="b"/><joint name="x" type="prismatic">'
+        '<parent link="a"/><child link="b"/><limit lower="-1" upper="1" velocity="0.5"/></joint>'
+        '</robot>'
+    )
+    sent = []
+    for i, at in enumerate(range(T0, T0 + SECOND, SECOND // 100)):
+        state = message(
+            'sensor_msgs/msg/JointState', header__stamp=stamp(at), name=['x'],
+            position=np.array([0.5 * math.sin(i)]),
+        )  # fmt: skip
+        sent.append(('/joint_states', at, state))
+    bag = str(write_bag(tmp_path / 'fast', sent))
+    assert main(['report', bag, '--robot', str(urdf), '-o', str(tmp_path / 'page.html')]) == 0
+    page = (tmp_path / 'page.html').read_text()
+    assert ' m/s (limit 0.5)' in page and ' rad/s (limit 0.5)' not in page
+
+
+def test_degrees_leave_joints_that_slide_in_metres(tmp_path):
+    urdf = tmp_path / 'rail.urdf'
+    urdf.write_text(
+        '<robot name="rail"><link name="a"/><link name="b"/><link name="c"/>'
+        '<joint name="x" type="prismatic"><parent link="a"/><child link="b"/>'
+        '<limit lower="-1" upper="1"/></joint><joint name="turn" type="revolute">'
+        '<parent link="b"/><child link="c"/><limit lower="-1" upper="1"/></joint></robot>'
+    )
+    state = message(
+        'sensor_msgs/msg/JointState', header__stamp=stamp(T0), name=['x', 'turn'],
+        position=np.array([0.5, 30.0]),
+    )  # fmt: skip
+    bag = write_bag(tmp_path / 'bag', [('/joint_states', T0, state)])
+    units = RecordedUnits('deg')
+    (episode,) = read_episodes(bag, robot=str(urdf), joint_units=units)
+    positions = episode.streams['joint_states'].values['positions'][0, :2]
+    np.testing.assert_allclose(positions, [0.5, math.pi / 6])
+
+
+def test_a_bag_without_poses_is_said_to_need_the_robot(tmp_path, capsys):
+    bag = recorded(tmp_path / 'rad', np.array)
+    hint = 'no pose: ee_pose was not recorded; --robot NAME computes it from the joint states'
+    for given, is_hinted in (([], True), (['--robot', 'so101'], False)):
+        assert main(['report', bag, *given, '-o', str(tmp_path / 'page.html')]) == 0
+        assert (hint in capsys.readouterr().err) == is_hinted
 
 
 def test_actions_without_limits_are_labelled_raw(tmp_path, capsys):

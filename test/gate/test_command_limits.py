@@ -565,9 +565,9 @@ def test_limits_may_be_given_for_all_joints_or_each():
     [
         ({'velocity': [1.0, 2.0]}, 'has 2 values; it must have one for all joints, or 6'),
         ({'velocity_scale': 0.0}, 'a scale is 0.0'),
-        ({'acceleration': [-1.0]}, 'must be above 0'),
+        ({'acceleration': [-1.0]}, 'acceleration of shoulder_pan is -1; it must be above 0'),
         ({'position_margin': 2.0}, 'the lower limit must be below the upper'),
-        ({'step': 0.0}, 'step is .* must be above 0'),
+        ({'step': 0.0}, 'step of shoulder_pan is 0; it must be above 0'),
     ],
 )
 def test_limits_that_make_no_sense_are_refused(options, message):
@@ -580,6 +580,16 @@ def test_a_robot_of_which_no_acceleration_is_known_must_be_told():
     with pytest.raises(SetupError, match='nothing is known of the limits.acceleration of shoulder'):
         limits_of(unknown)
     assert limits_of(unknown, acceleration=[20.0]).velocity[0] == 10.0
+
+
+def test_a_velocity_of_0_in_a_urdf_stands_for_none():
+    exported = ROBOT.urdf.replace('velocity="10"', 'velocity="0"', 1)
+    unknown = load_robot(exported.replace('name="so101"', 'name="other"', 1))
+    assert (unknown.velocity_limits == 0).sum() == 1
+    with pytest.raises(SetupError, match='nothing is known of the limits.velocity of shoulder_pan'):
+        limits_of(unknown, acceleration=[20.0])
+    found = limits_of(unknown, velocity=[3.0, 0.0, 0.0, 0.0, 0.0, 0.0], acceleration=[20.0])
+    assert found.velocity[:2].tolist() == [3.0, 10.0]
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,39 @@ def status(identity, content=b''):
     return make_packet(identity, 0, content)
 
 
+def test_an_answer_to_the_look_after_power_that_comes_late_is_no_position(bench):
+    # Torque and acceleration, 1 and 254, read as a position: -52 rad, towards which a goal would be
+    # moved. The late answers are in the port when the position is asked for.
+    arm, bus, make = bench
+    robot = make()
+    robot.connect()
+    sent = []
+    answers = bus._answers
+    bus._answers = lambda packet: sent.append(list(answers(packet))) or sent[-1]
+    robot.look_after_power()
+    with bus.lock:
+        os.write(bus._master, b''.join(sent[-1]))
+    time.sleep(0.02)
+    np.testing.assert_allclose(robot.read().positions, arm.positions, atol=0.01)
+    robot.close()
+
+
+def test_positions_that_no_joint_has_are_no_reading(bench):
+    from frame_ros.hardware.device_error import DeviceError
+
+    arm, bus, make = bench
+    robot = make()
+    robot.connect()
+    late = b''.join(status(servo.identity, b'\x01\xfe') for servo in arm.servos)
+    with bus.lock:
+        os.write(bus._master, late)
+    time.sleep(0.02)
+    with pytest.raises(DeviceError, match='reads -3016 degrees, which is impossible'):
+        robot.read()
+    np.testing.assert_allclose(robot.read().positions, arm.positions, atol=0.01)
+    robot.close()
+
+
 @pytest.mark.parametrize('content', [b'', b'\x00' * 13])
 def test_late_answers_to_other_questions_are_no_positions(bench, content):
     arm, bus, make = bench
@@ -293,6 +326,29 @@ def test_connecting_again_after_the_power_was_off(bench):
     bus.power_cycle()
     assert robot.reconnect(is_released=True).all()
     assert not any(servo.has_torque for servo in arm.servos)
+    robot.close()
+
+
+def test_connecting_again_after_an_attempt_that_failed_half_way(bench, monkeypatch):
+    from frame_ros.hardware.device_error import DeviceError
+
+    arm, bus, make = bench
+    robot = make()
+    robot.connect()
+    bus.power_cycle()
+
+    def fail(*_, **__):
+        for servo in arm.servos:  # as LeRobot sets them up, without torque
+            servo.write(41, b'\xfe')
+        raise ConnectionError('no status packet')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(robot.device, 'connect', fail)
+        with pytest.raises(DeviceError):
+            robot.reconnect()
+    assert robot.reconnect().all()
+    assert all(servo.has_torque for servo in arm.servos)
+    assert not robot.look_after_power().is_limp.any()
     robot.close()
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from frame_ros.bags.recording_options import ObservationOptions
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import option, options
+from frame_ros.episodes.recorded.units import sliding_joints
 from frame_ros.robots.catalogue import load_robot
 from frame_ros.robots.likely_units import RAD
 from frame_ros.robots.profiles import DEFAULT_ROBOT, OF_ROBOT, ROBOT_NAMES
@@ -58,11 +59,18 @@ class DatasetOptions(ObservationOptions):
         """The joints of the data set, in order.
 
         Raises:
-            ValueRangeError: a joint that the robot does not have.
+            ValueRangeError: a joint that the robot does not have, or that has no such units.
         """
         limits = self.known_robot.joint_limits
         if unknown := [name for name in self.joints if name not in limits]:
             raise ValueRangeError(
                 f'--joints {", ".join(unknown)}: the robot {self.robot} has {", ".join(limits)}'
             )
-        return self.joints or tuple(limits)
+        joints = self.joints or tuple(limits)
+        slides = sliding_joints(self.known_robot)
+        if self.units != RAD and (found := [name for name in joints if name in slides]):
+            raise ValueRangeError(
+                f'--units is {self.units}, but {", ".join(found)} of {self.known_robot.name} '
+                'slides: --units rad writes rad, and m of joints that slide'
+            )
+        return joints

@@ -32,6 +32,7 @@ def with_robot(facts: dict[str, str], folder: Path, given: str | None) -> dict[s
     from frame_ros.robots import ROBOT_NAMES
 
     named = facts.get('robot', '')
+    named = '' if named == given else named
     others = {key: value for key, value in facts.items() if key != 'robot'}
     file = '' if named in ROBOT_NAMES else _in_folder(named, folder)
     file = file if file and _keeps_to(file, folder) else ''

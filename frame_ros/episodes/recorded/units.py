@@ -96,6 +96,8 @@ def _map_of(name: str, recorded: RecordedUnits, robot: Robot | None) -> tuple[fl
         middle = (entry.get('range_min', 0) + entry.get('range_max', RESOLUTION)) / 2
         sign = -1 if entry.get('drive_mode') else 1
         return sign * RESOLUTION / (2 * math.pi), middle
+    if recorded.units == DEGREES and robot is not None and name in sliding_joints(robot):
+        return 1.0, 0.0
     is_unknown = bool(gripper_joints([name]))
     if name not in limits and (is_unknown or (recorded.units == PERCENT and calibration is None)):
         raise ValueRangeError(
@@ -105,6 +107,12 @@ def _map_of(name: str, recorded: RecordedUnits, robot: Robot | None) -> tuple[fl
     ends = {name: grippers[name]} if name in grippers else {}
     found = joint_units(LEROBOT_UNITS[recorded.units], [name], ends, ranges)
     return float(found.scale[0]), float(found.offset[0])
+
+
+def sliding_joints(robot: Robot) -> set[str]:
+    """Returns the joints of an arm that slide, which have no degrees; without its grippers."""
+    slides = {joint.name for joint in robot.description.joints if joint.kind == 'prismatic'}
+    return slides - set(robot.grippers)
 
 
 def _gripper_ticks(entry: Mapping[str, int], closed: float, opened: float) -> tuple[float, float]:
@@ -201,6 +209,7 @@ def _outside_text(
 def _too_fast(columns: Mapping[str, tuple[Any, Any]], robot: Robot) -> list[str]:
     """Returns 'shoulder_pan 9.3 rad/s (limit 3)' for joints that move faster than they can."""
     found = []
+    slides = sliding_joints(robot)
     for name, limit in zip(robot.joint_names, robot.velocity_limits.tolist()):
         if name not in columns or not 0 < limit < math.inf:
             continue
@@ -211,5 +220,6 @@ def _too_fast(columns: Mapping[str, tuple[Any, Any]], robot: Robot) -> list[str]
         speeds = np.abs(np.diff(values[at])) / (np.diff(stamps) / SECOND)
         if (speeds > TOO_FAST * limit).mean() > MOST_ODD:
             typical = float(np.quantile(speeds, 1 - MOST_ODD))
-            found.append(f'{name} {typical:.3g} rad/s (limit {limit:.3g})')
+            unit = 'm/s' if name in slides else 'rad/s'
+            found.append(f'{name} {typical:.3g} {unit} (limit {limit:.3g})')
     return found

@@ -78,7 +78,10 @@ class JointLimits:
             if values.shape != (len(self.names),) or np.isnan(values).any():
                 raise ValueRangeError(f'{name} is {values}; it must have {len(self.names)} numbers')
             if name not in ('lower', 'upper') and not (values > 0.0).all():
-                raise ValueRangeError(f'{name} is {values}; it must be above 0')
+                i = int(np.argmin(values))
+                raise ValueRangeError(
+                    f'{name} of {self.names[i]} is {values[i]:.4g}; it must be above 0'
+                )
         if not (self.lower < self.upper).all():
             i = int(np.argmin(self.lower < self.upper))
             raise ValueRangeError(
@@ -122,9 +125,9 @@ def limits_of(
     joints = [j for j in robot.description.joints if j.is_moving and not j.mimic]
     names = tuple(joint.name for joint in joints)
     rates = [robot.profile.rates.get(name, UNKNOWN) for name in names]
-    fastest = [
-        min(joint.velocity, rate.velocity) for joint, rate in zip(joints, rates, strict=True)
-    ]
+    # A URDF that was exported without them has 0, which stands for not known.
+    speeds_of_urdf = [joint.velocity if joint.velocity > 0.0 else math.inf for joint in joints]
+    fastest = [min(of, rate.velocity) for of, rate in zip(speeds_of_urdf, rates, strict=True)]
     strongest = [rate.acceleration for rate in rates]
     is_arm = np.array([n in robot.joint_names and n not in robot.grippers for n in names])
     speeds = _chosen('limits.velocity', velocity, fastest, names)

@@ -24,6 +24,8 @@ from frame_ros.hardware.feetech.telemetry import read_block
 Flags = NDArray[np.bool_]
 
 TORQUE, ACCELERATION = 'Torque_Enable', 'Acceleration'  # registers, one after the other
+# Bytes that are read. A position has two: an answer as long that comes late would be taken for one.
+BLOCK_SIZE = 3
 RETRIES = 5  # of a write
 
 
@@ -109,8 +111,8 @@ class PowerWatch:
 
     def _read(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Returns the torque and the acceleration registers of all motors."""
-        (start, _), (last, size) = self._torque, self._acceleration
-        group = read_block(self._bus, start, last + size - start, 'whether the motors have torque')
+        what = 'whether the motors have torque'
+        group = read_block(self._bus, self._torque[0], BLOCK_SIZE, what)
         torque, accelerations = (
             np.array([group.getData(motor.id, *register) for motor in self._bus.motors.values()])
             for register in (self._torque, self._acceleration)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError
+from frame_ros.hardware.device_error import DeviceError
 from frame_ros.robots.joint_units import FULL_TURN
 
 Array = NDArray[np.float64]
@@ -73,6 +74,18 @@ def check_turns(joints: Sequence[str], positions: Array, limits: Array) -> None:
             f'{lower} to {upper}: a command would turn it back. Its motor counts turns (bit 4 of '
             'the register Phase, address 18), which LeRobot 0.6 switches off, or its calibration '
             'passed the end of the encoder: calibrate again'
+        )
+
+
+def check_answers(joints: Sequence[str], positions: Array, limits: Array) -> None:
+    """Raises DeviceError for positions (D,) rad more than a turn beyond the limits (D, 2), where no
+    joint gets: commands and holds would go by them.
+    """
+    beyond = np.maximum(limits[:, 0] - positions, positions - limits[:, 1])
+    if (beyond > TURN).any():
+        i = int(beyond.argmax())
+        raise DeviceError(
+            f'{joints[i]} reads {_degrees(positions[i])} degrees, which is impossible'
         )
 
 

@@ -41,7 +41,7 @@ from frame_ros.hardware.lerobot.devices import (
     make_device,
 )
 from frame_ros.hardware.lerobot.joint_mapping import POSITION, VELOCITY, JointMapping
-from frame_ros.hardware.lerobot.plausibility import check_turns, range_notes
+from frame_ros.hardware.lerobot.plausibility import check_answers, check_turns, range_notes
 
 Array = NDArray[np.float64]
 CONNECT_RETRIES = 2  # LeRobot gives up at the first packet that is lost in some hundreds
@@ -280,7 +280,8 @@ class LeRobotRobot(LeRobotDevice):
                 open_bus(self._bus)
                 state = self._power_state()
                 self._restarted |= state.is_restarted
-                if state.is_restarted.all() and not is_released:
+                # Also what was known before: an attempt that failed half-way left motors limp.
+                if self._restarted.all() and not is_released:
                     self.close()
                     self.connect()
                     return self._take_restarted()
@@ -348,6 +349,8 @@ class LeRobotRobot(LeRobotDevice):
             observation = self.device.get_observation()
             ended = time.monotonic_ns()
             positions = self._mapping.positions(observation)
+            if self._bus is not None:
+                check_answers(self.names, positions, self.limits)
             motors = self._telemetry.read() if self._telemetry is not None else None
         velocities = currents = None
         if motors is not None:

@@ -246,7 +246,8 @@ class EpisodeRecorderNode(LifecycleNode):
         start = now + int(self.options.announce * SECOND)
         parts = [*filter(None, self.get_namespace().split('/')), self.options.prefix]
         episode_id, folder = self._names.new(self._directory(), parts)
-        facts = {pair.key: pair.value for pair in request.attributes}
+        facts = {'robot': self.options.robot_name} if self.options.robot_name else {}
+        facts |= {pair.key: pair.value for pair in request.attributes}
         facts |= {'frame_ros_version': package_version(), 'namespace': self.get_namespace()}
         if lacking:
             facts['not_ready'] = lacking

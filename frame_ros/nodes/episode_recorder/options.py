@@ -54,6 +54,12 @@ class EpisodeRecorderOptions(RecordingOptions, ManagedOptions):
         'bags are named <namespace>_<prefix>_<date>_<time>_<number>',
         live=True,
     )
+    robot_name: str = option(
+        '',
+        "robot's name, profile or URDF, written in each episode's facts where start_episode names "
+        "none; '': not written",
+        live=True,
+    )
     nodes: tuple[str, ...] = option(
         (),
         'names of nodes, relative to the namespace, without which an episode does not begin; '

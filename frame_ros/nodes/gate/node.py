@@ -262,6 +262,8 @@ class GateNode(ManagedNode):
         if other is not None:
             text = f'{self._senders.named(outputs.topic, other)} publishes {outputs.topic} too'
             gate.doubt(Reason(Cause.SECOND_PUBLISHER, text), self._moment())
+            # Also where the gate commands nothing, and so has nothing to stop.
+            self._warnings.warn(outputs.topic, f'{text}: that reaches the arm unchecked')
 
     def _take_states(self, gate: CommandGate, inputs: GateInputs) -> None:
         for joints, publisher, received in inputs.joint_states.take():

@@ -14,7 +14,7 @@ from frame_ros.bags.findings import Note
 from frame_ros.cli import main
 from frame_ros.core.events import EventType
 from frame_ros.episodes.reading import read_episodes
-from frame_ros.episodes.recorded.robot import known_robot
+from frame_ros.episodes.recorded.robot import NOT_OPENED, known_robot
 from frame_ros.reports.html.path_figure import robot_outline
 from frame_ros.robots import find_urdf
 
@@ -122,6 +122,19 @@ def test_the_users_description_takes_the_place_of_one_that_is_not_opened(tmp_pat
     episode = only(path, robot='so101')
     assert episode.attributes['robot'] == 'so101'
     assert not any('not opened' in text for text in episode.problems)
+
+
+def test_the_users_description_is_no_fact_that_was_not_opened(tmp_path):
+    file = tmp_path / 'mine.urdf'
+    file.write_text(find_urdf('so101').read_text())
+    for named, not_opened in (
+        ('', {}),
+        ('/elsewhere/arm.urdf', {NOT_OPENED: '/elsewhere/arm.urdf'}),
+    ):
+        path = bag_of(tmp_path / f'bag{len(named)}', named)
+        found = only(path, robot=str(file)).attributes
+        assert found['robot'] == str(file)
+        assert {key: value for key, value in found.items() if key == NOT_OPENED} == not_opened
 
 
 def test_known_robots_are_known_by_name(tmp_path):

@@ -162,6 +162,15 @@ def test_the_recorder_takes_the_users_topics_and_the_video_the_users_camera():
     assert 'topics.also' not in recorder.parameters
 
 
+def test_the_recorder_names_the_robot_in_its_bags(tmp_path):
+    for options, processes in (
+        (ArmOptions(robot='fr3'), arm_processes),
+        (DemoOptions(), demo_processes),
+    ):
+        recorder = by_name(processes(options))['episode_recorder']
+        assert recorder.parameters['robot_name'] == options.robot
+
+
 def test_the_recorder_is_told_what_every_episode_must_have():
     def expected(processes):
         return by_name(processes)['episode_recorder'].parameters['topics.expected']

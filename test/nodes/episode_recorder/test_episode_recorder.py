@@ -324,6 +324,17 @@ def test_an_expected_stream_that_sends_nothing_is_told(make_bench):
     assert error.count('/silent/front/image_raw sent nothing') == 1
 
 
+def test_a_bag_names_the_robot_unless_the_operator_names_one(make_bench):
+    bench = make_bench('named', robot_name='fr3')
+    named = []
+    for pairs in ({}, {'robot': 'panda'}):
+        bench.start(attributes=[KeyValue(key=key, value=value) for key, value in pairs.items()])
+        bag = Path(bench.end(outcome=EpisodeEvent.OUTCOME_SUCCESS).bag)
+        facts = json.loads((bag / 'episode.json').read_text())['metadata']
+        named.append((facts['robot'], read_bag(Bag(bag))[0].attributes['robot']))
+    assert named == [('fr3', 'fr3'), ('panda', 'panda')]
+
+
 def test_services_refuse_what_makes_no_sense(make_bench):
     bench = make_bench('refuse')
     assert 'start one first' in bench.end(outcome=1).message

@@ -200,6 +200,21 @@ def test_who_commands_the_arm_beside_the_gate_stops_it_and_is_named(bench, stran
     bench.wait(lambda: bench.call(bench.cell.reset).success)
 
 
+def test_commands_past_an_idle_gate_are_logged(bench, stranger, capfd):
+    """As of a policy that somebody started by hand without the gate's topic."""
+    bench.gate()
+    publisher = stranger.create_publisher(JointState, 'joint_commands', 10)
+    said = []
+
+    def is_said():
+        publisher.publish(JointState(name=JOINTS, position=bench.cell.positions))
+        said.append(capfd.readouterr().err)
+        return '/stranger publishes /joint_commands too: that reaches the arm' in ''.join(said)
+
+    bench.wait(is_said)
+    assert bench.cell.state == GateState.IDLE
+
+
 def test_two_gates_on_one_topic_stop_each_other_or_one_refuses(bench):
     """Of two processes, as an operator would start them by mistake: where both drive both stop, and
     who notices the other before its own first command refuses.
