@@ -77,6 +77,43 @@ def test_every_frame_is_that_of_the_bag(written: Path):
     assert dataset.meta.robot_type == 'so101'
 
 
+def test_state_and_command_of_one_cycle_stay_together_in_spite_of_jitter(tmp_path: Path):
+    """As a loop writes them that reads the arm and commands it right after."""
+    messages, rng = [], np.random.default_rng(0)
+    for step in range(60):
+        at = step_stamp(step) + int(rng.normal(0.0, 1e6))
+        row = np.full(len(JOINTS), 0.001 * step)
+        messages.append(('/joint_states', at, joint_state(at, row)))
+        messages.append(('/joint_commands', at, joint_state(at + 10, row)))
+    bag = write_bag(tmp_path / 'bag', messages)
+    given = ['--cameras', 'none', '--task', 'x', '--units', 'rad', '-q']
+    assert export(bag, '-o', tmp_path / 'set', *given) == 0
+    columns = read(tmp_path / 'set').hf_dataset.with_format('numpy')
+    state, action = (np.stack(columns[name]) for name in ('observation.state', 'action'))
+    assert len(state) == 60
+    np.testing.assert_array_equal(state, action)
+
+
+def test_cameras_in_folders_of_topics_get_names_that_lerobot_takes(tmp_path: Path, capsys):
+    """As a RealSense's driver names its topics."""
+    messages = [
+        (topic.replace('/front/', '/camera/color/'), at, content)
+        for topic, at, content in robot_messages(count=8)
+    ]
+    bag = write_bag(tmp_path / 'bag', messages)
+    for name, more in (('set', ()), ('same', ('--cameras', 'camera_color'))):
+        assert export(bag, '-o', tmp_path / name, '--images', '-q', *more) == 0
+        assert 'observation.images.camera_color' in read(tmp_path / name)[0]
+    both = [
+        (topic.replace('camera/color', 'camera_color'), at, content)
+        for topic, at, content in messages
+        if 'color' in topic
+    ]
+    two = write_bag(tmp_path / 'two', sorted([*messages, *both], key=lambda sent: sent[1]))
+    assert export(two, '-o', tmp_path / 'none', '--images', '-q') == 2
+    assert 'would both be observation.images.camera_color' in capsys.readouterr().err
+
+
 def test_flags_say_success_and_who_drove(written: Path):
     dataset = read(written)
     items = [dataset[i] for i in range(len(dataset))]

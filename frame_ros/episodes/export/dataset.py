@@ -253,7 +253,7 @@ def _write(
                 report.left_out[f'frames: in a run of fewer than {LEAST_FRAMES}'] += len(run)
                 continue
             _write_run(dataset, run, actions, observations, episode)
-            report.repeated.update(repeated_inputs(run.stamps, observations))
+            report.repeated.update(repeated_inputs(run, observations))
             report.episodes, report.frames = report.episodes + 1, report.frames + len(run)
         report.notes += (
             f'{bag.name}: {name}: damaged images: {len(camera.damaged)}; frames have the one before'
@@ -278,7 +278,7 @@ def _write_run(
     names = tuple(name for name in actions.names if name in observations.joints.names)
     taken = [actions.names.index(name) for name in names]
     order = [observations.joints.names.index(name) for name in names]
-    for i, stamp in enumerate(run.stamps.tolist()):
+    for i, stamp in enumerate(run.observed.tolist()):
         seen = observations.at(stamp)
         seen = replace(
             seen, joint_names=names, joint_positions=seen.joint_positions[np.array(order)]
