@@ -336,8 +336,8 @@ def _beyond_the_horizon(study: Study) -> list[str]:
     each = ', '.join(f'{policy} {readable(first, 3)} s' for policy, first in late.items())
     tau = study.options.tau
     return [
-        f'nothing was done within {tau:g} s, the first after: {each}; RMST, F and tests of times see '
-        'nothing of it; times are in s, and --tau takes a longer one'
+        f'nothing was done within {tau:g} s, the first after: {each}; RMST, F and tests of times '
+        'see nothing of it; times are in s, and --tau takes a longer one'
     ]
 
 
