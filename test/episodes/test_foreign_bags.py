@@ -78,3 +78,18 @@ def test_streams_of_two_clocks_are_named(tmp_path: Path, offset: int, is_other: 
         tmp_path / 'bag', stamped={'/joint_commands': lambda step: step_stamp(step) + offset}
     )
     assert ('two clocks, so no step has a pose' in problems(path)) is is_other
+
+
+def test_commands_of_arm_and_gripper_in_turns_are_one_step_each_cycle(tmp_path: Path):
+    sent = []
+    for step, row in enumerate(commands(2 * COUNT)):
+        at = step_stamp(step)
+        sent.append(('/joint_states', at, joint_state(at, row)))
+        sent.append(('/joint_commands', at, joint_state(at, row[:5], JOINTS[:5])))
+        later = at + 200_000
+        sent.append(('/joint_commands', later, joint_state(later, row[5:], JOINTS[5:])))
+    (episode,) = read_episodes(write_bag(tmp_path / 'bag', sent), robot='so101')
+    assert episode.summary['steps'] == 2 * COUNT
+    efficiency = episode.metrics['efficiency']
+    for name in ('control_rate', 'control_rate_worst'):
+        assert efficiency[name][-1] == pytest.approx(30.0, rel=0.02)
