@@ -319,6 +319,21 @@ def test_bags_of_different_cameras_are_named_and_can_be_skipped(
     assert len(read(folder)) == 12
 
 
+def test_a_bag_of_one_command_alone_is_named_and_can_be_skipped(tmp_path: Path, capsys):
+    """It has no rate, and kept all others from being written."""
+    robot_bag(tmp_path / 'bags' / 'a', count=12)
+    at = step_stamp(0)
+    row = joint_state(at, np.zeros(len(JOINTS)))
+    sent = [('/joint_states', at, row), ('/front/image_raw', at, image(at, 1))]
+    write_bag(tmp_path / 'bags' / 'b', [*sent, ('/joint_commands', at, row)])
+    given = [tmp_path / 'bags', '-o', tmp_path / 'set', '--images', '--task', 'x']
+    assert export(*given) == 2
+    text = capsys.readouterr().err
+    assert 'b: joint_commands, joint_states, front: one message alone has no rate' in text
+    assert export(*given, '--skip-bad') == 0
+    assert len(read(tmp_path / 'set')) == 12
+
+
 def test_a_picture_that_changes_its_size_leaves_nothing_behind(tmp_path: Path, capsys):
     at = step_stamp(7) - 500_000
     bag = robot_bag(tmp_path / 'bag', [('/front/image_raw', at, image(at, 1, (8, 6)))], count=12)

@@ -172,7 +172,9 @@ def _plan_one(bag: Bag, place: int, episode: Episode, options: DatasetOptions) -
     if not observations.instruction:
         raise BagError(f'{bag.path}: no instruction was recorded; give it with --task TEXT')
     rates = input_rates(actions, observations)
-    if options.fps and not options.is_repeating:
+    if not options.fps:
+        reachable_rate(rates)  # refuses this bag where there is none
+    elif not options.is_repeating:
         check_rate(rates, options.fps)
     for name in ('joint_commands', 'joint_states'):
         table = actions.names if name == 'joint_commands' else observations.joints.names

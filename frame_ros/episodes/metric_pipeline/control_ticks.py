@@ -84,7 +84,7 @@ class ControlTickMetrics:
         if stamp < self._begun:
             return
         if self._order.order(*action) is None and self._order.names:
-            return  # a part of the joints, such as a gripper that is not sent with its arm, is no step
+            return  # a part of the joints, as of a gripper that is not sent with its arm
         self._efficiency.update_step(stamp)
         self._ticks += 1
         # The first step of each period, if it came in time: of a late one nobody knows any more
