@@ -37,7 +37,7 @@ SHORT = 256
 
 @dataclass
 class MessageTable:
-    """The messages of one topic, N of them, in recorded order."""
+    """The messages of one topic in one file, N of them, in the order of their receive times."""
 
     received: NDArray[np.int64]  # (N,) ns
     published: NDArray[np.int64]  # (N,) ns
@@ -322,13 +322,14 @@ class Bag:
                 f'{file.path.name} was cut (killed recorder or incomplete copy): '
                 f'{len(file.rows)} messages could be read'
             )
-        for identity, channel in file.channels.items():
-            rows = file.rows[file.rows['channel'] == identity]
+        for channel, identities in _topics_of(file):
             if channel.encoding != 'cdr':
                 self.report(
                     f'{channel.topic} is encoded as {channel.encoding!r}, not cdr: left out'
                 )
                 continue
+            rows = file.rows[np.isin(file.rows['channel'], identities)]
+            rows = rows[np.argsort(rows['received'], kind='stable')]
             table = _table(
                 rows['received'],
                 rows['published'],
@@ -391,6 +392,16 @@ class Bag:
 
 def _reason(error: OSError | ValueError) -> str:
     return str(getattr(error, 'strerror', None) or error)
+
+
+def _topics_of(file: McapFile) -> list[tuple[Channel, list[int]]]:
+    """Returns the first channel of each topic and type of a file, and the ids of all its channels:
+    publishers, and merged files, may have channels of their own."""
+    found: dict[tuple[str, str, str], tuple[Channel, list[int]]] = {}
+    for identity, channel in file.channels.items():
+        key = (channel.topic, channel.message_type, channel.encoding)
+        found.setdefault(key, (channel, []))[1].append(identity)
+    return list(found.values())
 
 
 def _table(*fields: Any) -> MessageTable:

@@ -67,7 +67,11 @@ def _computed_pose(joints: Stream, robot: str) -> tuple[Stream, dict[str, int]]:
 
 
 def _why_none(joints: Stream, merger: JointMerger) -> str:
-    if merger.missing:
-        found = sorted({name for names, _ in named_positions(joints) for name in names})
-        return f'{joints.topic} lacks {", ".join(merger.missing)}; it has {", ".join(found)}'
+    found = sorted({name for names, _ in named_positions(joints) for name in names})
+    if not found:
+        return f'the messages of {joints.topic} name no joints'
+    if missing := [name for name in merger.missing if name not in found]:
+        return f'{joints.topic} lacks {", ".join(missing)}; it has {", ".join(found)}'
+    if not (joints.stamps > 0).any():
+        return f'no message of {joints.topic} has a stamp; its publisher must set header.stamp'
     return f'no message on {joints.topic} has a number for every joint: {merger.problem}'

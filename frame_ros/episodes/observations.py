@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.images.cameras import Camera, camera_topics
+from frame_ros.bags.images.cameras import Camera, camera_topics, feature_name
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.recording_options import MAX_AGE
 from frame_ros.bags.streams.joint_table import state_table
@@ -29,7 +29,8 @@ class RecordedObservations:
 
     Args:
         episode: as `read_bag` or `read_episodes` gives it.
-        cameras: the requested ones, of the robot or shared (at the root); None: all of the robot.
+        cameras: the requested ones, of the robot or shared (at the root), by the names of
+        `camera_topics` or those of data sets (`feature_name`); None: all of the robot.
         poses: the requested poses. 'object' and 'goal' are on the topics of these roles, others on
             `<name>_pose`.
         max_age: s, that an input may be old.
@@ -141,13 +142,14 @@ class RecordedObservations:
         if wanted is not None and self.namespace:
             # A camera shared by several robots is at the root.
             found = {**camera_topics(bag), **own}
+        topics = {**{feature_name(name): topic for name, topic in found.items()}, **found}
         names = list(own) if wanted is None else list(wanted)
-        if missing := [name for name in names if name not in found]:
+        if missing := [name for name in names if name not in topics]:
             raise BagError(
                 f'{bag.path}: no images of {", ".join(missing)}; it has images of '
                 f'{", ".join(found) or "no camera"}; choose with --cameras A,B,...'
             )
-        return {name: Camera(bag, name, found[name]) for name in names}
+        return {name: Camera(bag, name, topics[name]) for name in names}
 
     def _read_pose(self, bag: Bag, name: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         stream = self._episode.streams.get(name)

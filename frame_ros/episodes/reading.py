@@ -21,6 +21,7 @@ from frame_ros.bags.streams.table import STREAMS, read_stream
 from frame_ros.bags.streams.topic_map import SETTINGS_TOPIC, TopicMap
 from frame_ros.core.errors import BagError, FrameRosError
 from frame_ros.core.events import Event, EventType
+from frame_ros.episodes.clock_checks import clock_problems
 from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.episode_split import Part, divide
@@ -250,10 +251,20 @@ def _note_topics(
         if role not in streams and topic is not None:
             bag.problems.append(f'no {role}: nothing on {topic} could be read')
         elif role not in streams:
-            is_computable = role == 'pose' and 'joint_states' in streams and not robot
-            way = '; --robot NAME computes it from the joint states' if is_computable else ''
-            names = ' or '.join(STREAMS[role].topics)
-            bag.problems.append(f'no {role}: {names} was not recorded{way}')
+            text = f'no {role}: {" or ".join(STREAMS[role].topics)} was not recorded'
+            if role == 'pose' and 'joint_states' in streams and not robot:
+                text += '; --robot NAME computes it from the joint states'
+            if role == 'action' and 'joint_states' in streams:
+                measured = streams['joint_states'].topic
+                text += f'; --topic action={measured} takes the measured joints as the steps'
+            bag.problems.append(text)
+    if 'action' in streams and streams['action'].topic == topic_map.find('joint_states'):
+        bag.problems.append(
+            Note(
+                f'{streams["action"].topic} is taken as the actions: steps, control rates and a_* '
+                'are those of the measured joints, not of commands'
+            )
+        )
 
 
 def _attributes(
@@ -295,7 +306,7 @@ def _episode(
         streams=own,
         live={kind: _renamed(stream, part) for kind, stream in _cut_all(live, part).items()},
         data_quality=dict(counts),
-        problems=[*bag.problems, *part.problems, *absent],
+        problems=[*bag.problems, *part.problems, *absent, *clock_problems(own)],
         is_truncated=bag.is_truncated,
     )
 

@@ -68,7 +68,8 @@ def use_lines(episode: Episode, bag: Bag, namespace: str | None = None) -> list[
     lines = ['nothing that metrics are computed from was found; its topics:']
     lines += [f'  {use}' for use in topic_uses(bag, namespace)]
     joints = episode.streams.get('joint_states')
-    if joints is not None and 'pose' not in episode.streams:
+    is_known = bool(episode.attributes.get('robot'))
+    if joints is not None and 'pose' not in episode.streams and not is_known:
         lines.append(
             f'  poses can be computed from {joints.topic}: --robot NAME, or --robot FILE.urdf'
         )

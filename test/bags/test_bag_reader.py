@@ -221,6 +221,29 @@ def test_files_of_another_mcap_writer(tmp_path, compression, index, chunking):
     assert 5 < len(cut) < 40 and cut == expected('/ee_pose')[: len(cut)]
 
 
+def test_messages_come_in_the_order_of_their_receive_times(tmp_path):
+    """As MCAP readers give them: of merged files, and of publishers with channels of their own."""
+    path, shuffled = tmp_path / 'a.mcap', list(MESSAGES)
+    random.Random(0).shuffle(shuffled)
+    with open(path, 'wb') as file:
+        writer = OtherWriter(file, chunk_size=1000)
+        writer.start('ros2')
+        channels = {}
+        for number, (topic, received, content) in enumerate(shuffled):
+            key = (topic, number % 2)
+            if key not in channels:
+                text = find_definition(content.__msgtype__).text.encode()
+                schema = writer.register_schema(content.__msgtype__, 'ros2msg', text)
+                channels[key] = writer.register_channel(topic, 'cdr', schema)
+            writer.add_message(channels[key], received, serialised(content), received)
+        writer.finish()
+    bag = Bag(path)
+    assert bag.problems == []
+    for topic in ('/ee_pose', '/joint_commands'):
+        assert raw(bag, topic) == expected(topic)
+        assert (np.diff(bag.received(topic)) >= 0).all()
+
+
 @pytest.mark.parametrize('plugin', list(StoragePlugin))
 def test_bags_that_rosbags_wrote(tmp_path, plugin):
     with RosbagsWriter(tmp_path / 'bag', version=9, storage_plugin=plugin) as writer:

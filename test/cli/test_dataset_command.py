@@ -77,6 +77,43 @@ def test_every_frame_is_that_of_the_bag(written: Path):
     assert dataset.meta.robot_type == 'so101'
 
 
+def test_state_and_command_of_one_cycle_stay_together_in_spite_of_jitter(tmp_path: Path):
+    """As a loop writes them that reads the arm and commands it right after."""
+    messages, rng = [], np.random.default_rng(0)
+    for step in range(60):
+        at = step_stamp(step) + int(rng.normal(0.0, 1e6))
+        row = np.full(len(JOINTS), 0.001 * step)
+        messages.append(('/joint_states', at, joint_state(at, row)))
+        messages.append(('/joint_commands', at, joint_state(at + 10, row)))
+    bag = write_bag(tmp_path / 'bag', messages)
+    given = ['--cameras', 'none', '--task', 'x', '--units', 'rad', '-q']
+    assert export(bag, '-o', tmp_path / 'set', *given) == 0
+    columns = read(tmp_path / 'set').hf_dataset.with_format('numpy')
+    state, action = (np.stack(columns[name]) for name in ('observation.state', 'action'))
+    assert len(state) == 60
+    np.testing.assert_array_equal(state, action)
+
+
+def test_cameras_in_folders_of_topics_get_names_that_lerobot_takes(tmp_path: Path, capsys):
+    """As a RealSense's driver names its topics."""
+    messages = [
+        (topic.replace('/front/', '/camera/color/'), at, content)
+        for topic, at, content in robot_messages(count=8)
+    ]
+    bag = write_bag(tmp_path / 'bag', messages)
+    for name, more in (('set', ()), ('same', ('--cameras', 'camera_color'))):
+        assert export(bag, '-o', tmp_path / name, '--images', '-q', *more) == 0
+        assert 'observation.images.camera_color' in read(tmp_path / name)[0]
+    both = [
+        (topic.replace('camera/color', 'camera_color'), at, content)
+        for topic, at, content in messages
+        if 'color' in topic
+    ]
+    two = write_bag(tmp_path / 'two', sorted([*messages, *both], key=lambda sent: sent[1]))
+    assert export(two, '-o', tmp_path / 'none', '--images', '-q') == 2
+    assert 'would both be observation.images.camera_color' in capsys.readouterr().err
+
+
 def test_flags_say_success_and_who_drove(written: Path):
     dataset = read(written)
     items = [dataset[i] for i in range(len(dataset))]
@@ -280,6 +317,21 @@ def test_bags_of_different_cameras_are_named_and_can_be_skipped(
     assert export(tmp_path / 'bags', '-o', folder, '--images', '--skip-bad') == 0
     assert capsys.readouterr().err.count('skipped:') == 2
     assert len(read(folder)) == 12
+
+
+def test_a_bag_of_one_command_alone_is_named_and_can_be_skipped(tmp_path: Path, capsys):
+    """It has no rate, and kept all others from being written."""
+    robot_bag(tmp_path / 'bags' / 'a', count=12)
+    at = step_stamp(0)
+    row = joint_state(at, np.zeros(len(JOINTS)))
+    sent = [('/joint_states', at, row), ('/front/image_raw', at, image(at, 1))]
+    write_bag(tmp_path / 'bags' / 'b', [*sent, ('/joint_commands', at, row)])
+    given = [tmp_path / 'bags', '-o', tmp_path / 'set', '--images', '--task', 'x']
+    assert export(*given) == 2
+    text = capsys.readouterr().err
+    assert 'b: joint_commands, joint_states, front: one message alone has no rate' in text
+    assert export(*given, '--skip-bad') == 0
+    assert len(read(tmp_path / 'set')) == 12
 
 
 def test_a_picture_that_changes_its_size_leaves_nothing_behind(tmp_path: Path, capsys):

@@ -401,7 +401,7 @@ def test_messages_the_recorder_dropped_are_counted(tmp_path):
 def test_statistics_count_what_is_irregular(tmp_path):
     stamps = [0, 10, 20, 20, 15, 30, 40, 200, 210, 220]
     at = [T0 + n * 1_000_000 if n else 0 for n in stamps]
-    received = [max(t, T0) + 1000 for t in at]
+    received = (np.maximum.accumulate(np.maximum(at, T0)) + 1000).tolist()
     received[-1] += SECOND
     sent = [('/ee_pose', r, pose(t)) for r, t in zip(received, at)]
     sent.append(('/chatter', T0, message('std_msgs/msg/String')))

@@ -83,6 +83,18 @@ def test_a_horizon_beyond_what_was_seen_is_said():
     assert not warnings(compare_policies([stopped, *done[1:]], FEW))
 
 
+def test_times_beyond_the_horizon_are_said():
+    """As in ms: the curves of both policies are flat, and equal."""
+    outcomes = [
+        episode(f'{policy} {number}', policy, [time + number])
+        for policy, time in (('a', 9000.0), ('b', 20.0))
+        for number in range(6)
+    ]
+    (text,) = warnings(compare_policies(outcomes, FEW))
+    assert 'nothing was done within 240 s, the first after: a 9,000 s;' in text
+    assert not warnings(compare_policies(outcomes, ComparisonOptions(resamples=200, tau=9010)))
+
+
 def test_every_link_of_the_page_leads_somewhere(study, html):
     body = without_scripts(html)
     anchors = set(re.findall(r' id="([^"]+)"', body))

@@ -99,6 +99,11 @@ def camera_topics(bag: Bag, namespace: str = '') -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+def feature_name(camera: str) -> str:
+    """Returns a camera's name in data sets and checkpoints, which have no '/'."""
+    return camera.replace('/', '_')
+
+
 class Camera:
     """The pictures of one topic, by the order of their stamps, decoded on request; the last is
     cached.

@@ -16,8 +16,10 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 
+from frame_ros.bags.storage.cut_sqlite import HEADER, rescued, whole_pages
 from frame_ros.bags.storage.decompression import PACKED, unpacked_file
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import COPIED, open_file
@@ -27,7 +29,6 @@ WAL, JOURNAL, SHARED = '-wal', '-journal', '-shm'
 _COMPUTED = re.compile(r'\bVIRTUAL\b|\bAS\s*\(', re.IGNORECASE)
 # The bytes of a database's header that declare a -wal file.
 _VERSIONS, _OF_WAL = slice(18, 20), b'\2\2'
-_HEADER = 100
 _BLOCK = 1 << 20
 
 
@@ -52,11 +53,14 @@ class SqliteFile:
         with ExitStack() as stack:
             if file.name.endswith(PACKED):
                 self._content = stack.enter_context(unpacked_file(file))
-            else:
-                try:
+            try:
+                if not file.name.endswith(PACKED):
                     self._take_rest(stack)
-                except OSError as error:
-                    raise BagError(f'{file} cannot be read: {error.strerror or error}') from error
+                if not self.is_cut:
+                    self._take_pages(stack)
+            except (OSError, sqlite3.Error) as error:
+                why = getattr(error, 'strerror', None) or error
+                raise BagError(f'{file} cannot be read: {why}') from error
             weakref.finalize(self, stack.pop_all().close)
 
     @contextmanager
@@ -71,7 +75,7 @@ class SqliteFile:
             address = f'{self._content.absolute().as_uri()}?{self._query}'
             with closing(sqlite3.connect(address, uri=True)) as database:
                 database.text_factory = lambda text: text.decode('utf-8', 'replace')
-                self._check_tables(database)
+                _check_tables(database, self._file, self.problem)
                 yield database
         except OSError as error:
             raise BagError(f'{self._file} cannot be read: {error.strerror or error}') from error
@@ -102,19 +106,34 @@ class SqliteFile:
             f'{rest.name} holds'
         )
 
-    def _check_tables(self, database: sqlite3.Connection) -> None:
-        """Refuses files that are not bags, and computed content, which can take for ever."""
-        tables = database.execute('SELECT type, name, sql FROM sqlite_master').fetchall()
-        for kind, name, text in tables:
-            if kind == 'view' or (kind == 'table' and _COMPUTED.search(str(text))):
-                raise BagError(
-                    f'{self._file} cannot be read: {name!r} is computed, not a table of messages'
-                )
-        missing = {'topics', 'messages'} - {name for kind, name, _ in tables if kind == 'table'}
-        if missing:
-            lacks = f'it lacks the table {" and ".join(sorted(missing))}'
-            hint = f'; {self.problem}' if self.problem else ''
-            raise BagError(f'{self._file} is not a bag: {lacks}{hint}')
+    def _take_pages(self, stack: ExitStack) -> None:
+        """Reads what comes before the end that is missing, if it is."""
+        pages = whole_pages(self._content)
+        if pages is None:
+            return
+        # Not a method, as that would keep this object, and with it the copy.
+        check = partial(_check_tables, file=self._file)
+        found, count = stack.enter_context(rescued(self._content, pages, check))
+        self._content, self.is_cut = found, True
+        self.problem = (
+            f'{self._file.name} was cut (incomplete copy): {count} messages could be read'
+        )
+
+
+def _check_tables(database: sqlite3.Connection, file: Path, problem: str = '') -> None:
+    """Refuses files that are not bags, and computed content, which can take for ever.
+
+    problem: what is known to be missing.
+    """
+    tables = database.execute('SELECT type, name, sql FROM sqlite_master').fetchall()
+    for kind, name, text in tables:
+        if kind == 'view' or (kind == 'table' and _COMPUTED.search(str(text))):
+            raise BagError(f'{file} cannot be read: {name!r} is computed, not a table of messages')
+    missing = {'topics', 'messages'} - {name for kind, name, _ in tables if kind == 'table'}
+    if missing:
+        lacks = f'it lacks the table {" and ".join(sorted(missing))}'
+        hint = f'; {problem}' if problem else ''
+        raise BagError(f'{file} is not a bag: {lacks}{hint}')
 
 
 def unwritten(file: Path) -> Path | None:
@@ -128,7 +147,7 @@ def unwritten(file: Path) -> Path | None:
 
 def _has_wal(file: Path) -> bool:
     with open_file(file) as content:
-        return content.read(_HEADER)[_VERSIONS] == _OF_WAL
+        return content.read(HEADER)[_VERSIONS] == _OF_WAL
 
 
 @contextmanager

@@ -172,7 +172,9 @@ def _plan_one(bag: Bag, place: int, episode: Episode, options: DatasetOptions) -
     if not observations.instruction:
         raise BagError(f'{bag.path}: no instruction was recorded; give it with --task TEXT')
     rates = input_rates(actions, observations)
-    if options.fps and not options.is_repeating:
+    if not options.fps:
+        reachable_rate(rates)  # refuses this bag where there is none
+    elif not options.is_repeating:
         check_rate(rates, options.fps)
     for name in ('joint_commands', 'joint_states'):
         table = actions.names if name == 'joint_commands' else observations.joints.names
@@ -253,7 +255,7 @@ def _write(
                 report.left_out[f'frames: in a run of fewer than {LEAST_FRAMES}'] += len(run)
                 continue
             _write_run(dataset, run, actions, observations, episode)
-            report.repeated.update(repeated_inputs(run.stamps, observations))
+            report.repeated.update(repeated_inputs(run, observations))
             report.episodes, report.frames = report.episodes + 1, report.frames + len(run)
         report.notes += (
             f'{bag.name}: {name}: damaged images: {len(camera.damaged)}; frames have the one before'
@@ -278,7 +280,7 @@ def _write_run(
     names = tuple(name for name in actions.names if name in observations.joints.names)
     taken = [actions.names.index(name) for name in names]
     order = [observations.joints.names.index(name) for name in names]
-    for i, stamp in enumerate(run.stamps.tolist()):
+    for i, stamp in enumerate(run.observed.tolist()):
         seen = observations.at(stamp)
         seen = replace(
             seen, joint_names=names, joint_positions=seen.joint_positions[np.array(order)]

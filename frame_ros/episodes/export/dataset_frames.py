@@ -30,6 +30,7 @@ class FrameRun:
     """Frames that follow each other without a gap."""
 
     stamps: NDArray[np.int64]  # (N,) ns, one frame apart
+    observed: NDArray[np.int64]  # (N,) ns, up to which observations belong to the frame
     actions: NDArray[np.float64]  # (N, D), rad or m
     is_person: NDArray[np.bool_]  # (N,), whether an operator drove
     is_end: bool  # whether the recorded actions end with it
@@ -75,14 +76,12 @@ def check_rate(rates: dict[str, float], fps: int) -> None:
         )
 
 
-def repeated_inputs(
-    stamps: NDArray[np.int64], observations: RecordedObservations
-) -> dict[str, int]:
-    """Returns input -> frames, of (N,), ns, in which it repeats the frame before."""
+def repeated_inputs(run: FrameRun, observations: RecordedObservations) -> dict[str, int]:
+    """Returns input -> frames in which it repeats the frame before."""
     inputs = {'joint_states': observations.joints.stamps}
     inputs.update((name, camera.stamps) for name, camera in observations.cameras.items())
     return {
-        name: int((np.diff(np.searchsorted(own, stamps, side='right')) == 0).sum())
+        name: int((np.diff(np.searchsorted(own, run.observed, side='right')) == 0).sum())
         for name, own in inputs.items()
     }
 
@@ -98,8 +97,10 @@ def frame_runs(
     """Returns the runs of frames of an episode, and reason -> frames left out.
 
     Frames are `fps` a second, the first at the first action that has an observation. The action of
-    a frame is the newest command at its stamp, or up to a quarter of a frame after it. A run ends
-    where an input is too old or missing, or where frames to be dropped begin: no run bridges a gap.
+    a frame is the newest command at its stamp, or up to a quarter of a frame after it; observations
+    are the newest at the later of both, so that what was measured right before a command stays with
+    it. A run ends where an input is too old or missing, or where frames to be dropped begin: no run
+    bridges a gap.
 
     Args:
         segments: in which an operator drove.
@@ -110,10 +111,11 @@ def frame_runs(
     stamps = _grid(actions, observations, fps, left_out)
     early = int(EARLY * SECOND / fps)
     newest = np.searchsorted(actions.stamps, stamps + early, side='right') - 1
+    observed = np.maximum(stamps, actions.stamps[newest])
     is_person = is_intervened(segments, stamps)
     is_kept = np.ones(len(stamps), bool)
     for i, stamp in enumerate(stamps.tolist()):
-        why = observations.lack(stamp)
+        why = observations.lack(int(observed[i]))
         if not why and stamp - actions.stamps[newest[i]] > max_age * SECOND:
             why = f'joint_commands: older than {max_age:g} s'
         if not why and keep != 'all' and (keep == 'operator') != is_person[i]:
@@ -125,7 +127,11 @@ def frame_runs(
     pieces = np.split(kept, np.flatnonzero(np.diff(kept) > 1) + 1) if len(kept) else []
     runs = [
         FrameRun(
-            stamps[own], actions.positions[newest[own]], is_person[own], own[-1] == len(stamps) - 1
+            stamps[own],
+            observed[own],
+            actions.positions[newest[own]],
+            is_person[own],
+            own[-1] == len(stamps) - 1,
         )
         for own in pieces
     ]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.images.cameras import feature_name
 from frame_ros.core.errors import FrameRosError, MissingExtraError, ValueRangeError, install_hint
 from frame_ros.core.lerobot_import import offline
 from frame_ros.core.torchvision_import import import_torchvision
@@ -51,7 +52,7 @@ class DemonstrationDataset:
         grippers: gripper joint of the robot -> closed and open position, rad or m.
         rate: Hz of steps.
         poses: what `observation.environment_state` is made of; none: no such feature.
-        cameras: name -> (width, height) of the images.
+        cameras: name -> (width, height) of the images; a '/' in a name becomes '_'.
         units: 'degrees', which are LeRobot's: degrees, and 0 to 100 for a gripper; or 'rad'.
         repo_id: its name; '' is local/ and the folder's.
         codec: of the videos ('libsvtav1', 'h264', 'hevc'); '': the images are stored as they are,
@@ -76,8 +77,8 @@ class DemonstrationDataset:
         """Makes the folder.
 
         Raises:
-            ValueRangeError: the folder is there already, a flag is not known, or LeRobot refuses
-            the name or the codec.
+            ValueRangeError: the folder is there already, a flag is not known, two cameras would
+            have one name, or LeRobot refuses the name or the codec.
             MissingExtraError: LeRobot is not installed.
         """
         self.folder = Path(folder)
@@ -121,7 +122,13 @@ class DemonstrationDataset:
                 'names': names,
             }
         for camera, (width, height) in self._cameras.items():
-            features[f'{IMAGES}.{camera}'] = {
+            feature = f'{IMAGES}.{feature_name(camera)}'
+            if feature in features:
+                raise ValueRangeError(
+                    f'two of the cameras {", ".join(self._cameras)} would both be {feature}; '
+                    'take one of them (--cameras A,B,...)'
+                )
+            features[feature] = {
                 'dtype': 'video' if self._codec else 'image',
                 'shape': (height, width, 3),
                 'names': ['height', 'width', 'channels'],
@@ -162,7 +169,7 @@ class DemonstrationDataset:
                 raise FrameRosError(
                     f'the observation lacks camera {camera!r}; it has {sorted(observation.images)}'
                 )
-            frame[f'{IMAGES}.{camera}'] = observation.images[camera]
+            frame[f'{IMAGES}.{feature_name(camera)}'] = observation.images[camera]
         for name in self._flags:
             value = (flags or {}).get(name, 0)
             frame[name] = np.array([value], dtype=FLAGS[name])

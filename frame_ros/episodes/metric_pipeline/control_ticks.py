@@ -8,6 +8,7 @@ import math
 
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.metric_pipeline.action_order import ActionOrder
 from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState
 from frame_ros.episodes.metric_pipeline.merge import StampMerge
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
@@ -24,8 +25,15 @@ MOST_OUTSIDE = 10_000
 class ControlTickMetrics:
     """Control ticks and inferences in stamp order, each held for a fixed time."""
 
-    def __init__(self, hold: float, account: EpisodeSummaries, samples: list[MetricSample]) -> None:
-        """`hold` in s; samples are appended to `samples`."""
+    def __init__(
+        self,
+        hold: float,
+        action_names: tuple[str, ...],
+        account: EpisodeSummaries,
+        samples: list[MetricSample],
+    ) -> None:
+        """`hold` in s; `action_names` are the joints of actions, empty: those of the first; samples
+        are appended to `samples`."""
         self.merge = StampMerge(
             {'event': self._on_event, 'inference': self._on_inference, 'action': self._on_tick},
             waits_for=(),
@@ -34,6 +42,7 @@ class ControlTickMetrics:
         self._account = account
         self._samples = samples
         self._efficiency = EfficiencyState()
+        self._order = ActionOrder(action_names)
         self._begin('', None)
 
     def reset_clock(self, stream: str, stamp: int) -> None:
@@ -50,6 +59,7 @@ class ControlTickMetrics:
 
     def _begin(self, episode_id: str, start: int | None) -> None:
         self._efficiency.reset()
+        self._order.begin()
         self._episode_id, self._start = episode_id, start
         # Samples of before the start that come late belong to no episode.
         self._begun = start or 0
@@ -73,6 +83,8 @@ class ControlTickMetrics:
     def _on_tick(self, stamp: int, action: tuple) -> None:
         if stamp < self._begun:
             return
+        if self._order.order(*action) is None and self._order.names:
+            return  # a part of the joints, as of a gripper that is not sent with its arm
         self._efficiency.update_step(stamp)
         self._ticks += 1
         # The first step of each period, if it came in time: of a late one nobody knows any more

@@ -61,7 +61,9 @@ class MetricPipeline:
         self._room = MOST_EVENTS
         self._account = account = EpisodeSummaries(self._samples.append, self.data_quality)
         self._steps = ControlStepMetrics(self.config, account, self._samples, self._count, lagging)
-        self._ticks = ControlTickMetrics(self.config.efficiency_hold, account, self._samples)
+        self._ticks = ControlTickMetrics(
+            self.config.efficiency_hold, self.config.action_names, account, self._samples
+        )
         self._now = self._strays_until = 0
         # Stream -> stamp and value of its newest pose: what an episode may have to start from.
         self.newest: dict[str, tuple[int, Any]] = {}

@@ -28,7 +28,8 @@ CONDITIONS = (
     'operator_name',
     'namespace',
 )
-TRUE, FALSE = ('true', '1', 'yes', 'y'), ('false', '0', 'no', 'n')
+# 1.0 and 0.0: as pandas writes a column of truths that has empty cells.
+TRUE, FALSE = ('true', '1', '1.0', 'yes', 'y'), ('false', '0', '0.0', 'no', 'n')
 
 
 def truth(text: str, name: str) -> bool:

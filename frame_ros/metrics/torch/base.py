@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -57,6 +58,20 @@ class FrameMetric(Metric):
 
     def _add_scalar(self, name: str, default: float = 0.0, reduce: str = 'sum') -> None:
         self.add_state(name, torch.tensor(default, dtype=torch.float64), dist_reduce_fx=reduce)
+
+    def _apply(
+        self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = ''
+    ) -> torch.nn.Module:
+        """Moves the states as `fn` does, and leaves their type to `set_dtype`: `to(torch.bfloat16)`
+        of a model that holds the metric would let its counts stand still at 256."""
+        if self._dtype_convert:
+            return super()._apply(fn, exclude_state)
+
+        def moved(state: Tensor) -> Tensor:
+            found = fn(state)
+            return found if found.dtype == state.dtype else state.to(found.device)
+
+        return super()._apply(moved, exclude_state)
 
     def _rename(self, id: str) -> None:
         """Makes this object another metric of its class: that of another order."""

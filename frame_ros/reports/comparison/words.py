@@ -248,7 +248,8 @@ def warnings(study: Study) -> list[str]:
             if not pair.decided_by
         ]
     found += [text for pair in study.pairs if pair.decided_by for text in _apart(study, pair)]
-    found += _of_the_set(study) + _of_resamples(study) + _of_the_horizon(study)
+    found += _of_the_set(study) + _of_resamples(study)
+    found += _of_the_horizon(study) + _beyond_the_horizon(study)
     if study.left_out:
         found.append(
             f'{counted(len(study.left_out), "recording")} of what was read count in no number; '
@@ -317,6 +318,26 @@ def _of_the_horizon(study: Study) -> list[str]:
     return [
         f'operations were followed for less than {tau:g} s: {each} at most; RMST, F and tests take '
         f'it that none would have been done later{differ}; --tau {least} takes what was seen'
+    ]
+
+
+def _beyond_the_horizon(study: Study) -> list[str]:
+    """Returns the policies of which all that was done was done after the horizon, as where times
+    are in ms: scores and tests of times see nothing of it.
+    """
+    done: dict[str, list[float]] = {}
+    for row in study.cells:
+        if row.cell is not None:
+            done.setdefault(row.policy, []).extend(row.cell.times[row.cell.events].tolist())
+    late = {policy: min(times) for policy, times in done.items() if times}
+    late = {policy: first for policy, first in late.items() if first > study.options.tau}
+    if not late:
+        return []
+    each = ', '.join(f'{policy} {readable(first, 3)} s' for policy, first in late.items())
+    tau = study.options.tau
+    return [
+        f'nothing was done within {tau:g} s, the first after: {each}; RMST, F and tests of times '
+        'see nothing of it; times are in s, and --tau takes a longer one'
     ]
 
 

@@ -39,6 +39,11 @@ def test_the_simplest_form_knows_only_successes(read):
     assert not remarks
 
 
+def test_successes_as_pandas_writes_them_beside_empty_cells(read):
+    outcomes, _ = read('policy,success\nact,1.0\nact,0.0\nact,\n')
+    assert [o.is_success for o in outcomes] == [True, False, None]
+
+
 def test_rows_of_an_episode_are_its_operations(read):
     outcomes, remarks = read(
         'episode;policy;object;success;time;ending\n'

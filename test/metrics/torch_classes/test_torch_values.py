@@ -92,6 +92,21 @@ def test_update_makes_no_tensor_on_another_device_than_its_input(name):
         assert metric.compute().device.type == 'cpu'
 
 
+@pytest.mark.parametrize('change', [lambda m: m.to(torch.bfloat16), lambda m: m.half()])
+def test_a_model_of_lower_precision_leaves_the_states_as_they_are(change):
+    """Counts of bfloat16 stand still at 256: half of the successes were shown as all."""
+    model = torch.nn.Module()
+    model.rate, model.latency = classes.SuccessRate(), classes.LatencyStatistics()
+    model.latency.update(torch.tensor([0.1234567]))
+    change(model)
+    model.rate.update(torch.tensor([True]))
+    for i in range(1, 1000):
+        model.rate.update(torch.tensor([i % 2 == 0]))
+        model.rate.to(torch.bfloat16)
+    assert float(model.rate.compute()) == 0.5 and model.rate.count.dtype == torch.float64
+    assert float(model.latency.compute()['il']) == pytest.approx(0.1234567, rel=1e-6)
+
+
 @pytest.mark.parametrize('name', CASES)
 def test_half_of_the_states_precision_for_devices_that_have_no_more(name):
     case = CASES[name]
