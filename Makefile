@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs bench policy-environment test-policies clean distclean
+.PHONY: help setup demo test lint format docs bench policy-environment franka-sim-environment test-policies clean distclean
 
 ARGS ?=
 ROBOT ?= so101
@@ -43,6 +43,9 @@ bench: ## Every benchmark, hours of it; ARGS=--short shows in minutes that they 
 policy-environment: ## .venv-policy/ for `frame-ros serve`: Python 3.12 or 3.13, LeRobot 0.6, no ROS (several GB)
 	@scripts/policy_environment.sh
 
+franka-sim-environment: ## .venv-franka-sim/ for benchmarks/franka_sim.py: Python 3.11 or 3.12, franka-sim (200 MB)
+	@scripts/franka_sim_environment.sh
+
 test-policies: ## The tests of policies in .venv-policy: the families that LeRobot 0.4 does not have
 	@scripts/policy_environment.sh tests
 	@OMP_NUM_THREADS=1 .venv-policy/bin/python -m pytest test/policies $(ARGS)
@@ -51,5 +54,5 @@ clean: ## Removes what was built; keeps .venv and recorded runs
 	rm -rf build install log docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -path "./.venv*" -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
 
-distclean: clean ## Removes .venv and .venv-policy too
-	rm -rf .venv .venv-policy
+distclean: clean ## Removes .venv, .venv-policy and .venv-franka-sim too
+	rm -rf .venv .venv-policy .venv-franka-sim

@@ -38,7 +38,7 @@ from typing import Any
 
 from parts.bars import Bars, parse
 from parts.core_stalls import CoreStalls, Stall
-from parts.lost_cycles import without_core
+from parts.lost_cycles import control_thread, without_core
 
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.demo_worlds import free_host
@@ -151,17 +151,6 @@ def cpu(pid: int) -> float:
     """CPU time of a process so far, s."""
     words = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
     return (int(words[11]) + int(words[12])) / TICKS
-
-
-def control_thread(process: int) -> int:
-    """The busiest of the threads with the highest real-time priority; 0 if none has one."""
-    threads = []
-    for task in Path(f'/proc/{process}/task').iterdir():
-        thread = int(task.name)
-        ran = int((task / 'schedstat').read_text().split()[0])
-        threads.append((os.sched_getparam(thread).sched_priority, ran, thread))
-    priority, _, thread = max(threads)
-    return thread if priority else 0
 
 
 def states_of(log: Path) -> tuple[int, int]:

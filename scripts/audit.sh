@@ -19,17 +19,26 @@ skip() {
 "$FOLDER/venv/bin/python" -m pip install --disable-pip-version-check --quiet --no-compile pip-audit >"$FOLDER/log" 2>&1 ||
   skip "pip-audit cannot be installed ($(tail -n 1 "$FOLDER/log"))"
 options=(--disable-pip --no-deps --progress-spinner off --timeout 15 --format json)
-for file in "$ROOT"/requirements/locked/*.txt; do options+=(-r "$file"); done
-timeout 300 "$FOLDER/venv/bin/pip-audit" "${options[@]}" >"$FOLDER/found" 2>"$FOLDER/log" || true
-[ -s "$FOLDER/found" ] || skip "its database cannot be reached ($(tail -n 1 "$FOLDER/log" | cut -c1-200))"
+# Each file by itself, side by side: those of different environments have different versions of a package.
+for file in "$ROOT"/requirements/locked/*.txt; do
+  name="$(basename "$file" .txt)"
+  timeout 300 "$FOLDER/venv/bin/pip-audit" "${options[@]}" -r "$file" >"$FOLDER/$name.json" 2>"$FOLDER/$name.log" &
+done
+wait
+for found in "$FOLDER"/*.json; do
+  [ -s "$found" ] || skip "its database cannot be reached ($(tail -n 1 "${found%.json}.log" | cut -c1-200))"
+done
 status=0
-"$PYTHON" - "$FOLDER/found" <<'COUNT' || status=$?
+"$PYTHON" - "$FOLDER"/*.json <<'COUNT' || status=$?
 import json
 import sys
 
-with open(sys.argv[1], encoding='utf-8') as file:
-    packages = json.load(file)['dependencies']
-known = [package for package in packages if 'skip_reason' not in package]
+packages = {}  # name and version -> the package
+for path in sys.argv[1:]:
+    with open(path, encoding='utf-8') as file:
+        every = json.load(file)['dependencies']
+    packages |= {(each['name'], each.get('version')): each for each in every}
+known = [package for package in packages.values() if 'skip_reason' not in package]
 found = [(package, each) for package in known for each in package['vulns']]
 for package, each in found:
     fixed = ', '.join(each['fix_versions']) or 'no version yet'

@@ -31,8 +31,8 @@ export -f run run_quietly
 mapfile -t scripts < <(grep -l '^if __name__ == .__main__.:' benchmarks/*.py)
 if [[ " $* " == *' --short '* ]]; then
   # An arm that wants a command every millisecond needs the machine for itself.
-  mapfile -t alone < <(grep -l 'franky_world' "${scripts[@]}")
-  mapfile -t scripts < <(grep -L 'franky_world' "${scripts[@]}")
+  mapfile -t alone < <(grep -l 'franky_world\|franka_sim' "${scripts[@]}")
+  mapfile -t scripts < <(grep -L 'franky_world\|franka_sim' "${scripts[@]}")
   # In one domain of the user's choice the nodes of two would hear each other.
   printf '%s\n' "${scripts[@]}" | xargs -P "$([ -z "${ROS_DOMAIN_ID:-}" ] && echo 2 || echo 1)" -I {} bash -c 'run_quietly "$@"' run {} "$@"
   scripts=("${alone[@]}")

@@ -11,6 +11,7 @@ pip resolves the pins for the Python that runs this; the hashes are those of all
 that its index has for Linux, for every Python. Not locked are torch and torchvision, whose wheels
 for the CPU come from an index that the user names; what goes with a sourced ROS 2, which depends
 on the system's packages; and the policy server's environment, of which only the roots are pinned.
+franka-sim has an environment of its own, whose pins are not those of the others.
 """
 
 from __future__ import annotations
@@ -33,9 +34,16 @@ from pip._vendor.packaging.utils import (
 )
 
 LOCKED = REQUIREMENTS / 'locked'
-# Step of the set-up -> its files of requirements. lerobot.txt is complete as it is.
-STEPS = {'ros': ('ros.txt',), 'tools': ('test.txt', 'docs.txt'), 'lerobot': ('lerobot.txt',)}
-COMPLETE = ('lerobot',)
+# Step of the set-up, or environment of its own -> its files of requirements. Complete as it is are
+# those of LeRobot and franka-sim.
+STEPS = {
+    'ros': ('ros.txt',),
+    'tools': ('test.txt', 'docs.txt'),
+    'lerobot': ('lerobot.txt',),
+    'franka-sim': ('franka-sim.txt',),
+}
+COMPLETE = ('lerobot', 'franka-sim')
+ALONE = ('franka-sim',)
 ELSEWHERE = ('torch', 'torchvision')
 HEAD = '# Made by scripts/lock_requirements.py; see there. Hashes are of the files for Linux.\n'
 
@@ -43,7 +51,8 @@ HEAD = '# Made by scripts/lock_requirements.py; see there. Hashes are of the fil
 def resolved(step: str) -> list[str]:
     """The pins, name==version with the marker that a pin has, of all that a step installs."""
     # What a step brings along may be pinned in the file of a later one.
-    every = [file for files in STEPS.values() for file in files if files != STEPS[step]]
+    others = [each for each in STEPS if each not in (step, *ALONE)]
+    every = [file for each in others for file in STEPS[each]]
     pins: dict[str, str] = {}
     for file in (*every, *STEPS[step]):
         pins |= {name_of(line): line for line in pins_of(REQUIREMENTS / file)}

@@ -301,7 +301,7 @@ def test_files_functions_and_folders_stay_small():
             if node.end_lineno - node.lineno >= 60:
                 too_large.append(f'{path}: {node.name} is of {node.end_lineno - node.lineno + 1}')
     for folder, number in Counter(path.parent for path in python_files(ROOT)).items():
-        if number > (46 if folder.name == 'benchmarks' else 30):
+        if number > (47 if folder.name == 'benchmarks' else 30):
             too_large.append(f'{folder}: {number} files')
     assert not too_large
 

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from parts.core_stalls import Stall
 
@@ -26,3 +28,14 @@ def without_core(lost: LostAnswers, stalls: Sequence[Stall]) -> tuple[int, int]:
     # What it ran it had a core for, and what it waited counts already.
     still = max(still - lost.ran - lost.waited, 0.0)
     return waited, min(lost.number - waited, round(still / CYCLE))
+
+
+def control_thread(process: int) -> int:
+    """The busiest of the threads with the highest real-time priority; 0 if none has one."""
+    threads = []
+    for task in Path(f'/proc/{process}/task').iterdir():
+        thread = int(task.name)
+        ran = int((task / 'schedstat').read_text().split()[0])
+        threads.append((os.sched_getparam(thread).sched_priority, ran, thread))
+    priority, _, thread = max(threads)
+    return thread if priority else 0

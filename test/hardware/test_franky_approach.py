@@ -99,10 +99,10 @@ def test_both_ends_are_alike():
     assert (largest > 0.2).all()
 
 
-def test_a_joint_beyond_its_end_may_come_back():
+def test_a_joint_beyond_its_end_is_led_back_slowly():
     approach = Approach(urdf(), np.full(7, 90.0))
     least, largest = approach.bounds(np.array(FR3)[:, 1] + 0.01, *RESTING)
-    assert (largest == 0.0).all() and (least < -1.0).all()
+    assert (largest < -0.01).all() and (largest >= -0.05).all() and (least < -1.0).all()
 
 
 @pytest.mark.parametrize('text', ['', '<robot><joint name="panda_joint1"><limit/></joint></robot>'])

@@ -35,6 +35,7 @@ from frame_ros.nodes.robot_driver.fci_publishers import Pace
 from frame_ros.nodes.robot_driver.node import RobotDriverNode
 from frame_ros.nodes.runtime import message_bytes
 from frame_ros.robots import differential_ik, load_robot
+from frame_ros.robots.shapes.clearance import ClearanceCheck
 
 NAMES = [*(f'fr3_joint{i}' for i in range(1, 8)), 'fr3_finger_joint1']
 BROADCASTER = 'franka_robot_state_broadcaster'
@@ -211,6 +212,28 @@ def test_a_stream_of_goals_is_followed_and_its_end_is_a_stop(bench, control):
     assert np.abs(found.positions[:7] - goal[:7]).max() < 4e-3
 
 
+@pytest.mark.parametrize('control', ['joint_velocity', 'joint_position'])
+def test_an_arm_that_is_led_into_itself_is_held_before(bench, control):
+    found = bench(**{'fci.control': control, 'fci.dynamics': 0.5, 'command_timeout': 2.0})
+    robot = load_robot('fr3')
+    check = ClearanceCheck(robot, robot.joint_names)
+    start = found.positions[:7]
+    assert check.at(start).selves.min() > 0.07
+    folded = np.array((0.6, 1.5, -0.7, -2.9, -0.8, 0.7, -0.1))  # the forearm in the shoulder
+    assert check.at(folded).selves.min() < 0.0
+
+    loop = found.driver._fci._loop
+    found.until(lambda: bool(loop._near), lambda: found.command(folded))
+    before = len(found.states)
+    found.until(lambda: len(found.states) > before + 300, lambda: found.command(folded))
+    distances = [check.at(np.array(s.position[:7])).selves.min() for s in found.states[::20]]
+    assert min(distances) > 0.06
+    assert np.abs(found.positions[:7] - folded).max() > 0.1
+    found.until(lambda: np.abs(found.positions[:7] - start).max() < 0.05,
+                lambda: found.command(start))  # fmt: skip
+    assert loop._near == '' and found.state.counts.aborts == 0
+
+
 def test_velocities_are_followed(bench):
     found = bench()
     start = found.positions[5]
@@ -252,7 +275,6 @@ def test_poses_are_followed_by_the_joints_and_joints_are_not(bench):
         path.append(found.state.reading.pose)
 
     found.until(lambda: np.linalg.norm(found.state.reading.pose[:3] - goal) < 2e-3, act)
-    assert found.driver._fci._arm._control == 'joint_velocity'
     way, moved = goal - before, np.array(path)[:, :3] - before
     along = moved @ way / (way @ way)
     assert np.linalg.norm(way) > 0.02
@@ -309,9 +331,10 @@ def test_poses_without_their_solver_are_an_error_of_the_configuration(ros_domain
         rclpy.try_shutdown(context=context)
 
 
-@pytest.mark.parametrize('kind', ['goals', 'velocities'])
+@pytest.mark.parametrize('kind', ['goals', 'velocities', 'joint_position'])
 def test_joints_keep_to_the_velocities_that_the_arm_allows_near_their_ends(bench, kind):
-    found = bench(command_timeout=2.0)
+    control = kind if kind == 'joint_position' else 'joint_velocity'
+    found = bench(**{'command_timeout': 2.0, 'fci.control': control})
     joint = 3
     urdf = found.driver._fci._arm._robot.model_urdf
     figures = re.search(
@@ -322,19 +345,19 @@ def test_joints_keep_to_the_velocities_that_the_arm_allows_near_their_ends(bench
     )
     upper, deceleration, offset = map(float, figures.groups())
     goal = found.positions[:7]
+    start = goal.copy()
     goal[joint] = load_robot('fr3').joint_limits[NAMES[joint]][1]
+    start[joint] = upper - 0.7
     rates = 0.5 * np.eye(7)[joint]
 
     def act():
-        if kind == 'goals':
-            found.command(goal)
-        else:
+        if kind == 'velocities':
             found.command(velocities=rates)
+        else:
+            found.command(goal)
 
     def back_away():
-        found.until(
-            lambda: found.positions[joint] < upper - 0.6, lambda: found.command(velocities=-rates)
-        )
+        found.until(lambda: found.positions[joint] < upper - 0.6, lambda: found.command(start))
 
     back_away()
     found.until(lambda: found.positions[joint] > upper - 0.2, act)

@@ -23,7 +23,10 @@ Array = NDArray[np.float64]
 # Of what the arm allows and of the acceleration that a motion may have: the rest is for commands
 # that come late.
 BRAKING = 0.7
-MARGIN = 0.002  # rad before the end; the commanded position is ahead of the measured one
+# rad before the end: the commanded position is ahead of the measured one, and what other joints do
+# pushes one that stands there.
+MARGIN = 0.005
+BACK = 0.1  # s in which what a joint is beyond that shrinks to a third
 # s that a joint goes on with its velocity until the next one counts: a period of the servo, and the
 # time in which the acceleration changes.
 AHEAD = 0.02
@@ -80,9 +83,11 @@ class Approach:
         with velocities (7,) rad/s, while those that the arm goes by are `commanded` (7,) rad/s.
         """
         ahead = positions + AHEAD * velocities
-        left = np.maximum(0.0, (ahead - self._ends[0], self._ends[1] - ahead))
-        offsets = self._offsets
-        least, largest = np.sqrt(2.0 * self._decelerations * left + offsets**2) - offsets
+        left = np.array((ahead - self._ends[0], self._ends[1] - ahead))
+        offsets, inside = self._offsets, np.maximum(0.0, left)
+        speeds = np.sqrt(2.0 * self._decelerations * inside + offsets**2) - offsets
+        # Beyond it nothing is allowed, also not what rounding makes of a velocity that ends.
+        least, largest = np.where(left < 0.0, np.maximum(left, -MARGIN) / BACK, speeds)
         lowest, highest = commanded - self._change, commanded + self._change
         bounds: tuple[Array, Array] = (
             np.clip(-least, lowest, highest), np.clip(largest, lowest, highest)

@@ -23,7 +23,7 @@ from frame_ros.hardware.franky.approach import Approach
 from frame_ros.hardware.franky.arrivals import CYCLE, Arrivals
 from frame_ros.hardware.franky.connecting import Connecting
 from frame_ros.hardware.franky.library import MotionAborted, franky_errors, import_franky
-from frame_ros.hardware.franky.options import IGNORE, POSITION, VELOCITY, FciOptions
+from frame_ros.hardware.franky.options import IGNORE, FciOptions
 from frame_ros.hardware.franky.reading import REFLEX, FrankaReading, mode_names
 
 Array = NDArray[np.float64]
@@ -33,13 +33,9 @@ POLL = 0.00015  # s between two looks for the next state while the arm moves
 CONTROL_PRIORITY = 47
 # Of the arm's limits, at which it stops itself: what is sent are rounded differences.
 LARGEST_SHARE = 0.98
-# rad/s^3, of an FR3 (kMaxJointJerk of libfranka's rate_limiting.h), in some joints less than a
-# Panda's, which franky takes.
-JERK = 5000.0
-# rad/s^2: a goal that replaces another while the arm moves begins without the acceleration that it
-# had, and an arm stops itself where that is more than its jerk changes in a cycle, 5 rad/s^2; after
-# a lost cycle it sees a third more.
-GOAL_ACCELERATION = 3.5
+# rad/s^3, of the 5000 of an FR3 (kMaxJointJerk of libfranka's rate_limiting.h): after a lost cycle
+# an arm sees half as much again, and more after several. An acceleration takes 5 ms so.
+JERK = 2000.0
 STOP_TIMEOUT = 2.0  # s for a motion to come to rest
 
 
@@ -51,7 +47,7 @@ class FrankyArm:
 
     Attributes:
         share: of the arm's limits, that a motion may use.
-        largest_rates: (7,) rad/s, the velocities that a motion may have.
+        largest_rates, accelerations: (7,) rad/s and rad/s^2, that a motion may have.
     """
 
     def __init__(
@@ -63,6 +59,7 @@ class FrankyArm:
         self._velocities, self._accelerations = velocities, accelerations
         self.share = min(options.dynamics, LARGEST_SHARE)
         self.largest_rates = self.share * velocities
+        self.accelerations = self.share * accelerations
         self._connecting = Connecting(
             self._connection, f'the arm at {host}', options.connect_timeout, options.realtime
         )
@@ -71,7 +68,7 @@ class FrankyArm:
         self._cycle = options.cycle
         self._approach = Approach('', accelerations)
         self._robot: Any = None
-        self._control = ''  # of the motion that runs
+        self._is_ours = False  # the motion that runs
         self._forget_counts()
 
     @property
@@ -100,7 +97,7 @@ class FrankyArm:
                 list(options.contact_wrench), list(options.collision_wrench),
             )  # fmt: skip
             self._set_limits(robot)
-        self._robot, self._control = robot, ''
+        self._robot, self._is_ours = robot, False
         self._forget_counts()
 
     def _forget_counts(self) -> None:
@@ -124,13 +121,12 @@ class FrankyArm:
         velocities = np.minimum(velocity.max, self._velocities)
         velocity.set(velocities)
         accelerations = np.minimum(acceleration.max, self._accelerations)
-        if self._options.control == POSITION:
-            accelerations = np.minimum(accelerations, GOAL_ACCELERATION / self.share)
         acceleration.set(accelerations)
         jerk = robot.joint_jerk_limit
         jerk.set(np.minimum(jerk.max, JERK))
         self.largest_rates = self.share * velocities
-        self._approach = Approach(robot.model_urdf, self.share * accelerations)
+        self.accelerations = self.share * accelerations
+        self._approach = Approach(robot.model_urdf, self.accelerations)
 
     def read(self) -> FrankaReading:
         """Waits for the next state that is due, `cycle` ms after the last.
@@ -199,23 +195,11 @@ class FrankyArm:
         Raises:
             MotionAborted: the arm ended it.
         """
-        if not self._control or self._robot.is_in_control:
+        if not self._is_ours or self._robot.is_in_control:
             return
-        self._control = ''
+        self._is_ours = False
         with franky_errors('the motion failed', MotionAborted):
             self._robot.join_motion(0.0)
-
-    def follow_positions(self, goals: Array) -> None:
-        """Moves on to joint positions (7,) rad, to be there at rest as soon as `dynamics` allows.
-
-        Raises:
-            DeviceError: it cannot.
-        """
-        franky = self._franky
-        motion = franky.JointWaypointMotion(
-            [franky.JointWaypoint(goals)], return_when_finished=False
-        )
-        self._move(POSITION, motion)
 
     def follow_velocities(self, rates: Array, duration: float) -> None:
         """Moves on with joint velocities (7,) rad/s for `duration` s, then stops.
@@ -225,7 +209,7 @@ class FrankyArm:
         """
         franky = self._franky
         point = franky.JointVelocityWaypoint(rates, hold_target_duration=self._duration(duration))
-        self._move(VELOCITY, franky.JointVelocityWaypointMotion([point, self._rest]))
+        self._move(franky.JointVelocityWaypointMotion([point, self._rest]))
 
     def bounded(self, rates: Array, reading: FrankaReading) -> Array:
         """Returns joint velocities (7,) rad/s, less where a joint nears the end of its range, and
@@ -245,17 +229,11 @@ class FrankyArm:
         """
         if not self.is_moving:
             return
-        franky = self._franky
-        stops = {
-            POSITION: franky.JointStopMotion,
-            VELOCITY: franky.JointVelocityStopMotion,
-        }
-        stop = stops.get(self._control)
         with franky_errors('the arm cannot be stopped'):
-            if stop is None:  # a motion that is not ours to replace
+            if self._is_ours:
+                self._robot.move(self._franky.JointVelocityStopMotion(), asynchronous=True)
+            else:  # a motion that is not ours to replace
                 self._robot.stop()
-            else:
-                self._robot.move(stop(), asynchronous=True)
 
     def wait_for_rest(self) -> None:
         """Waits until the stop has ended; an arm that takes too long is stopped by force.
@@ -269,7 +247,7 @@ class FrankyArm:
         with franky_errors('the arm cannot be stopped'):
             if self.is_moving:
                 self._robot.stop()
-        self._control = ''
+        self._is_ours = False
 
     def recover(self) -> None:
         """Recovers from an error, as far as the arm does that by itself.
@@ -281,7 +259,7 @@ class FrankyArm:
             has_recovered = self._robot.recover_from_errors()
         if not has_recovered:
             raise DeviceError(f'the arm does not recover: {self.errors() or "it does not say why"}')
-        self._control = ''
+        self._is_ours = False
 
     def close(self) -> None:
         """Disconnects, after a stop; no error if the arm is gone."""
@@ -297,9 +275,9 @@ class FrankyArm:
             if robot.is_in_control:
                 robot.stop()
                 robot.join_motion(STOP_TIMEOUT)
-        self._control = ''
+        self._is_ours = False
 
-    def _move(self, control: str, motion: Any) -> None:
+    def _move(self, motion: Any) -> None:
         """Starts a motion, or replaces one of the same kind.
 
         Raises:
@@ -313,7 +291,7 @@ class FrankyArm:
         except Exception:
             with franky_errors('the arm does not move'):
                 raise
-        self._control = control
+        self._is_ours = True
 
     def _duration(self, seconds: float) -> Any:
         return self._franky.Duration(max(1, round(seconds * 1000)))

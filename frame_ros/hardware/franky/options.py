@@ -38,7 +38,8 @@ class FciOptions:
         VELOCITY,
         'how commands move the arm: joint_velocity follows a stream of joint_commands smoothly, '
         'cartesian_pose a stream of pose_commands likewise, by the joints that bring the end '
-        'effector there; joint_position goes to each goal as fast as it may and rests there',
+        'effector there; joint_position goes to each goal as fast as it may and rests there. All '
+        'by joint velocities',
         choices=CONTROLS,
         live=UNCONFIGURED,
     )
@@ -51,11 +52,19 @@ class FciOptions:
     )
     settling: float = option(
         0.1,
-        'of joint_velocity and cartesian_pose: time in which a distance from the goals shrinks '
-        'to a third',
+        'time in which a distance from the goals shrinks to a third; of joint_position half of it',
         unit='s',
         at_least=0.02,
         at_most=2.0,
+        live=UNCONFIGURED,
+    )
+    self_distance: float = option(
+        0.07,
+        "distance that the arm's links and hand keep from one another, those with less than three "
+        'joints between them aside; 0: any',
+        unit='m',
+        at_least=0.0,
+        at_most=0.3,
         live=UNCONFIGURED,
     )
     realtime: str = option(

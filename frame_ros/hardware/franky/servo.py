@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Velocities that take an arm along the straight lines between one joint goal and the next."""
+"""Velocities that take an arm along the straight lines between one joint goal and the next, or to
+rest at each.
+"""
 
 from __future__ import annotations
 
@@ -57,3 +59,40 @@ class GoalServo:
         assert self._start is not None
         share = min(1.0, (now - self._began) / self._duration)
         return self._start + share * (self._goal - self._start)
+
+
+class RestServo:
+    """Goes to each goal as fast as it may, in a straight line from where the joints are, and comes
+    to rest there.
+
+    Args:
+        settling: s in which a distance that is left shrinks to a third at the end.
+        largest: (D,) rad/s. decelerations: (D,) rad/s^2, with which the joints brake.
+    """
+
+    def __init__(self, settling: float, largest: Array, decelerations: Array) -> None:
+        self._settling, self._largest, self._decelerations = settling, largest, decelerations
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets the goal."""
+        self._goal: Array | None = None
+
+    def take(self, goal: Array) -> None:
+        """Takes the next goal, (D,) rad."""
+        self._goal = goal
+
+    def rates(self, positions: Array) -> Array:
+        """Returns the velocities (D,) rad/s for joints at `positions` (D,)."""
+        if self._goal is None:
+            return np.zeros(len(self._largest))
+        left = self._goal - positions
+        distances = np.abs(left)
+        slow = self._decelerations * self._settling**2  # rad, within which it settles
+        braking = np.sqrt(2.0 * self._decelerations * np.maximum(distances - slow / 2.0, 0.0))
+        speeds = np.where(distances < slow, distances / self._settling, braking)
+        speeds = np.minimum(speeds, self._largest)
+        # All joints arrive together.
+        duration = float(np.max(distances / np.maximum(speeds, 1e-12), initial=0.0))
+        rates: Array = left / max(duration, self._settling)
+        return rates

@@ -24,12 +24,14 @@ from frame_ros.core.thread_priority import raise_priority
 from frame_ros.gate.command_check import limited_step
 from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.driver_state import Activity
+from frame_ros.hardware.franky.approach import AHEAD, BRAKING
 from frame_ros.hardware.franky.arm import FrankyArm
+from frame_ros.hardware.franky.guard import VelocityGuard
 from frame_ros.hardware.franky.library import MotionAborted
 from frame_ros.hardware.franky.options import IGNORE, POSE, POSITION, SERVO_PERIOD
 from frame_ros.hardware.franky.pose_goals import PoseGoals
 from frame_ros.hardware.franky.reading import FrankaReading
-from frame_ros.hardware.franky.servo import GoalServo
+from frame_ros.hardware.franky.servo import GoalServo, RestServo
 from frame_ros.hardware.franky.state import FciCounts, FciState
 from frame_ros.hardware.requests import Requests
 from frame_ros.nodes.robot_driver.fci_commands import FciCommand, FciCommands
@@ -72,7 +74,11 @@ class FciLoop:
     ) -> None:
         self._arm, self._settings = arm, settings
         self._poll, self._publish, self._log = poll, publish, log
-        self._servo = GoalServo(settings.fci.settling, arm.largest_rates)
+        settling, largest = settings.fci.settling, arm.largest_rates
+        self._servo = GoalServo(settling, largest)
+        # A goal that stands needs no smoothing.
+        self._rest_servo = RestServo(settling / 2.0, largest, BRAKING * arm.accelerations)
+        self._guard, self._near = VelocityGuard(robot, settings.fci.self_distance), ''
         self._poses = poses
         self._next_servo, self._is_servoing = 0, False
         self._rates: Array = np.zeros(len(robot.joint_names))  # commanded
@@ -231,18 +237,19 @@ class FciLoop:
         allowed = self._allowed(goals, positions)
         self.counts.limited += int(not (is_reached and np.array_equal(allowed, goals)))
         if control == POSITION:
-            self._arm.follow_positions(allowed)
-            return
-        self._servo.take(allowed, command.time, time.monotonic(), positions)
+            self._rest_servo.take(allowed)
+        else:
+            self._servo.take(allowed, command.time, time.monotonic(), positions)
         self._next_servo = reading.count
 
     def _forget_goals(self) -> None:
         self._servo.reset()
+        self._rest_servo.reset()
         if self._poses is not None:
             self._poses.reset()
 
     def _follow_rates(self, arrival: float, reading: FrankaReading) -> None:
-        self._sent_rates = self._arm.bounded(self._rates, reading)
+        self._sent_rates = self._bounded(self._rates, reading)
         left = arrival + self._settings.command_timeout - time.monotonic()
         self._arm.follow_velocities(self._sent_rates, left)
 
@@ -254,14 +261,30 @@ class FciLoop:
         """Velocities towards the goal, which end soon where nobody renews them; commanded ones, as
         far as they are still allowed.
         """
-        if self._settings.fci.control == POSITION or reading.count < self._next_servo:
+        if reading.count < self._next_servo:
             return
         self._next_servo = reading.count + SERVO_PERIOD
         if self._is_servoing:
-            rates = self._servo.rates(time.monotonic(), reading.positions)
-            self._arm.follow_velocities(self._arm.bounded(rates, reading), SERVO_HOLD)
-        elif not np.array_equal(self._arm.bounded(self._rates, reading), self._sent_rates):
+            rates = self._bounded(self._wanted(reading), reading)
+            self._arm.follow_velocities(rates, SERVO_HOLD)
+        elif not np.array_equal(self._bounded(self._rates, reading), self._sent_rates):
             self._follow_rates(self._last_command, reading)
+
+    def _wanted(self, reading: FrankaReading) -> Array:
+        if self._settings.fci.control == POSITION:
+            return self._rest_servo.rates(reading.positions + AHEAD * reading.commanded_velocities)
+        return self._servo.rates(time.monotonic(), reading.positions)
+
+    def _bounded(self, rates: Array, reading: FrankaReading) -> Array:
+        """Returns what of these velocities is sent."""
+        rates, near = self._guard.bounded(
+            rates, reading.positions, reading.commanded_velocities, self._arm.accelerations
+        )
+        if near and not self._near:
+            self._log_change(f'the arm is held, as its own links come near one another: {near}')
+        self._near = near
+        # Joints that change their velocities one after the other may be faster together.
+        return self._guard.slowed(self._arm.bounded(rates, reading), reading.positions)
 
     def _watch(self) -> None:
         """Brings the arm to rest where no command came in time."""

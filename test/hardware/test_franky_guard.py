@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Velocities at which a Franka arm does not stop itself: its end effector, and its own links."""
+
+import numpy as np
+import pytest
+
+from frame_ros.hardware.franky.guard import TIP_SPEED, VelocityGuard
+from frame_ros.robots import load_robot
+from frame_ros.robots.shapes.clearance import ClearanceCheck
+
+FR3, HAND = load_robot('fr3'), load_robot('fr3', 'tcp')
+CHECK = ClearanceCheck(FR3, FR3.joint_names)
+HOME = np.array((0.0, 0.0, 0.0, -1.57, 0.0, 1.57, 0.785))
+REACHING = np.array((0.0, 1.2, 0.0, -0.1, 0.0, 3.0, 0.8))
+FOLDED = np.array((0.6, 1.5, -0.7, -2.9, -0.8, 0.7, -0.1))
+PERIOD = 0.004
+REST = np.zeros(7)
+
+
+def distance(positions):
+    """m between the links that may come near one another."""
+    return CHECK.at(positions).selves.min()
+
+
+def test_the_end_effector_is_kept_below_the_speed_that_the_arm_allows():
+    guard = VelocityGuard(FR3, 0.0)
+    rates = np.array((2.1, 2.1, 0.0, -2.1, 0.0, -2.6, 0.0))
+    fast, _ = guard.bounded(rates, REACHING, REST, np.full(7, 9.8))
+    step = 1e-6  # s, of a difference that knows nothing of the Jacobian
+    way = HAND.forward(REACHING + step * rates)[0] - HAND.forward(REACHING)[0]
+    assert np.linalg.norm(way) / step > 3.0
+    way = HAND.forward(REACHING + step * fast)[0] - HAND.forward(REACHING)[0]
+    assert np.linalg.norm(way) / step == pytest.approx(TIP_SPEED, rel=1e-3)
+    assert fast == pytest.approx(rates * fast[0] / rates[0])  # all joints alike
+    slow, near = guard.bounded(0.3 * rates, REACHING, REST, np.full(7, 3.0))
+    assert (slow == 0.3 * rates).all() and near == ''
+
+
+@pytest.mark.parametrize('share', [0.3, 0.98])
+def test_an_arm_that_is_led_into_itself_comes_to_rest_before(share):
+    """Each velocity is reached within the acceleration, as the arm does."""
+    guard, accelerations = VelocityGuard(FR3, 0.07), np.full(7, 10.0 * share)
+    positions, velocities, least = HOME, REST, np.inf
+    seen = set()
+    for count in range(int(3.0 / share / PERIOD)):
+        left = FOLDED - positions
+        wanted = left / max(np.abs(left).max() / (2.0 * share), 0.1)
+        bounded, near = guard.bounded(wanted, positions, velocities, accelerations)
+        seen.add(near)
+        most = PERIOD * accelerations
+        velocities = velocities + np.clip(bounded - velocities, -most, most)
+        positions = positions + PERIOD * velocities
+        if count % 10 == 0:
+            least = min(least, distance(positions))
+    assert distance(FOLDED) < 0.0 and np.abs(positions - HOME).max() > 0.5
+    assert 0.06 < least < 0.12
+    assert np.abs(velocities).max() < 0.02
+    assert any('fr3_link' in names for names in seen)
+
+
+def test_links_that_are_too_near_may_come_apart_and_no_nearer():
+    shares = np.linspace(0.0, 1.0, 200)
+    inside = next(q for q in HOME + shares[:, None] * (FOLDED - HOME) if distance(q) < 0.05)
+    guard, accelerations = VelocityGuard(FR3, 0.07), np.full(7, 3.0)
+    apart = 0.2 * (HOME - inside)
+    found, near = guard.bounded(apart, inside, REST, accelerations)
+    assert (found == apart).all() and near == ''
+    found, near = guard.bounded(-apart, inside, REST, accelerations)
+    assert not found.any() and near
+    found, _ = VelocityGuard(FR3, 0.0).bounded(-apart, inside, REST, accelerations)
+    assert (found == -apart).all()
+
+
+def test_what_is_skipped_as_far_is_far():
+    """A guard that looks seldom finds the same as one that has never looked before."""
+    guard, random, positions = VelocityGuard(FR3, 0.07), np.random.default_rng(0), HOME
+    limits = np.array([FR3.joint_limits[name] for name in FR3.joint_names])
+    rates = random.uniform(-1.0, 1.0, 7)
+    for count in range(500):
+        if count % 50 == 0:
+            rates = random.uniform(-1.0, 1.0, 7)
+        positions = np.clip(positions + 0.01 * rates, *limits.T)
+        fresh = VelocityGuard.__new__(VelocityGuard)
+        fresh.__dict__.update(guard.__dict__, _least=-np.inf)
+        wanted = fresh.bounded(rates, positions, REST, np.full(7, 3.0))[0]
+        assert (guard.bounded(rates, positions, REST, np.full(7, 3.0))[0] == wanted).all()
