@@ -81,8 +81,7 @@ class GateNode(ManagedNode):
         self._ending = threading.Event()
         self._lock = threading.RLock()  # of the gate and its outputs
         self._is_simulated = bool(self.get_parameter('use_sim_time').value)
-        self._obstacle, self._next_obstacle = '', 0  # of a first command; monotonic, ns
-        self._has_policy = True  # whether somebody publishes commands, when that was looked at last
+        self._obstacle, self._next_obstacle, self._has_policy = '', 0, True  # of a first command
         self._latency = math.nan
         self._looked = Moment(0, 0)  # when the watchdogs were looked at last
         self._has_taken_over = False

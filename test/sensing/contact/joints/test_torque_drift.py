@@ -97,7 +97,7 @@ def test_what_is_felt_or_held_for_minutes_is_no_drift():
 
 def test_an_offset_is_never_as_large_as_what_is_felt_and_is_forgotten():
     detector = JointContact(dynamics_for(ROBOT, MOTORS), motors=MOTORS)
-    for _ in range(40):
+    for _ in range(20):
         # Weaker than what is felt, whatever was followed.
         push = 0.5 * PUSH / 1.5 - np.array(detector._external.drift.offset)
         swung(detector, 30.0, push)
