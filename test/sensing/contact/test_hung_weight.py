@@ -58,45 +58,6 @@ def test_a_light_weight_is_taken_off_with_a_warning():
     assert not any(each[1] for each in found if each[0] > 10.0)
 
 
-def pushed(t, size=4.0):
-    """N of pushes for 0.2 s, 1.2 s from one to the next."""
-    return size * (t > 2.0 and t % 1.2 < 0.2)
-
-
-def found_between_pushes(pull, seconds=14.0, sideways=lambda t: 0.0):
-    """s at which a weight was reported; and the detector in the end."""
-    contact, found = swing(pull, seconds, aside=pushed, sideways=sideways)
-    said = (each[0] for each in found if any('nobody announced' in why for why in each[3]))
-    return next(said, None), contact
-
-
-def test_a_weight_is_found_though_pushes_follow_each_other():
-    said, contact = found_between_pushes(lambda t: WEIGHT * (t > 3.0))
-    assert contact.hung.payload.mass == pytest.approx(0.1, abs=0.03)
-    assert said is not None and 4.0 < said < 9.0
-
-
-def test_a_pull_that_is_another_behind_each_push_is_no_weight():
-    def pull(t):
-        return WEIGHT * (t > 3.0) * (0.7, 1.2)[int(t / 1.2) % 2]
-
-    said, contact = found_between_pushes(pull)
-    assert said is None and contact.hung.payload.mass == 0.0
-
-
-def test_a_cable_is_no_weight_though_pushes_follow_each_other():
-    def cable(t):
-        return 0.8 * min(max(t - 3.0, 0.0) / 2.0, 1.0) * (1.0 + 0.3 * np.sin(2.0 * t))
-
-    said, contact = found_between_pushes(cable, sideways=cable)
-    assert said is None and contact.hung.payload.mass == 0.0
-
-
-def test_a_weight_that_is_gone_is_found_gone_though_pushes_follow_each_other():
-    _, contact = found_between_pushes(lambda t: WEIGHT * (3.0 < t < 12.0), 22.0)
-    assert contact.hung.payload.mass == 0.0 and 'is gone' in contact.hung.warning
-
-
 def test_a_cable_that_pulls_down_and_aside_is_no_weight():
     def cable(t):
         return 0.8 * min(max(t - 3.0, 0.0) / 2.0, 1.0) * (1.0 + 0.3 * np.sin(2.0 * t))

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import exp
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +23,7 @@ Array = NDArray[np.float64]
 SURE = 6.0  # deviations of a weight that is not 0
 CHANGED = 0.2  # share by which another estimate replaces what is taken off
 FARTHEST = 0.5  # m from where weights are expected: what acts farther out is a twist
-RESUMED = 0.5  # s behind a contact until what was seen before it counts on
 RECENT, PUSHED_KEPT = 0.1, 10.0  # share per block of a running mean; s
-
-
-class _Seen(NamedTuple):
-    """For how long without contact, s, and over what turn, rad, a weight, N, was seen."""
-
-    seconds: float
-    turned: float
-    weight: float
 
 
 class HungWeight:
@@ -42,8 +32,7 @@ class HungWeight:
     In the sensor's axes a weight turns with the hand and an offset does not. So does the pull of a
     cable, which is seldom straight down and changes along the way (`WorldForces`). As a contact
     begins or ends the weight may have become another. It counts once it is SURE deviations from 0,
-    for 2 s and over a turn of 0.35 rad, and points down: what stays as heavy meanwhile is no push
-    (the time before and behind one counts together, if it is as heavy again behind it),
+    for 2 s and over a turn of 0.35 rad, and points down: what stays as heavy meanwhile is no push,
     and what is heavier than a cable pulls on average, and pulls less aside, is none. Then it is
     taken off, and `warning` asks for it. Less of it: it is gone, in part. The torque shows where it
     hangs, from before it counts on; afterwards, without contact, more exactly (`WeightPlace`).
@@ -98,8 +87,6 @@ class HungWeight:
     def reset(self) -> None:
         """The clock was set back or forward; the weight stays."""
         self._changed(0)
-        self._kept: _Seen | None = None  # before the newest contact, and those before it
-        self._broken: _Seen | None = None  # until the newest block, which nothing explains
         self._heavy.reset()
         self._down: Array | None = None
         self._was_contact = False
@@ -160,8 +147,6 @@ class HungWeight:
             self._reference = self._recent = down
         self._recent = self._recent + RECENT * (down - self._recent)
         if block.is_contact != self._was_contact:
-            if block.is_contact:
-                self._keep(block.start)
             self._changed(block.start)
         self._was_contact = block.is_contact
         # Readings are without what is taken off already.
@@ -176,10 +161,8 @@ class HungWeight:
         else:
             self._heavy.reset()
         if not self._forces.update(force, block.rotation, way, time, not block.is_contact):
-            self._broken = self._seen(block.start)
             self._changed(block.end)
             return False
-        self._broken = None
         self._place.update(torque, down)
         self._turned += turned
         return self._judge(block, reading, bias) or self._refine(block, torque, bias)
@@ -219,38 +202,14 @@ class HungWeight:
         self._since, self._turned = stamp, 0.0
         self._doubt = ''
 
-    def _seen(self, stamp: int) -> _Seen | None:
-        """Returns what was seen until a stamp, ns, since something changed; None: for too short."""
-        seconds = (stamp - self._since) / SECOND
-        return _Seen(seconds, self._turned, self._forces.weight) if seconds >= RESUMED else None
-
-    def _keep(self, stamp: int) -> None:
-        """A contact begins, ns, behind which the weight may be the same."""
-        seen, before = self._broken or self._seen(stamp), self._kept
-        if seen is None:
-            return
-        if before is not None and self._is_same(seen.weight, before.weight):
-            seconds, turned = seen.seconds + before.seconds, seen.turned + before.turned
-            seen = _Seen(seconds, turned, seen.weight)
-        self._kept = seen
-
-    def _is_same(self, weight: float, other: float) -> bool:
-        return abs(weight - other) <= CHANGED * max(weight, other, self._least)
-
-    def _is_proved(self, block: WrenchBlock) -> bool:
-        seconds, turned, kept = (block.end - self._since) / SECOND, self._turned, self._kept
-        goes_on = kept is not None and not block.is_contact and seconds >= RESUMED
-        if kept is not None and goes_on and self._is_same(kept.weight, self._forces.weight):
-            seconds, turned = seconds + kept.seconds, turned + kept.turned
-        return turned >= TURNED and seconds >= LASTED
-
     def _judge(self, block: WrenchBlock, reading: Array, bias: Array) -> bool:
         weight = self._forces.weight
+        is_proved = self._turned >= TURNED and block.end - self._since >= LASTED * SECOND
         most = max(self._least, abs(weight - self._taken))
-        if not self._is_proved(block) or SURE * self._forces.deviation > most:
+        if not is_proved or SURE * self._forces.deviation > most:
             return False
         found = weight if weight >= self._least else 0.0
-        if self._is_same(found, self._taken):
+        if abs(found - self._taken) <= CHANGED * max(self._taken, found):
             self._doubt = ''
             return block.is_contact and self._slipped(bias)
         share, left = self._explained(
@@ -370,7 +329,7 @@ class HungWeight:
         part, left = self._explained(target, self._turning(place.moment))
         part = part + (target - part) * min(self._twist / max(left, 1e-12), 1.0)
         self.bias_change = -np.concatenate((share, part))
-        self.shift = self._kept = None
+        self.shift = None
         self.unknown = place.unknown(self._down) if found else 0.0
         self._gone = ''
         if found < self._taken:
