@@ -75,6 +75,11 @@ class Threshold:
         self._pending: int | None = None
         self._last: int | None = None
 
+    def end(self) -> None:
+        """Ends what is over the threshold, whatever is left of it: it begins again from `on`."""
+        if self.is_over:
+            self.is_over, self.since, self._pending = False, self._last, None
+
     def update(self, stamp: int, magnitude: float) -> bool:
         """Takes one sample, stamp in ns; returns `is_over`."""
         if self._last is not None and stamp <= self._last:

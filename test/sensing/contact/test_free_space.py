@@ -13,6 +13,7 @@ from frame_ros.sensing.contact.wrench.free_space import FreeSpace, RunningDeviat
 from frame_ros.sensing.contact.wrench.hung_weight import HungWeight
 from frame_ros.sensing.contact.wrench.options import WrenchOptions
 from frame_ros.sensing.contact.wrench.push_end import PushEnd
+from frame_ros.sensing.contact.wrench.state_before import StateBefore
 
 GRAVITY = 9.80665
 DOWN = np.array([0.0, 0.0, -1.0])
@@ -113,6 +114,84 @@ def test_vibration_says_what_it_hides_of_pushes_that_last():
     free.reset()
     assert free.limits(False) == (1.0 + free.vibration[0], 0.2 + free.vibration[1])
     assert free.vibration == (0.0, 0.0) and free.slow_limits is None, 'of no speed yet'
+
+
+def settled(moving, resting, size):
+    """FreeSpace of a hand that comes to rest, with `size` N on it for so many blocks before."""
+    free = FreeSpace(WrenchOptions())
+    for tick in range(100):  # in which the noise is learnt
+        free.update(block(tick))
+    for tick in range(100, 140):
+        free.update(block(tick, force(size * (tick >= 140 - moving), 0.0, 0.0), 0.3))
+    for tick in range(140, 140 + resting):
+        free.update(block(tick, force(size, 0.0, 0.0)))
+    return free
+
+
+def test_what_acts_on_a_moving_hand_is_no_contact_because_it_comes_to_rest():
+    free = settled(10, 6, 0.5)
+    assert free.limits(True) == pytest.approx((0.9, 0.08))
+    assert 'came to rest with 0.5 N' in free.warning and 'felt from 0.9 N' in free.warning
+    assert settled(10, 6, 0.8).limits(True)[0] == 1.0, 'the threshold of motion at most'
+    free.update(block(146, force(0.2, 0.0, 0.0)))
+    free.update(block(147, force(0.5, 0.0, 0.0)))
+    assert free.limits(True)[0] == pytest.approx(0.6) and not free.warning, 'as long as it is there'
+    free.update(block(148, speed=0.1))
+    assert free.limits(True)[0] == 1.0
+
+
+@pytest.mark.parametrize(('moving', 'resting'), [(4, 6), (0, 6)])
+def test_a_touch_as_the_arm_stops_is_felt_by_the_thresholds_of_rest(moving, resting):
+    free = settled(moving, resting, 0.5)
+    assert free.limits(True)[0] == pytest.approx(0.4) and not free.warning
+
+
+def test_what_acts_on_a_hand_whose_readings_were_missed_counts_as_new():
+    free = settled(10, 6, 0.5)
+    free.reset()
+    for tick in range(200, 206):
+        free.update(block(tick, force(0.5, 0.0, 0.0)))
+    assert free.limits(True)[0] == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ('before', 'pushed', 'left', 'has_ended'),
+    [
+        ([0.9] * 11, 4.0, 0.9, True),
+        ([0.7] * 10 + [1.5], 4.0, 0.8, True),  # the push began in the last block
+        ([0.9] * 11, 4.0, 0.5, False),  # below what ends a contact anyway
+        ([0.9] * 11, 1.6, 0.9, False),  # too little to be a push
+        ([0.9] * 10, 4.0, 0.9, False),  # not there for long enough
+        ([0.0] * 5 + [0.9] * 6, 4.0, 0.9, False),
+        ([0.0] * 11, 4.0, 0.9, False),
+        ([*np.linspace(0.0, 0.95, 11)], 4.0, 0.9, False),  # a push that grew
+    ],
+)
+@pytest.mark.parametrize('offset', [0.0, 3.0])
+def test_a_push_has_ended_once_the_reading_is_as_before(before, pushed, left, has_ended, offset):
+    state, bias = StateBefore(1.0, 0.2), force(offset, 0.0, 0.0)
+    for tick, size in enumerate(before):
+        assert not state.update(block(tick, force(size, 0.0, 0.0), bias=bias), bias)
+    given = {'bias': bias, 'is_contact': True}
+    end = len(before)
+    assert not state.update(block(end, force(pushed, 0.0, 0.0), worst=pushed, **given), bias)
+    falls = block(end + 1, force(left, 0.0, 0.0), worst=pushed, **given)
+    assert not state.update(falls, bias), 'it is over the threshold still'
+    rest = block(end + 2, force(left, 0.0, 0.0), worst=left, **given)
+    assert state.update(rest, bias) is has_ended
+
+
+@pytest.mark.parametrize('change', ['gap', 'holding', 'reset'])
+def test_the_reading_before_a_contact_is_that_of_the_same_hand(change):
+    state, late = StateBefore(1.0, 0.2), 10 if change == 'gap' else 0
+    for tick in range(12):
+        held = {'is_holding': change == 'holding' and tick == 6}
+        state.update(block(tick, force(0.9, 0.0, 0.0), **held), ZERO)
+    if change == 'reset':
+        state.reset()
+    for tick, size in ((12, 4.0), (13, 0.9)):
+        each = block(tick + late, force(size, 0.0, 0.0), worst=size, is_contact=True)
+        assert not state.update(each, ZERO)
 
 
 def test_a_cable_is_followed_in_motion_as_far_as_it_may_pull():

@@ -14,17 +14,17 @@ from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion
 TOOL, STEP, SECONDS = Tool(0.5, (0.0, 0.0, 0.05)), 5, 13
 
 
-def slide(push):
-    """The hand slides at 0.1 m/s from 1 s on, at 200 Hz, under push(t) N along x; returns rows of
-    s, is_contact and warnings.
+def slide(push, speed=0.1, end=SECONDS):
+    """The hand slides at 0.1 m/s from 1 s on, until `end`, at 200 Hz, under push(t) N along x;
+    returns rows of s, is_contact and warnings.
     """
     contact, load = WrenchContact(WrenchOptions(), TOOL, np.zeros(6)), ToolLoad(TOOL)
     rng, zero, found = np.random.default_rng(0), np.zeros(3), []
     weight = np.array(load.weight(load.gravity(np.eye(3).ravel().tolist())))
     for tick in range(SECONDS * 1000 // STEP):
         t = tick * STEP / 1000
-        is_moving = t > 1.0
-        motion = ToolMotion(np.eye(3), zero, zero, zero, is_moving, speed=0.1 * is_moving)
+        is_moving = 1.0 < t < end
+        motion = ToolMotion(np.eye(3), zero, zero, zero, is_moving, speed=speed * is_moving)
         wrench = weight + rng.normal(size=6) * [0.05, 0.05, 0.05, 0.002, 0.002, 0.002]
         wrench[0] += push(t)
         detection = contact.update((tick + 1) * STEP * MILLISECOND, wrench, motion)
@@ -75,6 +75,20 @@ def test_a_push_that_comes_and_goes_slowly_ends_with_its_force():
     assert all(is_contact for t, is_contact, _ in found if 3.5 < t < 8.6)
     assert not any(is_contact for t, is_contact, _ in found if t > 9.2)
     assert abs(contact.bias[0]) < 0.3
+
+
+def test_pushes_on_a_weight_begin_contacts_of_their_own_and_rest_makes_none_of_it():
+    """0.8 N are no contact in motion, but more than what ends one, or is none at rest."""
+    pushes = (4.0, 5.0, 9.5, 10.5)
+    _, found = slide(
+        lambda t: 0.8 * (t >= 2.0) + 3.0 * any(begin <= t < begin + 0.2 for begin in pushes),
+        speed=0.0, end=7.0,
+    )  # fmt: skip
+    states = np.array([is_contact for _, is_contact, _ in found])
+    begins = [found[row + 1][0] for row in np.flatnonzero(np.diff(states.astype(int)) > 0)]
+    np.testing.assert_allclose(begins, pushes, atol=0.03)
+    warned = [t for t, _, why in found if any('came to rest with 0.8 N' in each for each in why)]
+    assert 7.2 < warned[0] < 7.5
 
 
 def shaken(t, end):

@@ -47,6 +47,17 @@ def test_what_is_not_a_number_or_late_changes_nothing():
     assert states(threshold, samples) == [False, False, False, True, True, True]
 
 
+def test_a_contact_can_be_ended_whatever_is_left_of_it():
+    threshold = Threshold(2.0, 1.0, off_time=0.01)
+    assert states(threshold, [(0, 3.0), (1, 1.5), (2, 0.5)]) == [True, True, True]
+    threshold.end()
+    assert not threshold.is_over and threshold.since == 2 * MILLISECOND
+    assert states(threshold, [(3, 1.9), (4, 2.0), (5, 0.5)]) == [False, True, True]
+    threshold.end()
+    threshold.end()
+    assert threshold.since == 5 * MILLISECOND
+
+
 def test_reset():
     threshold = Threshold(2.0, 1.0)
     threshold.update(5, 3.0)

@@ -153,8 +153,7 @@ class WrenchContact:
             stamp: ns.
             wrench: (6,) N and N m, in the sensor's axes about its origin.
             motion: of the sensor at this stamp.
-            is_holding: whether the gripper holds something; None: unknown, and then no payload is
-                compensated.
+            is_holding: whether the gripper holds something; None: unknown: no payload is taken off.
 
         Raises:
             ShapeError: the wrench is not (6,).
@@ -305,6 +304,8 @@ class WrenchContact:
         self.free.update(block)
         self._upward.update(block, self.hung.payload.mass)
         self.bias = self._drift.update(block, self.bias, self.free.intensity)
+        if self._drift.is_as_before:
+            self.threshold.end()
         if self.hung.update(block, self.bias):
             self._carry()
             self.bias = self.bias + self.hung.bias_change
@@ -350,8 +351,7 @@ class WrenchContact:
         self, stamp: int, step: int, filtered: list[float], slow: Array, is_at_rest: bool
     ) -> bool:
         """Returns whether there is contact; removes the bias from `filtered`."""
-        self.is_at_rest = is_at_rest
-        settings = self.settings
+        self.is_at_rest, settings = is_at_rest, self.settings
         if self.bias is None:
             self.share = 0.0
             return False

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
 from frame_ros.sensing.contact.wrench.free_space import FOLLOW_AT_REST, SETTLE
-from frame_ros.sensing.contact.wrench.options import WrenchOptions
+from frame_ros.sensing.contact.wrench.options import AMBIGUOUS, WrenchOptions
 from frame_ros.sensing.contact.wrench.push_end import PushEnd
+from frame_ros.sensing.contact.wrench.state_before import StateBefore
 from frame_ros.sensing.contact.wrench.tool_model import length
 from frame_ros.sensing.contact.wrench.vibration import PARTS, Pair
 
@@ -24,7 +25,6 @@ IN_MOTION, SETTLING = 0.25, 0.1  # s, time constants with which a cable's pull i
 CREDIT_TIME = 0.5  # s for which motion explains a change behind it
 LEVER = 0.1  # m at which a cable pulls, for its torque
 DRIFTS = 4.0  # deviations of a drift that are followed
-AMBIGUOUS = 0.3  # share of a threshold from which a change may be a push
 
 
 class BiasDrift:
@@ -45,6 +45,8 @@ class BiasDrift:
     Attributes:
         unknown: N and N m by which cables may have changed the reading since a contact began: it is
             not followed meanwhile, and what motion explains once the force has gone.
+        is_as_before: whether a push has ended on what acted before it (`StateBefore`): the bias
+            stays, and so does what is left, which is no contact.
         warning: what was absorbed that may be a push; '' otherwise.
     """
 
@@ -68,6 +70,7 @@ class BiasDrift:
         """Takes other thresholds; how a contact that is on began is forgotten."""
         self._on = (settings.force_on, settings.torque_on)
         self._push = PushEnd(*self._on, settings.cable_rate)
+        self._before, self.is_as_before = StateBefore(*self._on), False
 
     def reset(self) -> None:
         """Forgets all samples, and the time from which to track."""
@@ -75,6 +78,7 @@ class BiasDrift:
         self._credit: Array = np.zeros(2)  # N and N m that motion explains still
         self.unknown = (0.0, 0.0)
         self._push.reset()
+        self._before.reset()
         self._is_watched = False
         self._still_since: int | None = None
         self._reference: Array | None = None  # the reading as the arm came to rest
@@ -96,6 +100,7 @@ class BiasDrift:
         followed so far was followed.
         """
         self._reference = None
+        self._before.reset()
         if shift is not None and self._anchor is not None:
             self._anchor = self._anchor + shift
             return
@@ -115,6 +120,7 @@ class BiasDrift:
         lag = DRIFTS * intensity[0] * sqrt(FOLLOW_AT_REST / 2.0)
         near = block.worst > self._below and (is_still or not self._cable[0])
         near = near and lag < self._below * self._on[0]
+        self.is_as_before = self._before.update(block, bias)
         left = self._released(block, bias)
         bias = bias + left if left.any() else bias
         if block.is_contact or near or block.is_holding:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from math import sqrt
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import BLOCK, WrenchBlock
-from frame_ros.sensing.contact.wrench.options import WrenchOptions
+from frame_ros.sensing.contact.wrench.options import AMBIGUOUS, WrenchOptions
+from frame_ros.sensing.contact.wrench.tool_model import length
 from frame_ros.sensing.contact.wrench.vibration import PARTS, SPEEDS, Pair, Vibration
 
 Array = NDArray[np.float64]
@@ -19,6 +21,7 @@ STEP = 0.04  # share by which a deviation changes with each block
 NORMAL_MEDIAN = 0.6745  # of the absolute value, in deviations
 LAG = 20  # blocks, 1 s, over which a drift is looked at
 SETTLE = round(0.3 * SECOND)  # ns of rest until the thresholds of rest hold
+BEFORE = 16  # blocks, SETTLE and 0.5 s, for which a force acts on the hand that rest does not show
 FOLLOW_AT_REST = 2.0  # s, time constant with which the bias follows a drift at rest
 SURE = 5.0  # deviations of what is left in free space, to a threshold
 # Share of a threshold by which vibration widens it, from which slow pushes count apart.
@@ -50,7 +53,9 @@ class FreeSpace:
     counts.
 
     `limits` are thresholds by it: at rest lower than `force_on` and `torque_on` where noise and
-    drift allow it, in motion higher by the vibration.
+    drift allow it, in motion higher by the vibration. What was on the hand in motion, for 0.5 s and
+    more before it came to rest, and was no contact there, is none because the thresholds fall: at
+    rest they are higher by that, as long as it is there.
 
     Attributes:
         vibration: N and N m by which the thresholds are higher in motion, as it was seen lately or
@@ -76,6 +81,8 @@ class FreeSpace:
     def reset(self) -> None:
         """Forgets the samples, not what was learnt."""
         self._means: list[Array] = []
+        self._sizes: deque[Array] = deque(maxlen=BEFORE)  # N and N m, of blocks without contact
+        self._already: Array = np.zeros(2)  # of them, on the hand before it came to rest
         self._fast.reset()
         self._slow.reset()
         self._still_since: int | None = None
@@ -117,11 +124,11 @@ class FreeSpace:
 
     @property
     def warning(self) -> str:
-        """Says what vibration hides, where that is much; '' otherwise."""
+        """Says what vibration hides, or what was there as the hand came to rest, if much."""
         (force, torque), (force_on, torque_on) = self.vibration, self._on
         slow = self.slow_limits
         if slow is None or (force <= force_on and torque <= torque_on):
-            return ''
+            return self._said_at_rest()
         found = (
             f'vibration hides pushes below {force_on + force:.1f} N, or '
             f'{torque_on + torque:.2f} N m, that are shorter than 0.1 s'
@@ -130,6 +137,17 @@ class FreeSpace:
         if slow[0] <= (1.0 + SHAKEN) * force_on and slow[1] <= (1.0 + SHAKEN) * torque_on:
             return found
         return f'{found}, and longer ones below {slow[0]:.1f} N, or {slow[1]:.2f} N m'
+
+    def _said_at_rest(self) -> str:
+        on = AMBIGUOUS * np.array(self._on)
+        if not self.is_settled or not (self._already > on).any():
+            return ''
+        (force, torque), (least, twist) = self._already.tolist(), self.limits(True)
+        return (
+            f'the hand came to rest with {force:.1f} N and {torque:.2f} N m on it that were no '
+            'contact in motion: a weight, a cable or a slow push; a push is felt from '
+            f'{least:.1f} N or {twist:.2f} N m on'
+        )
 
     def limits(self, is_at_rest: bool) -> Pair:
         """Returns the thresholds of force and torque, N and N m, without those of the inertia."""
@@ -143,11 +161,15 @@ class FreeSpace:
     def _at_rest(self, part: int, most: float) -> float:
         drift = self._drift[part].value ** 2 * FOLLOW_AT_REST / 2.0
         noise = self._noise[part].value ** 2
-        return min(max(SURE * sqrt(3.0 * (drift + noise)), self._settings.still_share * most), most)
+        least = max(SURE * sqrt(3.0 * (drift + noise)), self._settings.still_share * most)
+        return min(least + float(self._already[part]), most)
 
     def update(self, block: WrenchBlock) -> None:
         """Takes a block."""
         self._class = int(np.searchsorted(SPEEDS, block.speed, side='right')) - 1
+        if not block.is_contact:
+            mean = block.external.mean(axis=0)
+            self._sizes.append(np.array([length(mean[part]) for part in PARTS]))
         self._rest(block)
         for vibration, values in ((self._fast, block.external), (self._slow, block.slow)):
             vibration.update(block, values, self._class)
@@ -166,8 +188,12 @@ class FreeSpace:
         if self._still_since is None:
             self._still_since = block.start
         # A contact that began before stays one by the thresholds of motion.
+        if block.is_contact:
+            return
         if not self.is_settled and block.end - self._still_since >= SETTLE:
-            self.is_settled = not block.is_contact
+            self.is_settled = True
+            self._already = np.min(self._sizes, axis=0) * (len(self._sizes) == BEFORE)
+        self._already = np.minimum(self._already, self._sizes[-1])
 
     def _learn(self, block: WrenchBlock) -> None:
         mean = block.external.mean(axis=0)

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
-from frame_ros.sensing.contact.wrench.drift import AMBIGUOUS
 from frame_ros.sensing.contact.wrench.heavy_pull import ASIDE, LASTED, TURNED, HeavyPull
-from frame_ros.sensing.contact.wrench.options import Vector, WrenchOptions
+from frame_ros.sensing.contact.wrench.options import AMBIGUOUS, Vector, WrenchOptions
 from frame_ros.sensing.contact.wrench.payload import MOVED, PUSHED, Payload
 from frame_ros.sensing.contact.wrench.tool_model import length
 from frame_ros.sensing.contact.wrench.weight_place import UNSURE, WeightPlace, place_of

@@ -13,6 +13,8 @@ Vector = tuple[float, float, float]
 ORIGIN = (0.0, 0.0, 0.0)
 # Share of a threshold that is meant for errors of the tool's inertia, and widens nothing.
 ROOM = 0.1
+# Share of a threshold up to which a change may be drift, a cable or noise, and from which a push.
+AMBIGUOUS = 0.3
 
 
 @options
