@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
 # Every benchmark, one after the other; arguments go to each. Exit 1, with their names, if any of them failed.
-#   scripts/benchmarks.sh --short     a few seconds each: that they work, not how fast. Two at a time; one that takes
+#   scripts/benchmarks.sh --short     a few seconds each: that they work, not how fast. Three at a time; one that takes
 #                                     more than 10 minutes is stopped where it stands, which it prints, and has failed.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -34,7 +34,7 @@ if [[ " $* " == *' --short '* ]]; then
   mapfile -t alone < <(grep -l 'franky_world\|franka_sim' "${scripts[@]}")
   mapfile -t scripts < <(grep -L 'franky_world\|franka_sim' "${scripts[@]}")
   # In one domain of the user's choice the nodes of two would hear each other.
-  printf '%s\n' "${scripts[@]}" | xargs -P "$([ -z "${ROS_DOMAIN_ID:-}" ] && echo 2 || echo 1)" -I {} bash -c 'run_quietly "$@"' run {} "$@"
+  printf '%s\n' "${scripts[@]}" | xargs -P "$([ -z "${ROS_DOMAIN_ID:-}" ] && echo 3 || echo 1)" -I {} bash -c 'run_quietly "$@"' run {} "$@"
   scripts=("${alone[@]}")
 fi
 for script in "${scripts[@]}"; do run "$script" "$@"; done

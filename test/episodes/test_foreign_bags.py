@@ -93,3 +93,23 @@ def test_commands_of_arm_and_gripper_in_turns_are_one_step_each_cycle(tmp_path: 
     efficiency = episode.metrics['efficiency']
     for name in ('control_rate', 'control_rate_worst'):
         assert efficiency[name][-1] == pytest.approx(30.0, rel=0.02)
+
+
+@pytest.mark.parametrize('first', ['arm', 'gripper'])
+def test_a_gripper_that_is_sent_first_is_not_taken_for_the_arm(tmp_path: Path, first: str):
+    sent = []
+    for step, row in enumerate(commands(2 * COUNT)):
+        at = step_stamp(step)
+        sent.append(('/joint_states', at, joint_state(at, row)))
+        arm = ('/joint_commands', at + 4_000_000, joint_state(at + 4_000_000, row[:5], JOINTS[:5]))
+        later = at if first == 'gripper' else at + 8_000_000
+        gripper = ('/joint_commands', later, joint_state(later, row[5:], JOINTS[5:]))
+        sent += sorted([arm, gripper] if step % 10 == 0 else [arm], key=lambda each: each[1])
+    (episode,) = read_episodes(write_bag(tmp_path / 'bag', sent), robot='so101')
+    # The gripper's first command alone, before there was another, is a step, too.
+    assert episode.summary['steps'] == 2 * COUNT + (first == 'gripper')
+    efficiency, quality = episode.metrics['efficiency'], episode.metrics['quality']
+    for name in ('control_rate', 'control_rate_worst'):
+        assert efficiency[name][-1] == pytest.approx(30.0, rel=0.02)
+    assert efficiency['step'][-1] <= 2 * COUNT
+    assert quality['a_pi'][-1] > 0.0

@@ -12,7 +12,9 @@ class ActionOrder:
 
     Wanted are the configured joints, in their order, or all those of the first action if none are
     configured. Of the configured ones an episode may use a part (an arm without its gripper): those
-    that its first action has. `begin` starts an episode, so what came before it does not decide.
+    that its first action has, until one has twice as many and more: a gripper that is sent by
+    itself may be first, and the arm is what counts. `begin` starts an episode, so what came before
+    it does not decide.
     """
 
     def __init__(self, configured: tuple[str, ...]) -> None:
@@ -34,8 +36,9 @@ class ActionOrder:
 
     def _learn(self, names: tuple[str, ...]) -> list[int]:
         wanted = self.names
-        if not wanted:
-            wanted = tuple(n for n in self.configured if n in names) if self.configured else names
+        usable = tuple(n for n in self.configured if n in names) if self.configured else names
+        if len(usable) >= 2 * len(wanted) and usable:
+            wanted, self._places = usable, {}
         places: list[int] = []
         if wanted and all(name in names for name in wanted):
             self.names = wanted

@@ -110,6 +110,7 @@ class ControlStepMetrics:
         self._trajectory = TrajectoryStep(static_threshold=config.static_threshold)
         self.actions = ActionOrder(config.action_names)
         self._action: ActionStep | None = None
+        self._action_names: tuple[str, ...] = ()
         self._safety = SafetyState(config)
         self.confidence = ConfidenceState(count, config)
         self.target = TargetState(config, count)
@@ -247,7 +248,9 @@ class ControlStepMetrics:
         if action is None:
             self._count('action.invalid')
             return
-        step = self._action or self._prepare_action()
+        step = self._action
+        if step is None or self.actions.names != self._action_names:
+            step = self._prepare_action()
         last = self._last_step
         if last is not None and stamp - last > self._gap:
             self._gaps += 1
@@ -266,8 +269,13 @@ class ControlStepMetrics:
         self._step += 1
 
     def _prepare_action(self) -> ActionStep:
-        """For the joints that the episode's first action has."""
+        """For the joints of the episode's actions, which those before may not have had."""
+        if self._action is not None:
+            self._live.reset_differences('action')
+            self.confidence.reset_differences()
+            self._last_step = None
         names, bounds = self.actions.names, self._config.bounds
+        self._action_names = names
         if bounds is not None:
             at = [self._config.action_names.index(name) for name in names]
             bounds = tuple(bounds[0][i] for i in at), tuple(bounds[1][i] for i in at)

@@ -83,8 +83,12 @@ class ControlTickMetrics:
     def _on_tick(self, stamp: int, action: tuple) -> None:
         if stamp < self._begun:
             return
+        before = self._order.names
         if self._order.order(*action) is None and self._order.names:
             return  # a part of the joints, as of a gripper that is not sent with its arm
+        if self._order.names != before:  # what came before was of other joints
+            self._efficiency.reset_rate()
+            self._ticks = 0
         self._efficiency.update_step(stamp)
         self._ticks += 1
         # The first step of each period, if it came in time: of a late one nobody knows any more

@@ -11,6 +11,7 @@ import dataclasses
 import json
 import logging
 import re
+import socket
 import time
 
 import numpy as np
@@ -264,10 +265,19 @@ def test_a_dead_server_ends_its_trial_and_then_no_other_begins(servers, tmp_path
     assert not names_in(public_text(folder), servers[1])
 
 
+def is_free(port):
+    try:
+        socket.create_server(('127.0.0.1', port)).close()
+    except OSError:
+        return False
+    return True
+
+
 @contextlib.contextmanager
 def started_again(policies, servers, name, blinded):
     """Stops the server of a policy, and yields when another one is connected to."""
     servers[name].stop()
+    wait_until(lambda: is_free(servers[name].port))
     with serving(policies[name], port=servers[name].port):
         wait_until(lambda: blinded._service.policy._policies[name].connections >= 2)
         yield
