@@ -41,6 +41,7 @@ class MessageTable:
 
     received: NDArray[np.int64]  # (N,) ns
     published: NDArray[np.int64]  # (N,) ns
+    written: NDArray[np.int64]  # (N,) places in the order of the file
     segments: NDArray[np.int64]  # (N,) location of each one's bytes
     offsets: NDArray[np.int64]  # (N,) location of each one's bytes
     lengths: NDArray[np.int64]  # (N,) location of each one's bytes
@@ -210,23 +211,29 @@ class Bag:
             self.report(f'{topic}: {len(bad)} unreadable messages left out (first: {bad[0]})')
         return np.concatenate(received), _join(parts)
 
-    def messages(self, topic: str) -> Iterator[tuple[int, Any]]:
+    def messages(self, topic: str, as_written: bool = False) -> Iterator[tuple[int, Any]]:
         """Yields receive time (ns) and message, deserialised by `rosbags`, of a topic.
+
+        as_written: as `raw` takes it.
 
         Raises:
             BagError: there is no such topic, or its type is not readable.
         """
         found = self._topic(topic)
-        for received, data in self.raw(topic):
+        for received, data in self.raw(topic, as_written):
             try:
                 yield received, self.deserialize(found, data)
             except BagError as error:
                 self.report(f'{topic}: an unreadable message was left out ({error})')
 
-    def raw(self, topic: str) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-        """Yields receive time (ns) and serialised bytes of a topic."""
+    def raw(self, topic: str, as_written: bool = False) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+        """Yields receive time (ns) and serialised bytes of a topic.
+
+        as_written: in the order of the files, not of the receive times, which begin again where a
+            simulated clock was set back.
+        """
         for table in self._topic(topic).tables:
-            for index in range(len(table)):
+            for index in np.argsort(table.written) if as_written else range(len(table)):
                 yield int(table.received[index]), table.data(index)
 
     def deserialize(self, topic: Topic, data: NDArray[np.uint8]) -> Any:
@@ -329,10 +336,12 @@ class Bag:
                 )
                 continue
             rows = file.rows[np.isin(file.rows['channel'], identities)]
-            rows = rows[np.argsort(rows['received'], kind='stable')]
+            order = np.argsort(rows['received'], kind='stable')
+            rows = rows[order]
             table = _table(
                 rows['received'],
                 rows['published'],
+                order,
                 rows['segment'],
                 rows['offset'],
                 rows['length'],
@@ -353,11 +362,13 @@ class Bag:
             self.report(storage.problem if storage.is_cut else Note(storage.problem))
         for part in storage.topics:
             places = part.places
-            received, blocks, offsets, lengths = (
+            received, rows, blocks, offsets, lengths = (
                 np.array(each, np.int64)
-                for each in (places.received, places.blocks, places.offsets, places.lengths)
-            )
-            table = _table(received, received, blocks, offsets, lengths, part.buffer)
+                for each in (
+                    places.received, places.rows, places.blocks, places.offsets, places.lengths,
+                )
+            )  # fmt: skip
+            table = _table(received, received, rows, blocks, offsets, lengths, part.buffer)
             self._add_table(part.topic, part.message_type, part.definition, part.encoding, table)
 
     def _add_table(

@@ -47,9 +47,12 @@ class OtherTopic:
 
 @dataclass
 class _Places:
-    """Of each message of a topic: when it was received (ns), its block, and its bytes there."""
+    """Of each message of a topic: when it was received (ns), its row in the file, its block, and
+    its bytes there.
+    """
 
     received: array[int] = field(default_factory=lambda: array('q'))
+    rows: array[int] = field(default_factory=lambda: array('q'))
     blocks: array[int] = field(default_factory=lambda: array('q'))
     offsets: array[int] = field(default_factory=lambda: array('q'))
     lengths: array[int] = field(default_factory=lambda: array('q'))
@@ -129,6 +132,7 @@ def read_other_storage(path: Path) -> OtherStorage:
             of_topic = places.setdefault(topic, _Places())
             block, offset = blocks.add(topic, row, length)
             of_topic.received.append(stamp)
+            of_topic.rows.append(row)
             of_topic.blocks.append(block)
             of_topic.offsets.append(offset)
             of_topic.lengths.append(length)
