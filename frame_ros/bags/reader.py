@@ -22,6 +22,7 @@ from frame_ros.bags.older_messages import conflict_with_known, filled_typestore
 from frame_ros.bags.storage.decompression import file_limit
 from frame_ros.bags.storage.mcap_reader import Channel, McapFile, read_mcap
 from frame_ros.bags.storage.other_storage import (
+    KeptBlocks,
     decompressed,
     decompressed_length,
     is_compressed,
@@ -153,14 +154,14 @@ class Bag:
         self.sidecar: dict[str, Any] = {}
         self.is_truncated = False
         self._typestores: dict[str, Any] = {}
-        files = storage_files(self.path)
+        files, kept = storage_files(self.path), KeptBlocks()
         if self.path.is_file() and len(files) > 1:
             others = ', '.join(file.name for file in files[1:])
             self.report(Note(f'{self.path.name} goes on in {others}: read as one recording'))
         self._read_folder_metadata()
         for file in files:
             if is_other_storage(file):
-                self._add_other_storage(file)
+                self._add_other_storage(file, kept)
             else:
                 self._add_mcap(read_mcap(file, self._wants_channel if wants else None))
         if self.path.name.endswith(PARTIAL_SUFFIX) and not self.is_truncated:
@@ -355,8 +356,8 @@ class Bag:
                 table,
             )
 
-    def _add_other_storage(self, file: Path) -> None:
-        storage = read_other_storage(file)
+    def _add_other_storage(self, file: Path, kept: KeptBlocks) -> None:
+        storage = read_other_storage(file, kept)
         self.is_truncated |= storage.is_cut
         if storage.problem:
             self.report(storage.problem if storage.is_cut else Note(storage.problem))
