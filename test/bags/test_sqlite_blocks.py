@@ -8,6 +8,7 @@ import tempfile
 import tracemalloc
 
 import numpy as np
+import pytest
 from bag_making import T0
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
@@ -66,6 +67,24 @@ def test_a_bag_that_is_read_message_by_message_is_not_held_whole(tmp_path, monke
     finally:
         tracemalloc.stop()
     assert count == 400 and max(opened, read) < 2 << 20
+
+
+@pytest.mark.parametrize('empty', [(1,), (2,), (1, 2, 3)])
+def test_messages_without_bytes_are_left_out(tmp_path, empty):
+    """Also the first of the file, and of a topic."""
+    sent = texts_bag(tmp_path / 'bag', count=5, size=10)
+    (file,) = (tmp_path / 'bag').glob('*.db3')
+    with sqlite3.connect(file) as database:
+        database.executemany("UPDATE messages SET data = x'' WHERE rowid = ?", zip(empty))
+    bag = Bag(tmp_path / 'bag')
+    for place, topic in enumerate(TOPICS):
+        expected = [
+            text for number, text in enumerate(sent[topic]) if 2 * number + place + 1 not in empty
+        ]
+        assert [each.data for _, each in bag.messages(topic)] == expected
+        assert bag.columns(topic)[1]['data'].tolist() == expected
+        assert bag.topics[topic].tables[0].segments.min() >= 0
+    assert any('unreadable' in text for text in bag.problems)
 
 
 def test_what_is_kept_of_a_bag_of_many_files_is_bounded(tmp_path, monkeypatch):

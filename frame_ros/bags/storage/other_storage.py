@@ -93,8 +93,8 @@ class _Blocks:
 
     def add(self, topic: int, row: int, length: int) -> tuple[int, int]:
         """Adds a message; returns its block and its offset there."""
-        block, size = self._newest.get(topic, (-1, BLOCK))
-        if size + length > BLOCK:
+        block, size = self._newest.get(topic, (-1, 0))
+        if block < 0 or size + length > BLOCK:
             block, size = len(self._rows), 0
             self._rows.append(array('q'))
             self._lengths.append(array('q'))
