@@ -32,8 +32,8 @@ from frame_ros.bags.storage.other_storage import (
 from frame_ros.bags.writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
 from frame_ros.core.errors import BagError
 
-# Bytes of a message up to which an index of each is quicker than a view of all places.
-SHORT = 256
+# Bytes up to which an index of each is quicker than a view of all places, and takes little memory.
+FEW = 8192
 
 
 @dataclass
@@ -66,7 +66,7 @@ class MessageTable:
         begin = 0
         for end in ends.tolist():
             buffer = self.buffers(int(segments[begin]))
-            if size <= SHORT:
+            if size * (end - begin) <= FEW:
                 places = offsets[begin:end, None] + np.arange(size)
                 result[begin:end] = buffer[places]
             else:
