@@ -89,7 +89,9 @@ class _QuickLoader(StrictLoader):
 def _load(text: str) -> Any:
     """Returns the content as `load_yaml` does, whose words it leaves for what is wrong."""
     if yaml.__with_libyaml__:
-        with suppress(yaml.YAMLError, ArithmeticError, LookupError, TypeError, ValueError):
+        with suppress(
+            yaml.YAMLError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError
+        ):
             return yaml.load(text, Loader=_QuickLoader)
     return load_yaml(text)
 

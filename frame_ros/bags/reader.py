@@ -22,6 +22,7 @@ from frame_ros.bags.older_messages import conflict_with_known, filled_typestore
 from frame_ros.bags.storage.decompression import file_limit
 from frame_ros.bags.storage.mcap_reader import Channel, McapFile, read_mcap
 from frame_ros.bags.storage.other_storage import (
+    KeptBlocks,
     decompressed,
     decompressed_length,
     is_compressed,
@@ -31,8 +32,8 @@ from frame_ros.bags.storage.other_storage import (
 from frame_ros.bags.writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
 from frame_ros.core.errors import BagError
 
-# Bytes of a message up to which an index of each is quicker than a view of all places.
-SHORT = 256
+# Bytes up to which an index of each is quicker than a view of all places, and takes little memory.
+FEW = 8192
 
 
 @dataclass
@@ -41,6 +42,7 @@ class MessageTable:
 
     received: NDArray[np.int64]  # (N,) ns
     published: NDArray[np.int64]  # (N,) ns
+    written: NDArray[np.int64]  # (N,) places in the order of the file
     segments: NDArray[np.int64]  # (N,) location of each one's bytes
     offsets: NDArray[np.int64]  # (N,) location of each one's bytes
     lengths: NDArray[np.int64]  # (N,) location of each one's bytes
@@ -64,7 +66,7 @@ class MessageTable:
         begin = 0
         for end in ends.tolist():
             buffer = self.buffers(int(segments[begin]))
-            if size <= SHORT:
+            if size * (end - begin) <= FEW:
                 places = offsets[begin:end, None] + np.arange(size)
                 result[begin:end] = buffer[places]
             else:
@@ -152,14 +154,14 @@ class Bag:
         self.sidecar: dict[str, Any] = {}
         self.is_truncated = False
         self._typestores: dict[str, Any] = {}
-        files = storage_files(self.path)
+        files, kept = storage_files(self.path), KeptBlocks()
         if self.path.is_file() and len(files) > 1:
             others = ', '.join(file.name for file in files[1:])
             self.report(Note(f'{self.path.name} goes on in {others}: read as one recording'))
         self._read_folder_metadata()
         for file in files:
             if is_other_storage(file):
-                self._add_other_storage(file)
+                self._add_other_storage(file, kept)
             else:
                 self._add_mcap(read_mcap(file, self._wants_channel if wants else None))
         if self.path.name.endswith(PARTIAL_SUFFIX) and not self.is_truncated:
@@ -210,23 +212,29 @@ class Bag:
             self.report(f'{topic}: {len(bad)} unreadable messages left out (first: {bad[0]})')
         return np.concatenate(received), _join(parts)
 
-    def messages(self, topic: str) -> Iterator[tuple[int, Any]]:
+    def messages(self, topic: str, as_written: bool = False) -> Iterator[tuple[int, Any]]:
         """Yields receive time (ns) and message, deserialised by `rosbags`, of a topic.
+
+        as_written: as `raw` takes it.
 
         Raises:
             BagError: there is no such topic, or its type is not readable.
         """
         found = self._topic(topic)
-        for received, data in self.raw(topic):
+        for received, data in self.raw(topic, as_written):
             try:
                 yield received, self.deserialize(found, data)
             except BagError as error:
                 self.report(f'{topic}: an unreadable message was left out ({error})')
 
-    def raw(self, topic: str) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-        """Yields receive time (ns) and serialised bytes of a topic."""
+    def raw(self, topic: str, as_written: bool = False) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+        """Yields receive time (ns) and serialised bytes of a topic.
+
+        as_written: in the order of the files, not of the receive times, which begin again where a
+            simulated clock was set back.
+        """
         for table in self._topic(topic).tables:
-            for index in range(len(table)):
+            for index in np.argsort(table.written) if as_written else range(len(table)):
                 yield int(table.received[index]), table.data(index)
 
     def deserialize(self, topic: Topic, data: NDArray[np.uint8]) -> Any:
@@ -329,10 +337,12 @@ class Bag:
                 )
                 continue
             rows = file.rows[np.isin(file.rows['channel'], identities)]
-            rows = rows[np.argsort(rows['received'], kind='stable')]
+            order = np.argsort(rows['received'], kind='stable')
+            rows = rows[order]
             table = _table(
                 rows['received'],
                 rows['published'],
+                order,
                 rows['segment'],
                 rows['offset'],
                 rows['length'],
@@ -346,18 +356,20 @@ class Bag:
                 table,
             )
 
-    def _add_other_storage(self, file: Path) -> None:
-        storage = read_other_storage(file)
+    def _add_other_storage(self, file: Path, kept: KeptBlocks) -> None:
+        storage = read_other_storage(file, kept)
         self.is_truncated |= storage.is_cut
         if storage.problem:
             self.report(storage.problem if storage.is_cut else Note(storage.problem))
         for part in storage.topics:
             places = part.places
-            received, blocks, offsets, lengths = (
+            received, rows, blocks, offsets, lengths = (
                 np.array(each, np.int64)
-                for each in (places.received, places.blocks, places.offsets, places.lengths)
-            )
-            table = _table(received, received, blocks, offsets, lengths, part.buffer)
+                for each in (
+                    places.received, places.rows, places.blocks, places.offsets, places.lengths,
+                )
+            )  # fmt: skip
+            table = _table(received, received, rows, blocks, offsets, lengths, part.buffer)
             self._add_table(part.topic, part.message_type, part.definition, part.encoding, table)
 
     def _add_table(

@@ -97,6 +97,6 @@ def _reports(bag: Bag, namespace: str) -> Iterator[Any]:
     """The readiness messages of the metrics node of a namespace, as they came."""
     for name, topic in bag.topics.items():
         if topic.message_type == READINESS_TYPE and topic.types:
-            for _, message in bag.messages(name):
+            for _, message in bag.messages(name, as_written=True):
                 if message.node == f'{namespace}/{NODE}':
                     yield message

@@ -27,7 +27,7 @@ def read_first_stamps(bag: Bag, namespace: str) -> tuple[dict[str, int], int]:
     first: dict[str, int] = {}
     old: set[str] = set()  # topics whose first stamp is of the time before the clock was set back
     said = 0
-    for _, message in bag.messages(f'{namespace}/{READINESS_TOPIC}'):
+    for _, message in bag.messages(f'{namespace}/{READINESS_TOPIC}', as_written=True):
         if message.node == f'{namespace}/{METRICS_NODE}':
             before, said = said, stamp_ns(message.header.stamp)
             if said < before:

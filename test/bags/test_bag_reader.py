@@ -5,6 +5,7 @@
 import io
 import random
 import shutil
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ from rosbags.rosbag2 import Writer as RosbagsWriter
 
 from frame_ros.bags.definitions import find_definition
 from frame_ros.bags.find_bags import find_bags
-from frame_ros.bags.reader import Bag
+from frame_ros.bags.reader import Bag, MessageTable
 from frame_ros.bags.writer import BagWriter
 from frame_ros.core.errors import BagError
 
@@ -219,6 +220,27 @@ def test_files_of_another_mcap_writer(tmp_path, compression, index, chunking):
     path.write_bytes(data[: data.find(b'\x0f\x04\0\0\0\0\0\0\0') * 2 // 3])
     cut = raw(Bag(path), '/ee_pose')
     assert 5 < len(cut) < 40 and cut == expected('/ee_pose')[: len(cut)]
+
+
+@pytest.mark.parametrize('size', [12, 200])
+@pytest.mark.parametrize('count', [4, 20_000])
+def test_beginnings_of_messages_take_little_more_memory_than_they_have(size, count):
+    content = np.random.default_rng(0).integers(0, 256, (count, size + 8), np.uint8)
+    buffers = content[: count // 2].ravel(), content[count // 2 :].ravel()
+    places, lengths = np.arange(count), np.full(count, size + 8)
+    table = MessageTable(
+        places, places, places, places // (count // 2), places % (count // 2) * (size + 8), lengths,
+        buffers.__getitem__,
+    )  # fmt: skip
+    indices = np.delete(places, 1)[::-1]
+    tracemalloc.start()
+    try:
+        found = table.rows(indices, size)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_array_equal(found, content[indices, :size])
+    assert peak < 3 * found.nbytes + (1 << 20)
 
 
 def test_messages_come_in_the_order_of_their_receive_times(tmp_path):

@@ -31,6 +31,7 @@ def outcome(load, text):
         'a: 1\n---\nb: 2\n',
         'a: "\x07"\n',
         'a: !!python/object:os.system {}\n',
+        'a: !!timestamp x\n',
         f'a: {"9" * 500}\n',
         '[' * 3000 + ']' * 3000,
         ''.join(f'{" " * depth}a:\n' for depth in range(300)),

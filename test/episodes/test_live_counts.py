@@ -3,11 +3,12 @@
 """Counts of the live metrics node in a bag, also where its clock was set back between reports."""
 
 import pytest
-from bag_making import message, stamp, write_bag
+from bag_making import STORE, message, serialised, stamp, write_bag
+from rosbags.rosbag2 import StoragePlugin, Writer
 
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.received_counts import received_counts
-from frame_ros.core.time import SECOND
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.live_inputs import NEVER, read_first_stamps
 
 
@@ -31,13 +32,28 @@ def said(at, **topics):
     )
 
 
-@pytest.fixture()
-def make_bag(tmp_path):
-    """Writes a bag of reports, received one after the other."""
+def write_sqlite(folder, sent):
+    """Writes a bag in sqlite3 of one topic: (topic, receive time, message) of each."""
+    with Writer(folder, version=9, storage_plugin=StoragePlugin.SQLITE3) as writer:
+        topic, _, first = sent[0]
+        connection = writer.add_connection(topic, first.__msgtype__, typestore=STORE)
+        for _, received, content in sent:
+            writer.write(connection, received, serialised(content))
+    return folder
+
+
+@pytest.fixture(params=['received later', 'received as stamped', 'in sqlite3'])
+def make_bag(request, tmp_path):
+    """Writes a bag of reports, one after the other: with receive times that rise, or that are set
+    back with the stamps, as a recorder's are with `use_sim_time`."""
+    write = write_sqlite if request.param == 'in sqlite3' else write_bag
 
     def make(*reports):
-        sent = [('/node_readiness', 10 * SECOND + i, report) for i, report in enumerate(reports)]
-        return Bag(write_bag(tmp_path / f'bag_{len(reports)}', sent))
+        times = [stamp_ns(report.header.stamp) for report in reports]
+        if request.param == 'received later':
+            times = [10 * SECOND + i for i in range(len(reports))]
+        sent = [('/node_readiness', *each) for each in zip(times, reports, strict=True)]
+        return Bag(write(tmp_path / f'bag_{len(reports)}', sent))
 
     return make
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +27,8 @@ SUFFIXES = ('.db3', '.db3.zstd')
 # Messages that are valid; SQLite lets every column hold anything.
 READABLE = "typeof(timestamp) = 'integer' AND typeof(data) = 'blob'"
 ORDER = 'ORDER BY timestamp, id'
-# Bytes of messages that are read at once, and how many such blocks of a file are kept.
-BLOCK, MOST_BLOCKS = 4 << 20, 64
+# Bytes of messages that are read at once, and of those that are kept of a bag.
+BLOCK, MOST_KEPT = 4 << 20, 256 << 20
 
 
 @dataclass
@@ -47,12 +47,36 @@ class OtherTopic:
 
 @dataclass
 class _Places:
-    """Of each message of a topic: when it was received (ns), its block, and its bytes there."""
+    """Of each message of a topic: when it was received (ns), its row in the file, its block, and
+    its bytes there.
+    """
 
     received: array[int] = field(default_factory=lambda: array('q'))
+    rows: array[int] = field(default_factory=lambda: array('q'))
     blocks: array[int] = field(default_factory=lambda: array('q'))
     offsets: array[int] = field(default_factory=lambda: array('q'))
     lengths: array[int] = field(default_factory=lambda: array('q'))
+
+
+class KeptBlocks:
+    """Blocks of the files of a bag that were read last, of `MOST_KEPT` bytes at most."""
+
+    def __init__(self) -> None:
+        self._blocks: OrderedDict[tuple[Path, int], NDArray[np.uint8]] = OrderedDict()
+        self._size = 0
+
+    def get(
+        self, file: Path, block: int, read: Callable[[int], NDArray[np.uint8]]
+    ) -> NDArray[np.uint8]:
+        """Returns a block of a file. read: reads it, where it is not kept."""
+        found = self._blocks.pop((file, block), None)
+        if found is None:
+            found = read(block)
+            self._size += len(found)
+            while self._blocks and self._size > MOST_KEPT:
+                self._size -= len(self._blocks.popitem(last=False)[1])
+        self._blocks[file, block] = found
+        return found
 
 
 class _Blocks:
@@ -60,18 +84,17 @@ class _Blocks:
     a whole may not fit into memory.
     """
 
-    def __init__(self, file: SqliteFile) -> None:
-        self._file = file
+    def __init__(self, path: Path, file: SqliteFile, kept: KeptBlocks) -> None:
+        self._path, self._file, self._kept = path, file, kept
         # Of each block the rows of its messages, and their lengths.
         self._rows: list[array[int]] = []
         self._lengths: list[array[int]] = []
         self._newest: dict[int, tuple[int, int]] = {}  # topic -> its last block, and its bytes
-        self.read = lru_cache(maxsize=MOST_BLOCKS)(self._read)
 
     def add(self, topic: int, row: int, length: int) -> tuple[int, int]:
         """Adds a message; returns its block and its offset there."""
-        block, size = self._newest.get(topic, (-1, BLOCK))
-        if size + length > BLOCK:
+        block, size = self._newest.get(topic, (-1, 0))
+        if block < 0 or size + length > BLOCK:
             block, size = len(self._rows), 0
             self._rows.append(array('q'))
             self._lengths.append(array('q'))
@@ -79,6 +102,10 @@ class _Blocks:
         self._lengths[block].append(length)
         self._newest[topic] = block, size + length
         return block, size
+
+    def read(self, block: int) -> NDArray[np.uint8]:
+        """Returns a block's bytes."""
+        return self._kept.get(self._path, block, self._read)
 
     def _read(self, block: int) -> NDArray[np.uint8]:
         found = []
@@ -111,8 +138,8 @@ def is_storage_companion(path: Path) -> bool:
     return path.name.endswith(tuple(f'.db3{suffix}' for suffix in (WAL, JOURNAL, SHARED)))
 
 
-def read_other_storage(path: Path) -> OtherStorage:
-    """Returns the content of a storage file.
+def read_other_storage(path: Path, kept: KeptBlocks) -> OtherStorage:
+    """Returns the content of a storage file. kept: blocks of the same bag.
 
     Raises:
         BagError: it cannot be read.
@@ -120,7 +147,7 @@ def read_other_storage(path: Path) -> OtherStorage:
     file = SqliteFile(path)
     with file.opened() as database:
         definitions = _definitions(database)
-        blocks = _Blocks(file)
+        blocks = _Blocks(path, file, kept)
         places: dict[int, _Places] = {}
         for topic, stamp, row, length in database.execute(
             'SELECT topic_id, timestamp, rowid, length(data) FROM messages '
@@ -129,6 +156,7 @@ def read_other_storage(path: Path) -> OtherStorage:
             of_topic = places.setdefault(topic, _Places())
             block, offset = blocks.add(topic, row, length)
             of_topic.received.append(stamp)
+            of_topic.rows.append(row)
             of_topic.blocks.append(block)
             of_topic.offsets.append(offset)
             of_topic.lengths.append(length)
