@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import re
 import shutil
 import socket
@@ -37,6 +38,7 @@ from frame_ros.policies.remote import (
     decode,
     encode,
 )
+from frame_ros.policies.remote.link import LinkOptions, ServerLink
 from frame_ros.policies.remote.messages import ServerDescription
 from frame_ros.policies.remote.serving_options import NetworkOptions
 from frame_ros.policies.remote.tls_socket import SharedTlsSocket
@@ -565,6 +567,27 @@ def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(tmp_path):
         eventually(lambda: remote.infer(observation(images={'f': large})))
         assert len(seen) >= 2 and all(np.array_equal(image, large) for image in seen)
         remote.close()
+
+
+@pytest.mark.skipif(shutil.which('openssl') is None, reason='openssl makes the certificate')
+def test_a_server_that_is_silent_after_the_tls_handshake_is_left_and_asked_again(tmp_path):
+    certificate, key = make_certificate(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        listener.settimeout(PATIENCE)
+        url = f'wss://127.0.0.1:{listener.getsockname()[1]}'
+        link = ServerLink(LinkOptions(url, ca_file=certificate, open_timeout=0.5), print)
+        for _ in range(2):
+            connection, _ = listener.accept()
+            connection.settimeout(PATIENCE)
+            with (
+                context.wrap_socket(connection, server_side=True) as client,
+                contextlib.suppress(ConnectionError),
+            ):
+                while client.recv(4096):  # until the client leaves
+                    pass
+        link.close()
 
 
 class Slow:
