@@ -175,12 +175,24 @@ def test_a_report_shows_the_policies_of_an_open_session_and_not_before(tmp_path,
     assert f'the labels of {folder.path} are closed' in capsys.readouterr().err
     run(capsys, 'open', str(folder.path))
     assert main(words) == 0
-    found = [each['attributes'] for each in json.loads(capsys.readouterr().out)['episodes']]
+    said = capsys.readouterr()
+    assert f'2 of 3 episodes are of trials of the session {folder.path}' in said.err
+    found = [each['attributes'] for each in json.loads(said.out)['episodes']]
     assert [each['policy'] for each in found][0] == labels[first]
     assert [each.get('trial') for each in found] == [first, others[0], None]
     assert found[0]['mark'] == 'invalid' and found[2]['policy'] == 'remote'
     assert {each['policy'] for each in found[:2]} <= set(NAMES)
     assert labels[first] in page.read_text()
+
+
+def test_a_report_of_bags_that_are_of_no_trial_of_the_session_is_refused(tmp_path, capsys):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
+    play(folder)
+    run(capsys, 'open', str(folder.path))
+    runs, page = outcome_bag(tmp_path / 'runs' / 'one', policy='remote'), tmp_path / 'page.html'
+    assert main(['report', str(runs), '--session', str(folder.path), '-o', str(page)]) == 2
+    text = f'none of 1 episodes is of a trial of the session {folder.path}'
+    assert text in capsys.readouterr().err and not page.exists()
 
 
 @pytest.mark.parametrize(

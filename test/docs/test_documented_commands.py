@@ -32,6 +32,7 @@ for room in ('docs', 'episodes', 'policies'):
 from bag_making import episode_messages, write_bag  # noqa: E402
 from documented_commands import Command, documented_commands  # noqa: E402
 from markdown_blocks import ROOT  # noqa: E402
+from outcome_bags import outcome_bag  # noqa: E402
 from own_policy_page import save_policy  # noqa: E402
 from robot_bags import robot_bag  # noqa: E402
 
@@ -73,7 +74,7 @@ STAND_INS = {
     r'FILE': 'capsules.yaml',
     r'sequential (OUTCOMES|study)\.csv': 'sequential pairs.csv',
     r'compare study\.csv': 'compare spreadsheet.csv',
-    r'--session study': '--session opened',
+    r'report runs/ --session study': 'report blinded --session opened',
     r'LABELS': 'labels',
     r'PATH(\.\.\.)?(?= |$)': 'spreadsheet.csv',
     r'(compare|plan) (DIR|runs/)(?= |$)': r'\1 spreadsheet.csv',
@@ -104,13 +105,15 @@ OTHERS = (
 )  # fmt: skip
 
 
-def open_study(folder: Path) -> None:
-    """A blinded session of one trial per policy whose labels are open."""
+def open_study(folder: Path, bags: Path) -> None:
+    """A blinded session of one trial per policy whose labels are open, and its bags."""
     policies = {name: {'url': 'ws://127.0.0.1:9'} for name in 'ab'}
     session = SessionFolder.make(folder, policies, SessionOptions(cells=('cube',), episodes=1))
     run = SessionRun(session, lambda text: None)
     for _ in policies:
-        mark(session, run.begin('').id, 'success', '', 'operator')
+        trial = run.begin('').id
+        outcome_bag(bags / trial, policy=trial)
+        mark(session, trial, 'success', '', 'operator')
     open_session(session)
 
 
@@ -123,7 +126,7 @@ def place(tmp_path_factory) -> Path:
     write_bag(folder / 'demonstrations' / 'one', episode_messages())
     human = {'count': 30, 'episode_id': 'human'}
     robot_bag(folder / 'runs' / 'human', (), {'robot': 'so101'}, **human)
-    open_study(folder / 'opened')
+    open_study(folder / 'opened', folder / 'blinded')
     (folder / 'policies.yaml').write_text('{a: {url: "ws://h:1"}, b: {url: "ws://h:2"}}')
     motors = yaml.safe_load((ROOT / 'config' / 'motors' / 'so101.yaml').read_text())
     (folder / 'motors.yaml').write_text(yaml.safe_dump({**motors, 'is_simulated': False}))

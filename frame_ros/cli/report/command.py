@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import sys
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from frame_ros.bags.recording_options import RecordingOptions
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.progress import progress_bar
 from frame_ros.cli.report.outputs import DEFAULT_OUTPUT, STANDARD_OUTPUT, check_outputs, pages
-from frame_ros.core.errors import BagError, ValueRangeError
+from frame_ros.core.errors import BagError, SetupError, ValueRangeError
 from frame_ros.core.input_files import valid_text
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
@@ -119,7 +119,8 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         BagError: no bag is given, or one is missing or not a bag; a reference has no success.
-        SetupError: an output cannot be written, or the labels of the session are closed.
+        SetupError: an output cannot be written, the labels of the session are closed, or no episode
+            is of its trials.
         ValueRangeError: a role or a metric is unknown.
         RobotError: a URDF cannot be read.
     """
@@ -150,6 +151,8 @@ def run(args: argparse.Namespace) -> int:
     episodes = load_episodes(surveys, args.quiet, references, mean_by, checks, labels, **choice)
     print_doubts(episodes, checks, args.quiet)
     usable = [episode for episode in episodes if is_usable(episode)]
+    if usable and args.session is not None:
+        print_labelled(usable, labels, args.session, args.quiet)
     print_uses(episodes, choice['namespace'])
     if args.json is not None:
         if usable or args.json == STANDARD_OUTPUT or not Path(args.json).exists():
@@ -208,6 +211,34 @@ def open_labels(session: str | None) -> dict[str, dict[str, str]]:
     from frame_ros.evaluation.sessions.labels import open_labels_of
 
     return open_labels_of(SessionFolder(session))
+
+
+def print_labelled(
+    episodes: Sequence[Episode],
+    labels: Mapping[str, Mapping[str, str]],
+    session: str,
+    is_quiet: bool,
+) -> None:
+    """Prints how many episodes are of a session's trials to standard error; when quiet, only if
+    some are not.
+
+    Raises:
+        SetupError: none is.
+    """
+    from frame_ros.episodes.copies import each_once
+
+    once, _ = each_once(episodes)
+    count = sum(episode.attributes.get('trial') in labels for episode in once)
+    if count == 0:
+        raise SetupError(
+            f'none of {len(once):,} episodes is of a trial of the session {session}: their STARTs '
+            'name the trial as the policy in the session in which they were recorded'
+        )
+    if not is_quiet or count < len(once):
+        print(
+            f'{count:,} of {len(once):,} episodes are of trials of the session {session}',
+            file=sys.stderr,
+        )
 
 
 def bag_paths(args: argparse.Namespace) -> list[Path]:

@@ -185,7 +185,7 @@ def mark(args: argparse.Namespace) -> None:
     before = f', no longer {trial.outcome}' if trial.marks else ''
     print(f'trial {trial.id}, cell {trial.cell}: {outcome}{before}')
     if trial.reconnections:
-        print(f'trial {trial.id}: {AGAIN}')
+        print(f'trial {trial.id}: {AGAIN}; mark --trial {trial.id} corrects the mark')
 
 
 def _to_mark(folder: SessionFolder, id: str | None) -> Trial:

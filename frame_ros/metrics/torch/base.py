@@ -15,13 +15,15 @@ from frame_ros.metrics.registry import REGISTRY
 
 # id -> the class of the metric; of several the one that was defined first.
 CLASSES: dict[str, type[FrameMetric]] = {}
+SINGLE_DEVICES = ('mps',)  # types of devices without float64
 
 
 class FrameMetric(Metric):
     """Base of the classes: id, unit and direction of its metric, states of double precision.
 
     All states are float64 scalars (or lists of float64) that add up, or reduce to an extreme,
-    over processes. Where a device has no float64, call `set_dtype(torch.float32)` before `to`.
+    over processes. On devices of `SINGLE_DEVICES` they are float32; for other devices without
+    float64, call `set_dtype(torch.float32)` before `to`.
 
     id, unit: as in `frame_ros.metrics.REGISTRY`, the unit as the options make it.
     count: what the mean is over. unavailable: episodes (calls, ...) without a value, left out.
@@ -63,11 +65,16 @@ class FrameMetric(Metric):
         self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = ''
     ) -> torch.nn.Module:
         """Moves the states as `fn` does, and leaves their type to `set_dtype`: `to(torch.bfloat16)`
-        of a model that holds the metric would let its counts stand still at 256."""
+        of a model that holds the metric would let its counts stand still at 256. They become
+        float32 where the device has no float64.
+        """
         if self._dtype_convert:
             return super()._apply(fn, exclude_state)
 
         def moved(state: Tensor) -> Tensor:
+            target = fn(torch.zeros((), dtype=torch.float32, device=state.device)).device
+            if target.type in SINGLE_DEVICES and state.dtype == torch.float64:
+                state = state.to(torch.float32)
             found = fn(state)
             return found if found.dtype == state.dtype else state.to(found.device)
 

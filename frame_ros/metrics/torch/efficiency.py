@@ -85,7 +85,7 @@ class LatencyStatistics(FrameMetric, id='il'):
         kept = self.latencies if isinstance(self.latencies, Tensor) else self._joined()
         if not kept.shape[0]:
             return {id: self.count.new_full((), torch.nan) for id in names}
-        summary = latency_statistics(kept.double().cpu().numpy())
+        summary = latency_statistics(kept.cpu().double().numpy())
         return {id: self.count.new_tensor(getattr(summary, name)) for id, name in names.items()}
 
     def _joined(self) -> Tensor:

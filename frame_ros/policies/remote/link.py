@@ -24,6 +24,7 @@ from frame_ros.policies.remote.tls_socket import SharedTlsSocket
 
 LOOK_PERIOD = 0.1  # s between two looks at whether the connection is still there
 LONGEST_TEXT = 500  # characters of a server's message
+NOT_YET_VALID = 9  # X509_V_ERR_CERT_NOT_YET_VALID of OpenSSL
 
 logger = logging.getLogger(__name__)
 # What websockets says of connections that end; it is said here, in our own words.
@@ -240,12 +241,15 @@ class ServerLink:
 
     def _note(self, error: Exception) -> None:
         """Notes why there is no connection. A server of another kind, one that wants a key, or one
-        that is not trusted, will stay so; one that is missing, or has a client, may not.
+        that is not trusted, will stay so; one that is missing, or has a client, may not, nor one
+        with a certificate that is not valid yet: a robot without a battery clock starts too early.
         """
         problem, response = _reason(error), getattr(error, 'response', None)
         is_another = isinstance(error, PolicyError | ssl.SSLCertVerificationError)
+        is_early = getattr(error, 'verify_code', 0) == NOT_YET_VALID
+        is_refused = 400 <= getattr(response, 'status_code', 0) < 500
         with self._changed:
-            self._is_hopeless = is_another or 400 <= getattr(response, 'status_code', 0) < 500
+            self._is_hopeless = (is_another and not is_early) or is_refused
             self._is_there = is_another or isinstance(error, _RefusedError) or response is not None
             if problem != self._problem:
                 self._logger.warning('no connection to %s: %s', self._settings.url, problem)

@@ -10,7 +10,9 @@ both sides waited until they gave up, at about one connection of a hundred.
 
 from __future__ import annotations
 
+import contextlib
 import select
+import socket
 import ssl
 import threading
 from collections.abc import Callable
@@ -51,6 +53,15 @@ class SharedTlsSocket(ssl.SSLSocket):
     def send(self, data: Any, flags: int = 0) -> int:
         """Writes some of the bytes, and returns how many."""
         return self._alone(lambda: super(SharedTlsSocket, self).send(data, flags), select.POLLOUT)
+
+    def _real_close(self) -> None:
+        """Closes the socket, and wakes whoever waits for it: closing alone wakes no poll, and sends
+        nothing to the server while one lasts.
+        """
+        with contextlib.suppress(OSError):
+            # That of the TLS socket forgets its state under the other thread's hands.
+            socket.socket.shutdown(self, socket.SHUT_RDWR)
+        super()._real_close()  # type: ignore[misc]
 
     def _alone(self, act: Callable[[], Done], usual: int) -> Done:
         """Returns what a call of OpenSSL gives, once the network lets it. usual: what it waits for

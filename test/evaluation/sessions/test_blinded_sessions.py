@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import json
 import logging
+import os
 import re
 import socket
 import time
@@ -309,6 +311,10 @@ def test_a_server_that_was_started_again_within_a_trial_is_noted(servers, tmp_pa
         'success' if choice == 'look' else INVALID
     )
     if choice == 'look':
+        words = ['mark', str(folder.path), 'success', '--trial', trial, '--why', 'looked']
+        assert main(['session', *words]) == 0
+        said_then = f'{trial}: {AGAIN}; mark --trial {trial} corrects the mark'
+        assert said_then in capsys.readouterr().out
         outcomes = {each.name: each for each in open_session(folder).outcomes}
         assert [name for name, each in outcomes.items() if AGAIN in each.notes] == [trial]
 
@@ -319,6 +325,17 @@ def test_a_log_that_cannot_be_written_is_refused_before_anything_is_served(tmp_p
     assert main(['session', 'serve', str(folder.path), '--port', '0']) == 2
     assert 'servers.log cannot be written: Is a directory' in capsys.readouterr().err
     assert not events_of(folder, 'served')
+
+
+def test_a_log_on_a_full_disk_is_refused_before_anything_is_served(tmp_path, monkeypatch):
+    folder = unserved_session(tmp_path / 's', episodes=1)
+
+    def write(file, line):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr('frame_ros.evaluation.sessions.folder.append_line', write)
+    with pytest.raises(SetupError, match=r'servers\.log cannot be written: No space left'):
+        SessionRun(folder, print)
 
 
 def test_a_trial_is_invalid_also_where_its_problem_cannot_be_logged(servers, tmp_path):

@@ -31,6 +31,7 @@ from torch_cases import (  # noqa: E402
 from frame_ros import metrics  # noqa: E402
 from frame_ros.core.errors import ShapeError, ValueRangeError  # noqa: E402
 from frame_ros.metrics import torch as classes  # noqa: E402
+from frame_ros.metrics.torch import base  # noqa: E402
 
 CLOSE = {'rtol': 1e-12, 'atol': 1e-14}
 
@@ -105,6 +106,25 @@ def test_a_model_of_lower_precision_leaves_the_states_as_they_are(change):
         model.rate.to(torch.bfloat16)
     assert float(model.rate.compute()) == 0.5 and model.rate.count.dtype == torch.float64
     assert float(model.latency.compute()['il']) == pytest.approx(0.1234567, rel=1e-6)
+
+
+@pytest.mark.parametrize('cast', [None, torch.float32, torch.bfloat16])
+@pytest.mark.parametrize('before', [lambda m: m, lambda m: m.to(torch.bfloat16)])
+def test_states_are_in_single_precision_on_a_device_without_double(before, cast, monkeypatch):
+    """Its stand-in is the meta device."""
+    monkeypatch.setattr(base, 'SINGLE_DEVICES', ('meta',))
+
+    def there(tensor):
+        wanted = cast or tensor.dtype
+        if wanted == torch.float64:
+            raise TypeError('the device has no float64')
+        return tensor.to('meta', wanted)
+
+    for metric in (classes.SuccessRate(), classes.LatencyStatistics()):
+        metric.update(torch.tensor([1.0]))
+        moved = before(metric)._apply(there)
+        states = [moved.count, moved._defaults['count'], *getattr(moved, 'latencies', [])]
+        assert {(s.device.type, s.dtype) for s in states} == {('meta', torch.float32)}
 
 
 @pytest.mark.parametrize('name', CASES)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import re
 import shutil
 import socket
@@ -37,6 +38,7 @@ from frame_ros.policies.remote import (
     decode,
     encode,
 )
+from frame_ros.policies.remote.link import LinkOptions, ServerAbsentError, ServerLink
 from frame_ros.policies.remote.messages import ServerDescription
 from frame_ros.policies.remote.serving_options import NetworkOptions
 from frame_ros.policies.remote.tls_socket import SharedTlsSocket
@@ -565,6 +567,64 @@ def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(tmp_path):
         eventually(lambda: remote.infer(observation(images={'f': large})))
         assert len(seen) >= 2 and all(np.array_equal(image, large) for image in seen)
         remote.close()
+
+
+@pytest.mark.skipif(shutil.which('openssl') is None, reason='openssl makes the certificate')
+def test_a_server_that_is_silent_after_the_tls_handshake_is_left_and_asked_again(tmp_path):
+    certificate, key = make_certificate(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        listener.settimeout(PATIENCE)
+        url = f'wss://127.0.0.1:{listener.getsockname()[1]}'
+        link = ServerLink(LinkOptions(url, ca_file=certificate, open_timeout=0.5), print)
+        for _ in range(2):
+            connection, _ = listener.accept()
+            connection.settimeout(PATIENCE)
+            with (
+                context.wrap_socket(connection, server_side=True) as client,
+                contextlib.suppress(ConnectionError),
+            ):
+                while client.recv(4096):  # until the client leaves
+                    pass
+        link.close()
+
+
+def make_certificate_of_2049(folder) -> tuple[str, str]:
+    """A self-signed certificate for 127.0.0.1 that is not valid yet, and its key."""
+    certificate, key = make_certificate(folder)
+    (folder / 'index.txt').touch()
+    (folder / 'ca.conf').write_text(
+        f'[ca]\ndefault_ca = a\n[a]\ndatabase = {folder}/index.txt\nnew_certs_dir = {folder}\n'
+        'rand_serial = yes\ndefault_md = sha256\npolicy = p\nx509_extensions = e\n'
+        '[p]\ncommonName = supplied\n[e]\nsubjectAltName = IP:127.0.0.1\n'
+    )
+    for words in (
+        ['req', '-new', '-key', key, '-subj', '/CN=127.0.0.1', '-out', f'{folder}/request'],
+        ['ca', '-batch', '-selfsign', '-notext', '-config', f'{folder}/ca.conf', '-keyfile', key,
+         '-startdate', '490101000000Z', '-enddate', '491231000000Z', '-in', f'{folder}/request',
+         '-out', certificate],
+    ):  # fmt: skip
+        subprocess.run(['openssl', *words], check=True, capture_output=True)
+    return certificate, key
+
+
+@pytest.mark.skipif(shutil.which('openssl') is None, reason='openssl makes the certificate')
+def test_a_certificate_that_is_not_valid_yet_may_be_once_the_clock_is_set(tmp_path):
+    certificate, key = make_certificate_of_2049(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        listener.settimeout(PATIENCE)
+        url = f'wss://127.0.0.1:{listener.getsockname()[1]}'
+        link = ServerLink(LinkOptions(url, ca_file=certificate, open_timeout=PATIENCE), print)
+        for _ in range(2):
+            connection, _ = listener.accept()
+            with connection, pytest.raises(OSError):
+                context.wrap_socket(connection, server_side=True)
+        with pytest.raises(ServerAbsentError, match='not yet valid'):
+            link.wait(0.0)
+        link.close()
 
 
 class Slow:
