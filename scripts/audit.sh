@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
 # Known vulnerabilities of the packages that the set-up installs, by pip-audit and its database. Exit 1 where there are
-# any; where the database cannot be reached, a line says that nothing was checked.
+# any; where the database cannot be reached, a line says of what nothing was checked.
 set -euo pipefail
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 PYTHON="${PYTHON:-$("$ROOT/scripts/find_python.sh")}"
@@ -25,11 +25,20 @@ for file in "$ROOT"/requirements/locked/*.txt; do
   timeout 300 "$FOLDER/venv/bin/pip-audit" "${options[@]}" -r "$file" >"$FOLDER/$name.json" 2>"$FOLDER/$name.log" &
 done
 wait
+came=()
+missing=()
 for found in "$FOLDER"/*.json; do
-  [ -s "$found" ] || skip "its database cannot be reached ($(tail -n 1 "${found%.json}.log" | cut -c1-200))"
+  if [ -s "$found" ]; then came+=("$found"); else missing+=("$found"); fi
+done
+why() {
+  echo "its database cannot be reached ($(tail -n 1 "${1%.json}.log" | cut -c1-200))"
+}
+[ ${#came[@]} -gt 0 ] || skip "$(why "${missing[0]}")"
+for found in "${missing[@]}"; do
+  echo "audit: $(basename "$found" .json).txt was not checked: $(why "$found")"
 done
 status=0
-"$PYTHON" - "$FOLDER"/*.json <<'COUNT' || status=$?
+"$PYTHON" - "${came[@]}" <<'COUNT' || status=$?
 import json
 import sys
 

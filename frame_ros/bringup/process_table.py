@@ -250,7 +250,8 @@ def _recorder(options: RunOptions, expected: Sequence[str], others: Sequence[str
     names = options.remappings()
     parameters: dict[str, Value] = {
         'topics.expected': list(expected),
-        'robot_name': options.robot_source,
+        # Of a description the file's name: bags are given away, their facts with them.
+        'robot_name': Path(options.robot_source).name,
     }
     also = sorted({*names.values(), *filter(None, others)})
     if also:

@@ -283,7 +283,7 @@ def _attributes(
 def _with_robot(bag: Bag, facts: dict[str, str], given: str | None) -> dict[str, str]:
     folder = bag.path if bag.path.is_dir() else bag.path.parent
     found = with_robot(facts, folder, given)
-    if NOT_OPENED in found and not given:
+    if NOT_OPENED in found:
         bag.report(Note(not_opened_text(found[NOT_OPENED])))
     return found
 

@@ -83,6 +83,7 @@ class CommandGate:
         }
         self._is_synchronised = self._has_taken_over = False
         self._set_backs = 0  # of the clock, that the readers have been notified of
+        self._policies: frozenset[bytes] = frozenset()
 
     # Inputs.
 
@@ -261,13 +262,15 @@ class CommandGate:
                     return output
         return self._hold(moment) if self._is_hold_due(moment) else None
 
-    def obstacle(self, moment: Moment, has_policy: bool = True) -> str:
+    def obstacle(self, moment: Moment, policies: frozenset[bytes] | None = None) -> str:
         """Returns why the first command to an idle arm may be refused now: a joint that the policy
         commands was moved just now, or the arm is measured where it cannot be; ''.
 
-        has_policy: whether somebody publishes its commands; the next one may command other joints.
+        policies: ids of those who publish its commands now; another one may command other joints.
+            None: not known.
         """
-        if not has_policy:
+        if policies is not None and policies != self._policies:
+            self._policies = policies
             self._readers[POLICY].forget_publisher()
         if self.status != GateStatus.IDLE or self._is_sending():
             return ''

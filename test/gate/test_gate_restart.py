@@ -104,8 +104,30 @@ def test_a_joint_that_the_policy_leaves_out_is_no_obstacle():
     bench.wait(0.02)
     assert 'wrist_flex' in bench.gate.obstacle(bench.moment)
     settle()
-    assert bench.gate.obstacle(bench.moment, has_policy=False) == ''  # the next may command all
-    assert any(obstacles_while_it_swings(3))
+    for policies in ((b'second',), ()):
+        bench.gate.obstacle(bench.moment, frozenset(policies))
+    assert any(obstacles_while_it_swings(3))  # the next may command all
+
+
+def test_a_policy_that_was_started_again_may_command_the_joints_that_it_left_out():
+    bench = Bench()
+    bench.gate.on_boundary(START, 'e1', bench.moment.clock)
+    bench.wait(0.1)
+    bench.gate.obstacle(bench.moment, frozenset((b'before',)))
+    bench.command(bench.joints[:2], names=NAMES[:2], publisher='policy')
+    bench.gate.on_boundary(END, 'e1', bench.moment.clock)
+    bench.wait(1.5)
+
+    def obstacles_while_it_swings(*policies):
+        found = []
+        for number in range(30):
+            bench.joints[3] += 0.06 * (-1) ** (number // 4)
+            bench.wait(0.05)
+            found.append(bench.gate.obstacle(bench.moment, frozenset(policies)))
+        return found
+
+    assert not any(obstacles_while_it_swings(b'before'))
+    assert any(obstacles_while_it_swings(b'since'))
 
 
 def test_a_gate_at_work_has_no_obstacle():

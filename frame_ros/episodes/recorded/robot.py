@@ -27,7 +27,7 @@ NOT_OPENED = 'robot_not_opened'
 def with_robot(facts: dict[str, str], folder: Path, given: str | None) -> dict[str, str]:
     """Returns a bag's facts with a 'robot' that may be given to `load_robot`. It is the name of a
     known one, the path of a URDF or profile in the bag's folder, or else the one given by the user.
-    Anything else becomes `NOT_OPENED`.
+    Anything else becomes `NOT_OPENED` where none is given.
     """
     from frame_ros.robots import ROBOT_NAMES
 
@@ -36,11 +36,10 @@ def with_robot(facts: dict[str, str], folder: Path, given: str | None) -> dict[s
     others = {key: value for key, value in facts.items() if key != 'robot'}
     file = '' if named in ROBOT_NAMES else _in_folder(named, folder)
     file = file if file and _keeps_to(file, folder) else ''
-    if named and named not in ROBOT_NAMES and not file:
-        others[NOT_OPENED] = named
-        named = ''
-    robot = file or named or given
-    return {**others, 'robot': robot} if robot else others
+    known = file or (named if named in ROBOT_NAMES else '') or given
+    if known:
+        return {**others, 'robot': known}
+    return {**others, NOT_OPENED: named} if named else others
 
 
 def not_opened_text(named: str) -> str:

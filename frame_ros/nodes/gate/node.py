@@ -30,11 +30,7 @@ from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.thread_priority import raise_priority, raise_receiving
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.gate.causes import Cause
-from frame_ros.gate.command_gate import (
-    POLICY,
-    TELEOPERATOR,
-    CommandGate,
-)
+from frame_ros.gate.command_gate import POLICY, TELEOPERATOR, CommandGate
 from frame_ros.gate.episode import END, START
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.records import GateStatus, InterventionLog, Moment, Output, Reason
@@ -81,7 +77,8 @@ class GateNode(ManagedNode):
         self._ending = threading.Event()
         self._lock = threading.RLock()  # of the gate and its outputs
         self._is_simulated = bool(self.get_parameter('use_sim_time').value)
-        self._obstacle, self._next_obstacle, self._has_policy = '', 0, True  # of a first command
+        self._obstacle, self._next_obstacle = '', 0  # of a first command
+        self._policies: frozenset[bytes] | None = None  # who publishes commands
         self._latency = math.nan
         self._looked = Moment(0, 0)  # when the watchdogs were looked at last
         self._has_taken_over = False
@@ -227,7 +224,7 @@ class GateNode(ManagedNode):
             self._send(gate.tick(moment))
             if moment.monotonic > self._next_obstacle:
                 self._next_obstacle = moment.monotonic + OBSTACLE_PERIOD
-                self._obstacle = gate.obstacle(moment, self._has_policy)
+                self._obstacle = gate.obstacle(moment, self._policies)
             outputs.flush(gate, moment, self._latency)
 
     def _come_to_rest(self) -> None:
@@ -379,8 +376,9 @@ class GateNode(ManagedNode):
         policy is to command may be guided by hand, or driven past the gate.
         """
         topic = self.resolve_topic_name(COMMAND_TOPICS[POLICY].name)
-        self._has_policy = self.count_publishers(topic) > 0
-        obstacle = self._obstacle if self._has_policy and self.gate is not None else ''
+        publishers = self.get_publishers_info_by_topic(topic)
+        self._policies = frozenset(bytes(each.endpoint_gid) for each in publishers)
+        obstacle = self._obstacle if self._policies and self.gate is not None else ''
         return super().problem() or obstacle
 
     def health(self) -> Iterator[Status]:

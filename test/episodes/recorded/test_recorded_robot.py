@@ -124,17 +124,15 @@ def test_the_users_description_takes_the_place_of_one_that_is_not_opened(tmp_pat
     assert not any('not opened' in text for text in episode.problems)
 
 
-def test_the_users_description_is_no_fact_that_was_not_opened(tmp_path):
+@pytest.mark.parametrize('named', ['', 'mine.urdf', '/elsewhere/arm.urdf'])
+@pytest.mark.parametrize('by', ['metadata', 'event'])
+def test_where_the_user_names_a_description_no_fact_says_that_it_was_not_opened(
+    tmp_path, named, by
+):
     file = tmp_path / 'mine.urdf'
     file.write_text(find_urdf('so101').read_text())
-    for named, not_opened in (
-        ('', {}),
-        ('/elsewhere/arm.urdf', {NOT_OPENED: '/elsewhere/arm.urdf'}),
-    ):
-        path = bag_of(tmp_path / f'bag{len(named)}', named)
-        found = only(path, robot=str(file)).attributes
-        assert found['robot'] == str(file)
-        assert {key: value for key, value in found.items() if key == NOT_OPENED} == not_opened
+    found = only(bag_of(tmp_path / 'bag', named, by), robot=str(file)).attributes
+    assert found['robot'] == str(file) and NOT_OPENED not in found
 
 
 def test_known_robots_are_known_by_name(tmp_path):

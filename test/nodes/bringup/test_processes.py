@@ -40,6 +40,7 @@ from frame_ros.core.own_folder import own_folder
 from frame_ros.core.shared_files import share_directory
 from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.policies.policy_names import policies
+from frame_ros.robots import find_urdf
 from frame_ros.robots.profiles import find_profile
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
@@ -169,6 +170,10 @@ def test_the_recorder_names_the_robot_in_its_bags(tmp_path):
     ):
         recorder = by_name(processes(options))['episode_recorder']
         assert recorder.parameters['robot_name'] == options.robot
+    file = tmp_path / 'mine.urdf'
+    file.write_text(find_urdf('so101').read_text())
+    recorder = by_name(arm_processes(ArmOptions(robot=str(file))))['episode_recorder']
+    assert recorder.parameters['robot_name'] == 'mine.urdf', 'a private path in what is given away'
 
 
 def test_the_recorder_is_told_what_every_episode_must_have():

@@ -3,6 +3,7 @@
 """The gate node over real rclpy: commands in, commands to the arm out; real processes that die."""
 
 import contextlib
+import itertools
 import math
 import signal
 import threading
@@ -14,12 +15,13 @@ from patience import PATIENCE
 
 rclpy = pytest.importorskip('rclpy')
 
-from gate_bench import HOME, Bench  # noqa: E402
+from gate_bench import HOME, JOINTS, Bench  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState  # noqa: E402
 from own_thread import in_own_thread  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Bool, Float64MultiArray  # noqa: E402
 
 from frame_ros.core.errors import FrameRosError  # noqa: E402
@@ -163,6 +165,24 @@ def test_an_arm_that_no_policy_commands_may_be_moved_while_an_episode_begins(ben
 
     bench.wait(has_been_noticed)
     assert not any([*problems, node.problem()])
+
+
+def test_a_policy_that_was_started_again_may_command_what_it_left_out(bench):
+    node, cell = bench.gate(), bench.cell
+    bench.wait(lambda: node.problem() == '' and node.gate._policies)
+    cell.event(EpisodeEvent.START)
+    bench.wait(lambda: cell.command(HOME[1:3], names=JOINTS[1:3]) and node.gate.counts.passed)
+    cell.event(EpisodeEvent.END)
+    bench.wait_for(GateState.IDLE)
+    before, cell._policy = cell._policy, cell.create_publisher(JointState, 'policy_commands', 10)
+    cell.destroy_publisher(before)  # unseen: there was always one
+    steps = itertools.cycle([0.004] * 100 + [-0.004] * 100)
+
+    def is_in_the_way() -> bool:
+        cell.positions[0] += next(steps)  # by hand
+        return 'shoulder_pan' in node.problem()
+
+    bench.wait(is_in_the_way)
 
 
 def test_limits_may_be_lowered_while_the_arm_moves(bench):

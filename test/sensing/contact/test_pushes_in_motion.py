@@ -91,6 +91,13 @@ def test_pushes_on_a_weight_begin_contacts_of_their_own_and_rest_makes_none_of_i
     assert 7.2 < warned[0] < 7.5
 
 
+def test_a_push_at_rest_that_weakens_where_nothing_acted_before_lasts_until_it_ends():
+    """0.28 N are less than is ambiguous in motion, and more than what ends a contact at rest."""
+    _, found = slide(lambda t: 1.5 * (5.0 <= t < 5.5) + 0.28 * (5.5 <= t < 9.0), end=2.0)
+    assert all(is_contact for t, is_contact, _ in found if 5.1 < t < 9.0)
+    assert not any(is_contact for t, is_contact, _ in found if t < 5.0 or t > 9.2)
+
+
 def shaken(t, end):
     """N of gears that shake the hand at 18 Hz, more and more, until `end` s."""
     return min(0.7 * max(t - 1.0, 0.0), 1.4) * np.sin(2.0 * np.pi * 18.0 * t) * (t < end)

@@ -51,6 +51,8 @@ class StateBefore:
             return False
         # The newest may be of the push already.
         first, last = self._lately[0], self._lately[-2]
+        if self._most((last - bias)[None]) <= AMBIGUOUS:
+            return False  # nothing acted: the hysteresis ends it
         self._is_push = self._is_push or self._most(block.external + bias - last) >= 1.0
         if not self._is_push or block.worst >= 1.0:
             return False
