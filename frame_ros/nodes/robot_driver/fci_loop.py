@@ -277,14 +277,15 @@ class FciLoop:
 
     def _bounded(self, rates: Array, reading: FrankaReading) -> Array:
         """Returns what of these velocities is sent."""
+        arm, positions = self._arm, reading.positions
         rates, near = self._guard.bounded(
-            rates, reading.positions, reading.commanded_velocities, self._arm.accelerations
+            rates, positions, reading.commanded_velocities, arm.accelerations, arm.ends
         )
         if near and not self._near:
             self._log_change(f'the arm is held, as its own links come near one another: {near}')
         self._near = near
         # Joints that change their velocities one after the other may be faster together.
-        return self._guard.slowed(self._arm.bounded(rates, reading), reading.positions)
+        return self._guard.slowed(arm.bounded(rates, reading), positions)
 
     def _watch(self) -> None:
         """Brings the arm to rest where no command came in time."""
