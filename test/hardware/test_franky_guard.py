@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Velocities at which a Franka arm does not stop itself: its end effector, and its own links."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,27 @@ def test_links_that_are_too_near_may_come_apart_and_no_nearer():
     assert not found.any() and near
     found, _ = VelocityGuard(FR3, 0.0).bounded(-apart, inside, REST, accelerations, ENDS)
     assert (found == -apart).all()
+
+
+def without_shapes(*kept):
+    """The FR3 without the collision geometry of links that are not kept."""
+    urdf = ElementTree.fromstring(FR3.urdf)
+    for link in urdf.findall('link'):
+        for shape in link.findall('collision') if link.get('name') not in kept else ():
+            link.remove(shape)
+    return load_robot(ElementTree.tostring(urdf, encoding='unicode'), 'fr3_link8')
+
+
+def test_links_without_primitives_are_named_and_stop_nothing():
+    assert VelocityGuard(FR3, 0.07).unchecked == ()
+    guard = VelocityGuard(without_shapes(), 0.07)
+    assert {'fr3_link1', 'fr3_link7', 'fr3_hand'} <= {*guard.unchecked}
+    found, near = guard.bounded(np.full(7, 0.3), HOME, REST, np.full(7, 3.0), ENDS)
+    assert (found == 0.3).all() and near == ''
+    some = VelocityGuard(without_shapes('fr3_link0', 'fr3_link5', 'fr3_link7'), 0.07)
+    assert 'fr3_link6' in some.unchecked and 'fr3_link7' not in some.unchecked
+    some.bounded(np.full(7, 0.3), FOLDED, REST, np.full(7, 3.0), ENDS)
+    assert VelocityGuard(without_shapes(), 0.0).unchecked == ()
 
 
 def test_what_is_skipped_as_far_is_far():

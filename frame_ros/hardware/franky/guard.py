@@ -33,13 +33,17 @@ class VelocityGuard:
         robot: the arm.
         distance: m, that its links keep from one another, those with less than three joints
             between them aside; 0: any.
+
+    Attributes:
+        unchecked: links that are not kept apart, as they have no collision primitives.
     """
 
     def __init__(self, robot: Robot, distance: float) -> None:
         tip = robot.profile.tips.get('tcp', robot.tip_link)
         self._tip = load_robot(robot.urdf, tip)
-        self._distance = distance
         self._check = ClearanceCheck(robot, robot.joint_names)
+        self._distance = distance if self._check.pairs else 0.0
+        self.unchecked = self._check.unchecked if distance else ()
         self._levers = _levers(self._tip)
         # Where the links were looked at last, and the least distance there, m.
         self._place: Array = np.zeros(len(robot.joint_names))

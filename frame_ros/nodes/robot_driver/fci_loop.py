@@ -99,6 +99,11 @@ class FciLoop:
 
     def start(self) -> None:
         """Begins to read."""
+        if unchecked := self._guard.unchecked:
+            self._log_change(
+                f'{", ".join(unchecked)} have no collision primitives in the URDF: nothing keeps '
+                'them from other links (fci.self_distance)'
+            )
         sys.setswitchinterval(SWITCH_INTERVAL)
         self._thread.start()
 

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the loop of a Franka arm's driver sends and logs, on an arm that only notes it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from frame_ros.nodes.robot_driver.fci_loop import FciLoop
+from frame_ros.nodes.robot_driver.options import RobotDriverOptions
+from frame_ros.robots import load_robot
+
+FR3 = load_robot('fr3')
+HOME = np.array((0.0, 0.0, 0.0, -1.57, 0.0, 1.57, 0.785))
+
+
+class Arm:
+    """Takes its velocities as they are sent."""
+
+    largest_rates, accelerations = np.full(7, 0.6), np.full(7, 3.0)
+    ends = np.array([FR3.joint_limits[name] for name in FR3.joint_names]).T
+
+    def __init__(self):
+        self.sent = []
+
+    def bounded(self, rates, reading):
+        return rates
+
+    def follow_velocities(self, rates, duration):
+        self.sent.append(rates)
+
+    def begin_stop(self):
+        pass
+
+
+@pytest.fixture
+def loop():
+    warnings = []
+    settings = RobotDriverOptions()
+    found = FciLoop(
+        Arm(), FR3, settings, None, None, None, None, SimpleNamespace(warning=warnings.append)
+    )
+    found.warnings = warnings
+    return found
+
+
+def test_links_that_nothing_keeps_apart_are_logged_at_the_start(loop):
+    loop._thread = SimpleNamespace(start=lambda: None)
+    loop.start()
+    assert loop.warnings == []
+    loop._guard.unchecked = ('fr3_link3', 'fr3_hand')
+    loop.start()
+    assert len(loop.warnings) == 1 and 'fr3_link3, fr3_hand' in loop.warnings[0]
