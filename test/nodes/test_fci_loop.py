@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the loop of a Franka arm's driver sends and logs, on an arm that only notes it."""
 
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,12 +10,14 @@ import pytest
 
 pytest.importorskip('rclpy')
 
+from frame_ros.nodes.robot_driver.fci_commands import FciCommand
 from frame_ros.nodes.robot_driver.fci_loop import FciLoop
 from frame_ros.nodes.robot_driver.options import RobotDriverOptions
 from frame_ros.robots import load_robot
 
 FR3 = load_robot('fr3')
 HOME = np.array((0.0, 0.0, 0.0, -1.57, 0.0, 1.57, 0.785))
+REST = np.zeros(7)
 
 
 class Arm:
@@ -45,6 +48,29 @@ def loop():
     )
     found.warnings = warnings
     return found
+
+
+def reading(count, velocities):
+    return SimpleNamespace(count=count, positions=HOME, commanded_velocities=velocities)
+
+
+def test_commanded_velocities_are_judged_once_a_turn(loop, monkeypatch):
+    """Those of a new command, and those that the arm gets nearer to on its way."""
+    judged = []
+
+    def halved(rates, positions, velocities, *limits):
+        judged.append(velocities[0])
+        return 0.5 * (rates + velocities), ''
+
+    monkeypatch.setattr(loop._guard, 'bounded', halved)
+    command = FciCommand(np.full(7, 0.2), 0.0, time.monotonic(), True)
+    loop._follow(command, reading(0, REST))
+    loop._steer(reading(0, REST))
+    assert len(judged) == len(loop._arm.sent) == 1
+    loop._steer(reading(4, np.full(7, 0.1)))
+    loop._steer(reading(8, np.full(7, 0.1)))
+    assert len(judged) == 3 and len(loop._arm.sent) == 2
+    assert loop._arm.sent[1] == pytest.approx(np.full(7, 0.15))
 
 
 def test_links_that_nothing_keeps_apart_are_logged_at_the_start(loop):

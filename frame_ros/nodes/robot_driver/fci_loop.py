@@ -224,8 +224,8 @@ class FciLoop:
             self._forget_goals()
             largest = self._arm.largest_rates
             self._rates = np.clip(command.values, -largest, largest)
-            self._next_servo = reading.count
-            self._follow_rates(command.arrival, reading)
+            self._next_servo = reading.count + SERVO_PERIOD
+            self._send_rates(self._bounded(self._rates, reading), command.arrival)
         else:
             self._follow_goals(command, reading)
         self.counts.sent += 1
@@ -253,10 +253,10 @@ class FciLoop:
         if self._poses is not None:
             self._poses.reset()
 
-    def _follow_rates(self, arrival: float, reading: FrankaReading) -> None:
-        self._sent_rates = self._bounded(self._rates, reading)
+    def _send_rates(self, rates: Array, arrival: float) -> None:
+        self._sent_rates = rates
         left = arrival + self._settings.command_timeout - time.monotonic()
-        self._arm.follow_velocities(self._sent_rates, left)
+        self._arm.follow_velocities(rates, left)
 
     def _allowed(self, wanted: Array, positions: Array) -> Array:
         is_gripper = np.zeros(len(wanted), bool)
@@ -269,11 +269,12 @@ class FciLoop:
         if reading.count < self._next_servo:
             return
         self._next_servo = reading.count + SERVO_PERIOD
+        wanted = self._wanted(reading) if self._is_servoing else self._rates
+        rates = self._bounded(wanted, reading)
         if self._is_servoing:
-            rates = self._bounded(self._wanted(reading), reading)
             self._arm.follow_velocities(rates, SERVO_HOLD)
-        elif not np.array_equal(self._bounded(self._rates, reading), self._sent_rates):
-            self._follow_rates(self._last_command, reading)
+        elif not np.array_equal(rates, self._sent_rates):
+            self._send_rates(rates, self._last_command)
 
     def _wanted(self, reading: FrankaReading) -> Array:
         if self._settings.fci.control == POSITION:
