@@ -80,3 +80,18 @@ def test_links_that_nothing_keeps_apart_are_logged_at_the_start(loop):
     loop._guard.unchecked = ('fr3_link3', 'fr3_hand')
     loop.start()
     assert len(loop.warnings) == 1 and 'fr3_link3, fr3_hand' in loop.warnings[0]
+
+
+def test_a_hold_is_logged_once_and_again_after_a_stop(loop, monkeypatch):
+    near = ['fr3_link0 and fr3_hand']
+    monkeypatch.setattr(loop._guard, 'bounded', lambda rates, *_: (0.0 * rates, near[0]))
+    command = FciCommand(np.full(7, 0.2), 0.0, time.monotonic(), True)
+    for near[0] in ('fr3_link0 and fr3_hand', '') * 3:
+        loop._follow(command, reading(0, REST))
+    near[0] = 'fr3_link0 and fr3_hand'
+    loop._follow(command, reading(0, REST))
+    assert len(loop.warnings) == 1 and near[0] in loop.warnings[0]
+    loop._last_command -= 1.0
+    loop._watch()
+    loop._follow(command, reading(0, REST))
+    assert [near[0] in text for text in loop.warnings] == [True, False, True]
