@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Velocities at which a Franka arm does not stop itself: its end effector, and its own links."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ REACHING = np.array((0.0, 1.2, 0.0, -0.1, 0.0, 3.0, 0.8))
 FOLDED = np.array((0.6, 1.5, -0.7, -2.9, -0.8, 0.7, -0.1))
 PERIOD = 0.004
 REST = np.zeros(7)
+ENDS = np.array([FR3.joint_limits[name] for name in FR3.joint_names]).T
 
 
 def distance(positions):
@@ -26,14 +29,14 @@ def distance(positions):
 def test_the_end_effector_is_kept_below_the_speed_that_the_arm_allows():
     guard = VelocityGuard(FR3, 0.0)
     rates = np.array((2.1, 2.1, 0.0, -2.1, 0.0, -2.6, 0.0))
-    fast, _ = guard.bounded(rates, REACHING, REST, np.full(7, 9.8))
+    fast, _ = guard.bounded(rates, REACHING, REST, np.full(7, 9.8), ENDS)
     step = 1e-6  # s, of a difference that knows nothing of the Jacobian
     way = HAND.forward(REACHING + step * rates)[0] - HAND.forward(REACHING)[0]
     assert np.linalg.norm(way) / step > 3.0
     way = HAND.forward(REACHING + step * fast)[0] - HAND.forward(REACHING)[0]
     assert np.linalg.norm(way) / step == pytest.approx(TIP_SPEED, rel=1e-3)
     assert fast == pytest.approx(rates * fast[0] / rates[0])  # all joints alike
-    slow, near = guard.bounded(0.3 * rates, REACHING, REST, np.full(7, 3.0))
+    slow, near = guard.bounded(0.3 * rates, REACHING, REST, np.full(7, 3.0), ENDS)
     assert (slow == 0.3 * rates).all() and near == ''
 
 
@@ -46,7 +49,7 @@ def test_an_arm_that_is_led_into_itself_comes_to_rest_before(share):
     for count in range(int(3.0 / share / PERIOD)):
         left = FOLDED - positions
         wanted = left / max(np.abs(left).max() / (2.0 * share), 0.1)
-        bounded, near = guard.bounded(wanted, positions, velocities, accelerations)
+        bounded, near = guard.bounded(wanted, positions, velocities, accelerations, ENDS)
         seen.add(near)
         most = PERIOD * accelerations
         velocities = velocities + np.clip(bounded - velocities, -most, most)
@@ -59,29 +62,69 @@ def test_an_arm_that_is_led_into_itself_comes_to_rest_before(share):
     assert any('fr3_link' in names for names in seen)
 
 
+@pytest.mark.parametrize('share', [0.3, 0.98])
+def test_a_joint_at_its_end_carries_no_link_away(share):
+    """Joint 5 is sent outward at its end, where it stays; joint 4 leads the arm into itself."""
+    guard, accelerations = VelocityGuard(FR3, 0.07), np.full(7, 10.0 * share)
+    positions = np.array((-1.626, -1.702, -2.218, -1.217, 2.801, 4.452, -0.402))
+    ends = ENDS.copy()
+    ends[1, 4] = positions[4]
+    wanted = share * np.array((0.0, 0.0, 0.0, -2.175, 2.61, 0.0, 0.0))
+    velocities, least = REST, distance(positions)
+    assert least > 0.09 and distance(positions - 1.0 * np.eye(7)[3]) < 0.0
+    for _ in range(int(1.0 / share / PERIOD)):
+        bounded, _ = guard.bounded(wanted, positions, velocities, accelerations, ends)
+        bounded = np.where(np.arange(7) == 4, 0.0, bounded)
+        most = PERIOD * accelerations
+        velocities = velocities + np.clip(bounded - velocities, -most, most)
+        positions = positions + PERIOD * velocities
+        least = min(least, distance(positions))
+    assert 0.06 < least < 0.08
+
+
 def test_links_that_are_too_near_may_come_apart_and_no_nearer():
     shares = np.linspace(0.0, 1.0, 200)
     inside = next(q for q in HOME + shares[:, None] * (FOLDED - HOME) if distance(q) < 0.05)
     guard, accelerations = VelocityGuard(FR3, 0.07), np.full(7, 3.0)
     apart = 0.2 * (HOME - inside)
-    found, near = guard.bounded(apart, inside, REST, accelerations)
+    found, near = guard.bounded(apart, inside, REST, accelerations, ENDS)
     assert (found == apart).all() and near == ''
-    found, near = guard.bounded(-apart, inside, REST, accelerations)
+    found, near = guard.bounded(-apart, inside, REST, accelerations, ENDS)
     assert not found.any() and near
-    found, _ = VelocityGuard(FR3, 0.0).bounded(-apart, inside, REST, accelerations)
+    found, _ = VelocityGuard(FR3, 0.0).bounded(-apart, inside, REST, accelerations, ENDS)
     assert (found == -apart).all()
+
+
+def without_shapes(*kept):
+    """The FR3 without the collision geometry of links that are not kept."""
+    urdf = ElementTree.fromstring(FR3.urdf)
+    for link in urdf.findall('link'):
+        for shape in link.findall('collision') if link.get('name') not in kept else ():
+            link.remove(shape)
+    return load_robot(ElementTree.tostring(urdf, encoding='unicode'), 'fr3_link8')
+
+
+def test_links_without_primitives_are_named_and_stop_nothing():
+    assert VelocityGuard(FR3, 0.07).unchecked == ()
+    guard = VelocityGuard(without_shapes(), 0.07)
+    assert {'fr3_link1', 'fr3_link7', 'fr3_hand'} <= {*guard.unchecked}
+    found, near = guard.bounded(np.full(7, 0.3), HOME, REST, np.full(7, 3.0), ENDS)
+    assert (found == 0.3).all() and near == ''
+    some = VelocityGuard(without_shapes('fr3_link0', 'fr3_link5', 'fr3_link7'), 0.07)
+    assert 'fr3_link6' in some.unchecked and 'fr3_link7' not in some.unchecked
+    some.bounded(np.full(7, 0.3), FOLDED, REST, np.full(7, 3.0), ENDS)
+    assert VelocityGuard(without_shapes(), 0.0).unchecked == ()
 
 
 def test_what_is_skipped_as_far_is_far():
     """A guard that looks seldom finds the same as one that has never looked before."""
     guard, random, positions = VelocityGuard(FR3, 0.07), np.random.default_rng(0), HOME
-    limits = np.array([FR3.joint_limits[name] for name in FR3.joint_names])
     rates = random.uniform(-1.0, 1.0, 7)
     for count in range(500):
         if count % 50 == 0:
             rates = random.uniform(-1.0, 1.0, 7)
-        positions = np.clip(positions + 0.01 * rates, *limits.T)
+        positions = np.clip(positions + 0.01 * rates, *ENDS)
         fresh = VelocityGuard.__new__(VelocityGuard)
         fresh.__dict__.update(guard.__dict__, _least=-np.inf)
-        wanted = fresh.bounded(rates, positions, REST, np.full(7, 3.0))[0]
-        assert (guard.bounded(rates, positions, REST, np.full(7, 3.0))[0] == wanted).all()
+        wanted = fresh.bounded(rates, positions, REST, np.full(7, 3.0), ENDS)[0]
+        assert (guard.bounded(rates, positions, REST, np.full(7, 3.0), ENDS)[0] == wanted).all()

@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 
+from frame_ros.hardware.franky.approach import AHEAD
 from frame_ros.hardware.franky.servo import RestServo
 
 LARGEST = np.array((0.6, 0.6, 1.5))
@@ -68,3 +69,20 @@ def test_a_new_goal_is_gone_to_from_where_the_joints_are(servo):
     servo.take(np.zeros(3))
     back, rates = driven(servo, places[-1], 4.0)
     assert rates[0][0] < 0.0 and np.abs(back[-1]).max() < 1e-3
+
+
+@pytest.mark.parametrize('share', [0.3, 0.98])
+def test_a_joint_that_follows_late_rests_at_its_goal_however_short_it_settles(share):
+    """It follows two periods late, within its acceleration, and is looked at ahead."""
+    most = 10.0 * share
+    servo = RestServo(0.01, np.array((2.175 * share,)), np.array((0.7 * most,)))
+    servo.take(np.array((0.5,)))
+    position = velocity = 0.0
+    sent, velocities = [0.0] * 2, []
+    for _ in range(int(3.0 / PERIOD)):
+        sent.append(float(servo.rates(np.array((position + AHEAD * velocity,)))[0]))
+        velocity += np.clip(sent[-3] - velocity, -PERIOD * most, PERIOD * most)
+        position += PERIOD * velocity
+        velocities.append(velocity)
+    assert abs(position - 0.5) < 1e-6
+    assert np.ptp(velocities[-100:]) < 1e-4

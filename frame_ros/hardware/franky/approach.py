@@ -40,6 +40,9 @@ class Approach:
     At `x` before the end of a joint's range the arm allows sqrt(2 d x) - o, with the deceleration d
     and the offset o of its URDF (libfranka's Robot::getUpperJointVelocityLimits); here d is less,
     so that the motion can brake with it.
+
+    Attributes:
+        ends: (2, 7) rad, lower and upper, beyond which no joint is sent.
     """
 
     def __init__(self, urdf: str, accelerations: Array) -> None:
@@ -48,7 +51,7 @@ class Approach:
         Raises:
             DeviceError: the arm's URDF cannot be read.
         """
-        self._ends = np.tile([[-np.inf], [np.inf]], len(accelerations))
+        self.ends = np.tile([[-np.inf], [np.inf]], len(accelerations))
         self._offsets = np.zeros(len(accelerations))
         self._decelerations = np.ones(len(accelerations))
         self._change = SOON * accelerations
@@ -74,7 +77,7 @@ class Approach:
             )
         # From there on nothing more is allowed.
         before = offset**2 / (2.0 * deceleration) + MARGIN
-        self._ends[:, which] = lower + before, upper - before
+        self.ends[:, which] = lower + before, upper - before
         self._offsets[which] = offset
         self._decelerations[which] = BRAKING * min(deceleration, most[which])
 
@@ -83,7 +86,7 @@ class Approach:
         with velocities (7,) rad/s, while those that the arm goes by are `commanded` (7,) rad/s.
         """
         ahead = positions + AHEAD * velocities
-        left = np.array((ahead - self._ends[0], self._ends[1] - ahead))
+        left = np.array((ahead - self.ends[0], self.ends[1] - ahead))
         offsets, inside = self._offsets, np.maximum(0.0, left)
         speeds = np.sqrt(2.0 * self._decelerations * inside + offsets**2) - offsets
         # Beyond it nothing is allowed, also not what rounding makes of a velocity that ends.

@@ -201,6 +201,11 @@ class FrankyArm:
         with franky_errors('the motion failed', MotionAborted):
             self._robot.join_motion(0.0)
 
+    @property
+    def ends(self) -> Array:
+        """(2, 7) rad, lower and upper ends of the joints' ranges, where `bounded` holds them."""
+        return self._approach.ends
+
     def follow_velocities(self, rates: Array, duration: float) -> None:
         """Moves on with joint velocities (7,) rad/s for `duration` s, then stops.
 

@@ -33,13 +33,17 @@ class VelocityGuard:
         robot: the arm.
         distance: m, that its links keep from one another, those with less than three joints
             between them aside; 0: any.
+
+    Attributes:
+        unchecked: links that are not kept apart, as they have no collision primitives.
     """
 
     def __init__(self, robot: Robot, distance: float) -> None:
         tip = robot.profile.tips.get('tcp', robot.tip_link)
         self._tip = load_robot(robot.urdf, tip)
-        self._distance = distance
         self._check = ClearanceCheck(robot, robot.joint_names)
+        self._distance = distance if self._check.pairs else 0.0
+        self.unchecked = self._check.unchecked if distance else ()
         self._levers = _levers(self._tip)
         # Where the links were looked at last, and the least distance there, m.
         self._place: Array = np.zeros(len(robot.joint_names))
@@ -47,7 +51,7 @@ class VelocityGuard:
         self._near = ''
 
     def bounded(
-        self, rates: Array, positions: Array, velocities: Array, accelerations: Array
+        self, rates: Array, positions: Array, velocities: Array, accelerations: Array, ends: Array
     ) -> tuple[Array, str]:
         """Returns the velocities (7,) rad/s to be sent, and the two links for whose sake they are
         less, or ''.
@@ -56,6 +60,7 @@ class VelocityGuard:
             rates: (7,) rad/s, wanted.
             positions, velocities: (7,) rad and rad/s, of the joints.
             accelerations: (7,) rad/s^2, with which they brake.
+            ends: (2, 7) rad, lower and upper, beyond which no joint goes.
         """
         start = positions + AHEAD * velocities
         rates = self.slowed(rates, start)
@@ -65,7 +70,9 @@ class VelocityGuard:
         def way(part: float) -> Array:
             part_rates = part * rates
             braking = float(np.max(np.abs(part_rates) / (BRAKING * accelerations)))
-            ahead: Array = part_rates * braking / 2.0
+            # A joint that is beyond its end is let back.
+            lower, upper = np.minimum(ends[0], start), np.maximum(ends[1], start)
+            ahead: Array = np.clip(start + part_rates * braking / 2.0, lower, upper) - start
             return ahead
 
         if self._is_far(start, way(1.0)):

@@ -11,6 +11,7 @@ from frame_ros.hardware.franka_estimates import (
     CONTACT_TORQUES,
     CONTACT_WRENCH,
 )
+from frame_ros.hardware.franky.servo import SHORTEST
 
 POSITION, VELOCITY, POSE = CONTROLS = ('joint_position', 'joint_velocity', 'cartesian_pose')
 ENFORCE, IGNORE = REALTIME = ('enforce', 'ignore')
@@ -52,7 +53,8 @@ class FciOptions:
     )
     settling: float = option(
         0.1,
-        'time in which a distance from the goals shrinks to a third; of joint_position half of it',
+        'time in which a distance from the goals shrinks to a third; of joint_position half of '
+        f'it, but {SHORTEST:g} s at least',
         unit='s',
         at_least=0.02,
         at_most=2.0,

@@ -9,8 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.hardware.franky.approach import AHEAD
+
 Array = NDArray[np.float64]
 LONGEST = 0.2  # s between two goals that count as one movement
+# s in which a `RestServo` settles at the fastest: as a velocity counts AHEAD later, a joint that
+# settles within that swings about its goal for ever.
+SHORTEST = 1.5 * AHEAD
 
 
 class GoalServo:
@@ -66,12 +71,14 @@ class RestServo:
     to rest there.
 
     Args:
-        settling: s in which a distance that is left shrinks to a third at the end.
+        settling: s in which a distance that is left shrinks to a third at the end; less than
+            SHORTEST counts as that.
         largest: (D,) rad/s. decelerations: (D,) rad/s^2, with which the joints brake.
     """
 
     def __init__(self, settling: float, largest: Array, decelerations: Array) -> None:
-        self._settling, self._largest, self._decelerations = settling, largest, decelerations
+        self._settling = max(settling, SHORTEST)
+        self._largest, self._decelerations = largest, decelerations
         self.reset()
 
     def reset(self) -> None:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rclpy.clock import Clock
 
 from frame_ros.core.errors import FrameRosError
+from frame_ros.core.repeated_warnings import Log, RepeatedWarnings
 from frame_ros.core.thread_priority import raise_priority
 from frame_ros.gate.command_check import limited_step
 from frame_ros.hardware.device_error import DeviceError
@@ -69,7 +70,7 @@ class FciLoop:
         poll: Callable[[], None],
         publish: Callable[[FrankaReading], None],
         set_width: Callable[[float], None],
-        log: object,
+        log: Log,
         poses: PoseGoals | None = None,
     ) -> None:
         self._arm, self._settings = arm, settings
@@ -78,7 +79,7 @@ class FciLoop:
         self._servo = GoalServo(settling, largest)
         # A goal that stands needs no smoothing.
         self._rest_servo = RestServo(settling / 2.0, largest, BRAKING * arm.accelerations)
-        self._guard, self._near = VelocityGuard(robot, settings.fci.self_distance), ''
+        self._guard = VelocityGuard(robot, settings.fci.self_distance)
         self._poses = poses
         self._next_servo, self._is_servoing = 0, False
         self._rates: Array = np.zeros(len(robot.joint_names))  # commanded
@@ -90,7 +91,7 @@ class FciLoop:
         self._reading: FrankaReading | None = None
         self._problem = ''
         self._next_attempt = 0.0
-        self._forget_goals()  # of a loop before
+        self._forget()  # what was of a loop before
         self._requests = Requests()
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name='fci', daemon=True)
@@ -99,6 +100,11 @@ class FciLoop:
 
     def start(self) -> None:
         """Begins to read."""
+        if unchecked := self._guard.unchecked:
+            self._log_change(
+                f'{", ".join(unchecked)} have no collision primitives in the URDF: nothing keeps '
+                'them from other links (fci.self_distance)'
+            )
         sys.setswitchinterval(SWITCH_INTERVAL)
         self._thread.start()
 
@@ -112,7 +118,7 @@ class FciLoop:
                 self._arm.begin_stop()
                 self._arm.wait_for_rest()
         except FrameRosError as error:
-            self._log.error(f'the arm may not be at rest: {error}')  # type: ignore[attr-defined]
+            self._log.error(f'the arm may not be at rest: {error}')
         self._arm.close()
 
     @property
@@ -169,7 +175,7 @@ class FciLoop:
             except FrameRosError as error:
                 self._lose(str(error))
             except Exception as error:  # who stops the arm must not end
-                self._log.error(traceback.format_exc())  # type: ignore[attr-defined]
+                self._log.error(traceback.format_exc())
                 self._lose(f'the driver failed: {type(error).__name__}: {error}')
 
     def _turn(self) -> None:
@@ -219,8 +225,8 @@ class FciLoop:
             self._forget_goals()
             largest = self._arm.largest_rates
             self._rates = np.clip(command.values, -largest, largest)
-            self._next_servo = reading.count
-            self._follow_rates(command.arrival, reading)
+            self._next_servo = reading.count + SERVO_PERIOD
+            self._send_rates(self._bounded(self._rates, reading), command.arrival)
         else:
             self._follow_goals(command, reading)
         self.counts.sent += 1
@@ -242,16 +248,21 @@ class FciLoop:
             self._servo.take(allowed, command.time, time.monotonic(), positions)
         self._next_servo = reading.count
 
+    def _forget(self) -> None:
+        """Begins afresh after the motion has ended."""
+        self._forget_goals()
+        self._near, self._hold_warnings = '', RepeatedWarnings(self._log)
+
     def _forget_goals(self) -> None:
         self._servo.reset()
         self._rest_servo.reset()
         if self._poses is not None:
             self._poses.reset()
 
-    def _follow_rates(self, arrival: float, reading: FrankaReading) -> None:
-        self._sent_rates = self._bounded(self._rates, reading)
+    def _send_rates(self, rates: Array, arrival: float) -> None:
+        self._sent_rates = rates
         left = arrival + self._settings.command_timeout - time.monotonic()
-        self._arm.follow_velocities(self._sent_rates, left)
+        self._arm.follow_velocities(rates, left)
 
     def _allowed(self, wanted: Array, positions: Array) -> Array:
         is_gripper = np.zeros(len(wanted), bool)
@@ -264,11 +275,12 @@ class FciLoop:
         if reading.count < self._next_servo:
             return
         self._next_servo = reading.count + SERVO_PERIOD
+        wanted = self._wanted(reading) if self._is_servoing else self._rates
+        rates = self._bounded(wanted, reading)
         if self._is_servoing:
-            rates = self._bounded(self._wanted(reading), reading)
             self._arm.follow_velocities(rates, SERVO_HOLD)
-        elif not np.array_equal(self._bounded(self._rates, reading), self._sent_rates):
-            self._follow_rates(self._last_command, reading)
+        elif not np.array_equal(rates, self._sent_rates):
+            self._send_rates(rates, self._last_command)
 
     def _wanted(self, reading: FrankaReading) -> Array:
         if self._settings.fci.control == POSITION:
@@ -277,14 +289,17 @@ class FciLoop:
 
     def _bounded(self, rates: Array, reading: FrankaReading) -> Array:
         """Returns what of these velocities is sent."""
+        arm, positions = self._arm, reading.positions
         rates, near = self._guard.bounded(
-            rates, reading.positions, reading.commanded_velocities, self._arm.accelerations
+            rates, positions, reading.commanded_velocities, arm.accelerations, arm.ends
         )
         if near and not self._near:
-            self._log_change(f'the arm is held, as its own links come near one another: {near}')
+            self._hold_warnings.warn(
+                'held', f'the arm is held, as its own links come near one another: {near}'
+            )
         self._near = near
         # Joints that change their velocities one after the other may be faster together.
-        return self._guard.slowed(self._arm.bounded(rates, reading), reading.positions)
+        return self._guard.slowed(arm.bounded(rates, reading), positions)
 
     def _watch(self) -> None:
         """Brings the arm to rest where no command came in time."""
@@ -292,7 +307,7 @@ class FciLoop:
         if age <= self._settings.command_timeout:
             return
         self._arm.begin_stop()
-        self._forget_goals()
+        self._forget()
         self.commands.drop(keeps_newest=True)
         self._activity = Activity.HOLDING
         self.counts.holds += 1
@@ -301,20 +316,20 @@ class FciLoop:
     def _abort(self, problem: str) -> None:
         self._activity, self._problem = Activity.ABORTED, problem
         self.commands.drop()
-        self._forget_goals()
+        self._forget()
         self.counts.aborts += 1
-        self._log.error(  # type: ignore[attr-defined]
+        self._log.error(
             f'the arm has stopped itself: {problem}; it follows no command until ~/recover_errors'
         )
 
     def _lose(self, problem: str) -> None:
         self._activity, self._problem = Activity.LOST, problem
         self.commands.drop()
-        self._forget_goals()
+        self._forget()
         self.counts.losses += 1
         self._arm.disconnect()
         self._next_attempt = time.monotonic() + self._settings.reconnect_period
-        self._log.error(  # type: ignore[attr-defined]
+        self._log.error(
             f'{problem}; no joint_states until it answers again, tried every '
             f'{self._settings.reconnect_period:g} s'
         )
@@ -339,4 +354,4 @@ class FciLoop:
         self._log_change('the arm answers again; it holds where it is')
 
     def _log_change(self, text: str) -> None:
-        self._log.warning(text)  # type: ignore[attr-defined]
+        self._log.warning(text)
