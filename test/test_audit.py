@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/audit.sh says, and its exit, where its database answers for some files only."""
+"""Words and exit of scripts/audit.sh where its database answers for some files only."""
 
 import os
 import subprocess
