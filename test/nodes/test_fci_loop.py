@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the loop of a Franka arm's driver sends and logs, on an arm that only notes it."""
+"""Velocities and log of the loop of a Franka arm's driver, on an arm that only notes them."""
 
 import time
 from types import SimpleNamespace

@@ -224,5 +224,5 @@ def test_a_profile_outside_the_package_stands_in_the_scene(tmp_path):
     table = {process.name: process for process in demo_processes(DemoOptions(robot=str(path)))}
     same = {process.name: process for process in demo_processes(DemoOptions(robot='so101'))}
     for name in same:
-        given = {**same[name].parameters, 'robot': str(path)}
-        assert {**table[name].parameters, 'robot': str(path)} == given
+        of_robot = {'robot': str(path), 'robot_name': 'mine'}
+        assert {**table[name].parameters, **of_robot} == {**same[name].parameters, **of_robot}
