@@ -30,8 +30,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ from typing import Any
 from parts.bars import Bars, parse
 from parts.core_stalls import CoreStalls, Stall
 from parts.lost_cycles import control_thread, without_core
+from parts.started import started
 
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.demo_worlds import free_host
@@ -130,21 +131,13 @@ def processes(host: str) -> dict[str, Process]:
     }
 
 
-@contextmanager
-def running(process: Process, logs: int = subprocess.DEVNULL) -> Iterator[subprocess.Popen]:
+def running(
+    process: Process, logs: int = subprocess.DEVNULL
+) -> AbstractContextManager[subprocess.Popen]:
     """A node; at the end it is asked to stop."""
     environment = ros_environment(os.environ)
     environment |= watching_environment(process, environment)
-    popen = subprocess.Popen(process.command(), env=environment, stdout=logs, stderr=logs)
-    try:
-        yield popen
-    finally:
-        popen.terminate()
-        try:
-            popen.wait(10.0)
-        except subprocess.TimeoutExpired:
-            popen.kill()
-            popen.wait()
+    return started(process.command(), env=environment, stdout=logs, stderr=logs)
 
 
 def cpu(pid: int) -> float:

@@ -25,8 +25,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +34,7 @@ import yaml
 from parts.bars import Bars, parse
 from parts.franka_sim.arm import PYTHON, ROOT, FrankaSimArm
 from parts.franka_sim.rows import ROWS, Figures, Row, figures, judge, summary
+from parts.started import started
 
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.demo_worlds import free_host
@@ -89,8 +90,9 @@ class Sender:
         rclpy.shutdown()
 
 
-@contextmanager
-def driver(row: Row, host: str, given: dict[str, Any], log: Any) -> Iterator[subprocess.Popen]:
+def driver(
+    row: Row, host: str, given: dict[str, Any], log: Any
+) -> AbstractContextManager[subprocess.Popen]:
     """The driver node for a row, and parameters that were given; at the end it is stopped."""
     options = ArmOptions(robot='fr3', host=host, record=False)
     process = next(p for p in arm_processes(options) if p.executable == 'robot_driver')
@@ -99,18 +101,7 @@ def driver(row: Row, host: str, given: dict[str, Any], log: Any) -> Iterator[sub
         'fci.control': row.control, 'fci.dynamics': row.dynamics,
     }  # fmt: skip
     process = replace(process, parameters={**process.parameters, **own, **given})
-    popen = subprocess.Popen(
-        process.command(), env=ros_environment(os.environ), stdout=log, stderr=log
-    )
-    try:
-        yield popen
-    finally:
-        popen.terminate()
-        try:
-            popen.wait(10.0)
-        except subprocess.TimeoutExpired:
-            popen.kill()
-            popen.wait()
+    return started(process.command(), env=ros_environment(os.environ), stdout=log, stderr=log)
 
 
 def wait_until_heard(sender: Sender, row: Row, node: subprocess.Popen) -> None:

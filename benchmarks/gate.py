@@ -21,11 +21,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 
 import numpy as np
 import rclpy
 from parts.bars import Bars, parse
+from parts.started import started
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
@@ -145,16 +145,10 @@ class Cell:
         self.node.destroy_node()
 
 
-@contextlib.contextmanager
-def process(module: str, *arguments: str) -> Iterator[subprocess.Popen]:
+def process(module: str, *arguments: str) -> contextlib.AbstractContextManager[subprocess.Popen]:
     """A node in a process of its own."""
     command = [sys.executable, '-u', '-m', f'frame_ros.nodes.{module}', '--ros-args']
-    started = subprocess.Popen([*command, '--log-level', 'fatal', *arguments])
-    try:
-        yield started
-    finally:
-        started.terminate()
-        started.wait()
+    return started([*command, '--log-level', 'fatal', *arguments])
 
 
 def gate(**parameters: str) -> contextlib.AbstractContextManager[subprocess.Popen]:
@@ -181,20 +175,9 @@ def pass_on() -> None:
             publisher.publish(message)
 
 
-@contextlib.contextmanager
-def relay() -> Iterator[None]:
-    """The same in a process of its own."""
-    started = subprocess.Popen([sys.executable, __file__, '--relay'])
-    try:
-        yield
-    finally:
-        started.terminate()
-        started.wait()
-
-
 def relay_latency(cell: Cell, seconds: float) -> tuple[float, ...]:
     """As `latency`, of a node that only passes on."""
-    with relay():
+    with started([sys.executable, __file__, '--relay']):
         direct, relayed = (Listener(cell.node, t) for t in ('policy_commands', 'joint_commands'))
         cell.drives = True
         while not relayed.seen:

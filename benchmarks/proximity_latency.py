@@ -30,6 +30,7 @@ from pathlib import Path
 
 import numpy as np
 from parts.bars import Bars, busy_loops, parse
+from parts.started import started
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH, HEIGHT = 640, 480
@@ -149,17 +150,6 @@ def listen() -> None:
         rclpy.try_shutdown()
 
 
-@contextlib.contextmanager
-def running(command: list[str], **options):
-    """A process that is stopped at the end of a `with` block."""
-    process = subprocess.Popen(command, **options)
-    try:
-        yield process
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=20)
-
-
 def measure(arguments: argparse.Namespace, path: Path, mount: str, priority: int) -> dict:
     """One run; figures in ms."""
     parameters = {
@@ -174,9 +164,9 @@ def measure(arguments: argparse.Namespace, path: Path, mount: str, priority: int
     source += [f'--joint-rate={arguments.joint_rate}', f'--path={path}']
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(
-            running([*this, '--role=listen'], stdout=subprocess.PIPE, text=True)
+            started([*this, '--role=listen'], stdout=subprocess.PIPE, text=True)
         )
-        stack.enter_context(running(node, cwd=ROOT))
+        stack.enter_context(started(node, cwd=ROOT))
         time.sleep(4.0)
         stack.enter_context(busy_loops(arguments.busy))
         done = subprocess.run(

@@ -19,6 +19,7 @@ import time
 
 import numpy as np
 from parts.bars import Bars, parse
+from parts.started import started
 
 from frame_ros.metrics.token_statistics import token_statistics
 from frame_ros.policies.base import Policy
@@ -109,15 +110,11 @@ def main() -> int:
         serve(options.work)
         return 0
     command = [sys.executable, __file__, '--serve', '--work', str(options.work)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
+    with started(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         policy = connect_remote_policy(process.stdout.readline().strip())
         times = measure(policy, WorkingPolicy(options.work), options.calls)
         policy.close()
-    finally:
-        process.terminate()
-        process.wait()
     overhead = 1000 * (times['remote'] - times['direct'])
     print(f'{options.calls} observations of two 640x480 images, policy {1000 * options.work:g} ms')
     for name, values in times.items():

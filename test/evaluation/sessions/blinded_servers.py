@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -174,6 +175,8 @@ def public_text(folder: SessionFolder) -> str:
 def names_in(text: str | bytes, servers: Mapping[str, Any] | None = None) -> list[str]:
     """Returns what of the policies a text names: names, weights, addresses."""
     found = text if isinstance(text, bytes) else text.encode()
-    words = [*NAMES, 'weights', 'last layer']
-    words += [str(server.port) for server in (servers or {}).values()]
-    return [word for word in words if word.encode() in found]
+    words = [word for word in (*NAMES, 'weights', 'last layer') if word.encode() in found]
+    ports = [str(server.port) for server in (servers or {}).values()]
+    # A stamp, an id or a measured value may have the digits of a port in it.
+    number = r'(?<!\w)(?<!\d\.){}(?!\w|\.\d)'
+    return words + [port for port in ports if re.search(number.format(port).encode(), found)]

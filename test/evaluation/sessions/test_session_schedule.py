@@ -11,6 +11,7 @@ import stat
 import threading
 from collections import Counter
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
@@ -100,6 +101,18 @@ def test_the_public_part_names_no_policy_and_the_key_is_for_its_owner_only(tmp_p
     play(folder)
     assert not names_in(public_text(folder))
     assert len(folder.plan.commitment) == 64 and folder.plan.commitment in public_text(folder)
+
+
+@pytest.mark.parametrize(
+    ('text', 'is_named'),
+    [
+        ('no answer of ws://127.0.0.1:37573.', True), ("('127.0.0.1', 37573)", True),
+        ('nanosec=495375731', False), ('0.37573', False), ('e37573b2', False),
+    ],
+)  # fmt: skip
+def test_an_address_is_one_of_a_policy_and_a_stamp_with_its_digits_is_not(text, is_named):
+    servers = {NAMES[0]: SimpleNamespace(port=37573)}
+    assert bool(names_in(text, servers)) == is_named == bool(names_in(text.encode(), servers))
 
 
 def test_a_changed_key_does_not_fit_its_commitment(tmp_path):

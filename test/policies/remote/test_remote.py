@@ -569,15 +569,23 @@ def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(tmp_path):
         remote.close()
 
 
-@pytest.mark.skipif(shutil.which('openssl') is None, reason='openssl makes the certificate')
-def test_a_server_that_is_silent_after_the_tls_handshake_is_left_and_asked_again(tmp_path):
-    certificate, key = make_certificate(tmp_path)
+@contextlib.contextmanager
+def tls_listener(certificate, key, open_timeout):
+    """A listening socket, the TLS that it speaks, and a link that connects to it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     with socket.create_server(('127.0.0.1', 0)) as listener:
         listener.settimeout(PATIENCE)
         url = f'wss://127.0.0.1:{listener.getsockname()[1]}'
-        link = ServerLink(LinkOptions(url, ca_file=certificate, open_timeout=0.5), print)
+        options = LinkOptions(url, ca_file=certificate, open_timeout=open_timeout)
+        link = ServerLink(options, print)
+        yield listener, context, link
+        link.close()
+
+
+@pytest.mark.skipif(shutil.which('openssl') is None, reason='openssl makes the certificate')
+def test_a_server_that_is_silent_after_the_tls_handshake_is_left_and_asked_again(tmp_path):
+    with tls_listener(*make_certificate(tmp_path), open_timeout=0.5) as (listener, context, link):
         for _ in range(2):
             connection, _ = listener.accept()
             connection.settimeout(PATIENCE)
@@ -587,7 +595,6 @@ def test_a_server_that_is_silent_after_the_tls_handshake_is_left_and_asked_again
             ):
                 while client.recv(4096):  # until the client leaves
                     pass
-        link.close()
 
 
 def make_certificate_of_2049(folder) -> tuple[str, str]:
@@ -611,20 +618,14 @@ def make_certificate_of_2049(folder) -> tuple[str, str]:
 
 @pytest.mark.skipif(shutil.which('openssl') is None, reason='openssl makes the certificate')
 def test_a_certificate_that_is_not_valid_yet_may_be_once_the_clock_is_set(tmp_path):
-    certificate, key = make_certificate_of_2049(tmp_path)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    with socket.create_server(('127.0.0.1', 0)) as listener:
-        listener.settimeout(PATIENCE)
-        url = f'wss://127.0.0.1:{listener.getsockname()[1]}'
-        link = ServerLink(LinkOptions(url, ca_file=certificate, open_timeout=PATIENCE), print)
+    made = make_certificate_of_2049(tmp_path)
+    with tls_listener(*made, open_timeout=PATIENCE) as (listener, context, link):
         for _ in range(2):
             connection, _ = listener.accept()
             with connection, pytest.raises(OSError):
                 context.wrap_socket(connection, server_side=True)
         with pytest.raises(ServerAbsentError, match='not yet valid'):
             link.wait(0.0)
-        link.close()
 
 
 class Slow:
