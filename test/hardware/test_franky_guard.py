@@ -125,6 +125,24 @@ def test_what_is_skipped_as_far_is_far():
             rates = random.uniform(-1.0, 1.0, 7)
         positions = np.clip(positions + 0.01 * rates, *ENDS)
         fresh = VelocityGuard.__new__(VelocityGuard)
-        fresh.__dict__.update(guard.__dict__, _least=-np.inf)
+        fresh.__dict__.update(guard.__dict__, _apart=np.full_like(guard._apart, -np.inf))
         wanted = fresh.bounded(rates, positions, REST, np.full(7, 3.0), ENDS)[0]
         assert (guard.bounded(rates, positions, REST, np.full(7, 3.0), ENDS)[0] == wanted).all()
+
+
+@pytest.mark.parametrize('name', ['fr3', 'panda'])
+def test_no_pair_of_links_comes_nearer_than_its_levers_say(name):
+    robot, random = load_robot(name), np.random.default_rng(0)
+    check, levers = ClearanceCheck(robot, robot.joint_names), VelocityGuard(robot, 0.07)._levers
+    low, high = np.array([robot.joint_limits[joint] for joint in robot.joint_names]).T
+    largest = np.zeros(len(check.pairs))
+    for count in range(3000):
+        start = random.uniform(low, high)
+        turned = random.uniform(-0.3, 0.3, 7)
+        if count % 2:  # one joint alone, where a bound that is too small shows the most
+            turned = turned * np.eye(7)[random.integers(7)]
+        nearer = check.at(start).selves - check.at(np.clip(start + turned, low, high)).selves
+        bound = levers @ np.abs(turned)
+        assert (nearer <= bound + 1e-9).all()
+        largest = np.maximum(largest, nearer / np.maximum(bound, 1e-9))
+    assert largest.max() > 0.97

@@ -33,9 +33,11 @@ POLL = 0.00015  # s between two looks for the next state while the arm moves
 CONTROL_PRIORITY = 47
 # Of the arm's limits, at which it stops itself: what is sent are rounded differences.
 LARGEST_SHARE = 0.98
-# rad/s^3, of the 5000 of an FR3 (kMaxJointJerk of libfranka's rate_limiting.h): after a lost cycle
-# an arm sees half as much again, and more after several. An acceleration takes 5 ms so.
-JERK = 2000.0
+# rad/s^3, with which accelerations change at most, of the 5000 of an FR3 (kMaxJointJerk of
+# libfranka's rate_limiting.h, in some joints less than a Panda's, which franky takes): after a lost
+# cycle an arm sees half as much again, and more after several.
+LARGEST_JERK = 5000.0
+JERK = 0.4 * LARGEST_JERK
 STOP_TIMEOUT = 2.0  # s for a motion to come to rest
 
 
@@ -123,7 +125,8 @@ class FrankyArm:
         accelerations = np.minimum(acceleration.max, self._accelerations)
         acceleration.set(accelerations)
         jerk = robot.joint_jerk_limit
-        jerk.set(np.minimum(jerk.max, JERK))
+        # franky takes the share of it; a slow arm may have more, and rests the sooner.
+        jerk.set(np.minimum(jerk.max, min(LARGEST_JERK, JERK / self.share)))
         self.largest_rates = self.share * velocities
         self.accelerations = self.share * accelerations
         self._approach = Approach(robot.model_urdf, self.accelerations)

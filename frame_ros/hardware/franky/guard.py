@@ -6,13 +6,14 @@ speed that the arm allows, and its links come to rest before they are near one a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.hardware.franky.approach import AHEAD, BRAKING
 from frame_ros.robots import Robot, load_robot
+from frame_ros.robots.description import Joint
 from frame_ros.robots.shapes.clearance import ClearanceCheck
 
 Array = NDArray[np.float64]
@@ -22,7 +23,6 @@ Array = NDArray[np.float64]
 # Cartesian motions.
 TIP_SPEED = 2.5
 HALVINGS = 3  # of the part of the velocities that keeps the links apart
-WIDTH = 0.1  # m, by which a link's points are farther away than its frame
 LONG = 0.15  # rad of a way to rest, from which its middle is looked at as well
 
 
@@ -44,10 +44,12 @@ class VelocityGuard:
         self._check = ClearanceCheck(robot, robot.joint_names)
         self._distance = distance if self._check.pairs else 0.0
         self.unchecked = self._check.unchecked if distance else ()
-        self._levers = _levers(self._tip)
-        # Where the links were looked at last, and the least distance there, m.
+        tip_chain = robot.description.chain(tip)
+        self._tip_levers = np.array([_reach(tip_chain, name) for name in robot.joint_names])
+        self._levers = _levers(robot, self._check.pairs)
+        # Where the links were looked at last, and how far each pair was apart there, m.
         self._place: Array = np.zeros(len(robot.joint_names))
-        self._least = -np.inf
+        self._apart: Array = np.full(len(self._check.pairs), -np.inf)
         self._near = ''
 
     def bounded(
@@ -81,6 +83,8 @@ class VelocityGuard:
 
     def slowed(self, rates: Array, positions: Array) -> Array:
         """Returns velocities (7,) rad/s at which the end effector is not too fast."""
+        if self._tip_levers @ np.abs(rates) <= TIP_SPEED:
+            return rates
         speed = float(np.linalg.norm(self._tip.jacobian(positions)[:3] @ rates))
         return rates if speed <= TIP_SPEED else rates * (TIP_SPEED / speed)
 
@@ -89,7 +93,7 @@ class VelocityGuard:
     ) -> tuple[Array, str]:
         """way: to rest with a part of the rates."""
         # Links that are too near may come apart, and stay as they are.
-        allowed = min(self._distance, self._least)  # of this start
+        allowed = min(self._distance, float(self._apart.min()))  # of this start
         part, near = 0.0, ''
         for halving in range(HALVINGS + 1):
             trial = part + 0.5**halving
@@ -105,11 +109,14 @@ class VelocityGuard:
 
     def _is_far(self, start: Array, ahead: Array) -> bool:
         """True if the links cannot come too near on a way, as far as the last look says."""
-        left = self._least - self._distance
-        if self._levers @ (np.abs(start - self._place) + np.abs(ahead)) < left:
+        if self._cannot_meet(np.abs(start - self._place) + np.abs(ahead)):
             return True
-        self._least, self._place = self._clearance(start), start
-        return bool(self._levers @ np.abs(ahead) < self._least - self._distance)
+        self._apart, self._place = self._check.at(start).selves, start
+        return self._cannot_meet(np.abs(ahead))
+
+    def _cannot_meet(self, turned: Array) -> bool:
+        """turned: (7,) rad, by which the joints have turned since the last look at most."""
+        return bool((self._levers @ turned < self._apart - self._distance).all())
 
     def _clearance(self, positions: Array) -> float:
         """The least distance of links at joint positions, m; notes which they are."""
@@ -119,9 +126,23 @@ class VelocityGuard:
         return float(found[least])
 
 
-def _levers(robot: Robot) -> Array:
-    """Returns (7,) m that a point of the arm moves at most per rad of each joint."""
-    chain = robot.description.chain(robot.tip_link)
-    lengths = np.array([np.linalg.norm(joint.translation) for joint in chain])
-    moving = [i for i, joint in enumerate(chain) if joint.is_moving]
-    return np.array([lengths[i + 1 :].sum() + WIDTH for i in moving])
+def _reach(chain: Sequence[Joint], joint: str) -> float:
+    """How far the frame at the end of a chain can be from the axis of one of its joints, m."""
+    behind = chain[[each.name for each in chain].index(joint) + 1 :]
+    return float(sum(np.linalg.norm(each.translation) for each in behind))
+
+
+def _levers(robot: Robot, pairs: Sequence[tuple[str, str]]) -> Array:
+    """Returns (P, 7) m by which the links of a pair come nearer, at most, per rad of a joint."""
+    levers = np.zeros((len(pairs), len(robot.joint_names)))
+    for row, pair in enumerate(pairs):
+        first, other = (robot.description.chain(link) for link in pair)
+        for link, chain, fixed in zip(pair, (first, other), (other, first), strict=True):
+            capsules = [shape.capsule() for shape in robot.collision_geometry[link]]
+            size = max(float(np.linalg.norm(end)) for c in capsules for end in (c.start, c.end))
+            # A joint before both moves both alike.
+            own = {joint.name for joint in chain} - {joint.name for joint in fixed}
+            for column, name in enumerate(robot.joint_names):
+                if name in own:
+                    levers[row, column] += _reach(chain, name) + size
+    return levers
