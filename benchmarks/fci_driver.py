@@ -36,10 +36,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from parts.bars import Bars, parse
+from parts.bars import Bars, parse, started
 from parts.core_stalls import CoreStalls, Stall
 from parts.lost_cycles import control_thread, without_core
-from parts.started import started
 
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.demo_worlds import free_host

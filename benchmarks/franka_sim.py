@@ -31,10 +31,9 @@ from dataclasses import replace
 from typing import Any
 
 import yaml
-from parts.bars import Bars, parse
+from parts.bars import Bars, parse, started
 from parts.franka_sim.arm import PYTHON, ROOT, FrankaSimArm
 from parts.franka_sim.rows import ROWS, Figures, Row, figures, judge, summary
-from parts.started import started
 
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.demo_worlds import free_host

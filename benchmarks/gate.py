@@ -24,8 +24,7 @@ import time
 
 import numpy as np
 import rclpy
-from parts.bars import Bars, parse
-from parts.started import started
+from parts.bars import Bars, parse, started
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState

@@ -29,8 +29,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from parts.bars import Bars, busy_loops, parse
-from parts.started import started
+from parts.bars import Bars, busy_loops, parse, started
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH, HEIGHT = 640, 480

@@ -18,8 +18,7 @@ import sys
 import time
 
 import numpy as np
-from parts.bars import Bars, parse
-from parts.started import started
+from parts.bars import Bars, parse, started
 
 from frame_ros.metrics.token_statistics import token_statistics
 from frame_ros.policies.base import Policy

@@ -19,6 +19,7 @@ from typing import Any
 
 from frame_ros.bringup.supervisor import free_domain
 
+TO_STOP = 20.0  # s from SIGTERM until a process is killed
 BUSY = """
 import os
 parent = os.getppid()
@@ -55,6 +56,21 @@ def busy_loops(count: int) -> Iterator[None]:
         for loop in loops:
             loop.kill()
             loop.wait()
+
+
+@contextmanager
+def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen]:
+    """A process with Popen's options; at the end of the block it is asked to stop."""
+    process = subprocess.Popen(command, **options)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(TO_STOP)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 class Bars:

@@ -127,7 +127,7 @@ class VelocityGuard:
 
 
 def _reach(chain: Sequence[Joint], joint: str) -> float:
-    """How far the frame at the end of a chain can be from the axis of one of its joints, m."""
+    """The largest distance of the end of a chain from the axis of one of its joints, m."""
     behind = chain[[each.name for each in chain].index(joint) + 1 :]
     return float(sum(np.linalg.norm(each.translation) for each in behind))
 
