@@ -158,8 +158,9 @@ def parse_urdf(text: str) -> RobotDescription:
     """Read a URDF's text.
 
     Raises:
-        RobotError: not XML, not a URDF, joints that name unknown links or form no tree, a joint
-            type without a single position, or numbers that cannot be read.
+        RobotError: not XML, not a URDF, joints that name unknown links or form no tree, that share
+            a name or follow (mimic) none that moves by itself, a joint type without a single
+            position, limits that are none, or numbers that cannot be read.
     """
     found = _parsed(text)
     return replace(found, shapes=dict(found.shapes))
@@ -191,8 +192,9 @@ def _parsed(text: str) -> RobotDescription:
         for link in root.findall('link')
         if link.find('collision/geometry/mesh') is not None
     )
-    name = root.get('name') or 'robot'
-    return RobotDescription(name, links, joints, _base_link(links, joints), shapes, meshes)
+    name, base = root.get('name') or 'robot', _base_link(links, joints)
+    _check_joints(joints)
+    return RobotDescription(name, links, joints, base, shapes, meshes)
 
 
 def _base_link(links: tuple[str, ...], joints: tuple[Joint, ...]) -> str:
@@ -221,6 +223,23 @@ def _base_link(links: tuple[str, ...], joints: tuple[Joint, ...]) -> str:
     if apart := [link for link in links if link not in reached]:
         raise RobotError(f'the links {", ".join(apart)} are mounted on each other in a ring')
     return roots[0]
+
+
+def _check_joints(joints: tuple[Joint, ...]) -> None:
+    """Raises RobotError for joints that share a name, or follow none that moves by itself."""
+    by_name = {joint.name: joint for joint in joints}
+    for joint in joints:
+        if by_name[joint.name] is not joint:
+            raise RobotError(f'the robot description has two joints of the same name: {joint.name}')
+        if joint.mimic is None:
+            continue
+        followed = by_name.get(joint.mimic[0])
+        if followed is None or not followed.is_moving or followed.mimic is not None:
+            found = 'is not described' if followed is None else 'does not move by itself'
+            raise RobotError(
+                f'joint {joint.name!r} follows (mimic) {joint.mimic[0]!r}, which {found}; it must '
+                'be a joint that can be commanded'
+            )
 
 
 def _joint(element: ElementTree.Element) -> Joint:
@@ -259,7 +278,14 @@ def _limits(element: ElementTree.Element, kind: str) -> tuple[float, float, floa
     lower, upper = (
         _number(limit, bound, 0.0) if bounded else sign * math.inf for bound, sign in _BOUNDS
     )
-    return lower, upper, _number(limit, 'velocity', math.inf), _number(limit, 'effort', math.inf)
+    largest = [_number(limit, each, math.inf) for each in ('velocity', 'effort')]
+    if lower > upper or min(largest) < 0:
+        raise RobotError(
+            f'joint {element.get("name")!r} has the limits lower={lower:g}, upper={upper:g}, '
+            f'velocity={largest[0]:g}, effort={largest[1]:g}; lower must be at most upper, '
+            'velocity and effort 0 or more'
+        )
+    return lower, upper, *largest
 
 
 _BOUNDS = (('lower', -1), ('upper', 1))

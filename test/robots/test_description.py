@@ -156,6 +156,15 @@ def _points_in(shape, generator):
 
 LINKS = '<link name="a"/><link name="b"/>'
 JOINT = '<joint name="j" type="revolute"><parent link="a"/><child link="b"/>{}</joint>'
+SECOND = JOINT.format('').replace('"b"', '"c"')
+
+
+def limited(limits):
+    return f'<robot name="r">{LINKS}{JOINT.format(f"<limit {limits}/>")}</robot>'
+
+
+def followed(joint):
+    return f'<robot name="r">{LINKS}{JOINT.format(f"<mimic joint={joint!r}/>")}</robot>'
 
 
 @pytest.mark.parametrize(
@@ -187,6 +196,12 @@ JOINT = '<joint name="j" type="revolute"><parent link="a"/><child link="b"/>{}</
             f"<robot name='r'>{LINKS}{JOINT.format('<limit lower=' + repr('low') + '/>')}</robot>",
             'not a number',
         ),
+        (f'<robot name="r">{LINKS}<link name="c"/>{JOINT.format("")}{SECOND}</robot>', 'same name: j'),
+        (limited('lower="1" upper="-1"'), "'j' has the limits lower=1, upper=-1"),
+        (limited('velocity="-1"'), 'velocity and effort 0 or more'),
+        (limited('effort="-1"'), 'velocity and effort 0 or more'),
+        (followed('k'), "'j' follows .mimic. 'k', which is not described"),
+        (followed('j'), "'j' follows .mimic. 'j', which does not move by itself"),
         (
             '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include/></robot>',
             'through xacro',
