@@ -278,14 +278,14 @@ def _limits(element: ElementTree.Element, kind: str) -> tuple[float, float, floa
     lower, upper = (
         _number(limit, bound, 0.0) if bounded else sign * math.inf for bound, sign in _BOUNDS
     )
-    largest = [_number(limit, each, math.inf) for each in ('velocity', 'effort')]
-    if lower > upper or min(largest) < 0:
+    velocity, effort = (_number(limit, each, math.inf) for each in ('velocity', 'effort'))
+    if lower > upper or min(velocity, effort) < 0:
         raise RobotError(
             f'joint {element.get("name")!r} has the limits lower={lower:g}, upper={upper:g}, '
-            f'velocity={largest[0]:g}, effort={largest[1]:g}; lower must be at most upper, '
+            f'velocity={velocity:g}, effort={effort:g}; lower must be at most upper, '
             'velocity and effort 0 or more'
         )
-    return lower, upper, *largest
+    return lower, upper, velocity, effort
 
 
 _BOUNDS = (('lower', -1), ('upper', 1))

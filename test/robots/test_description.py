@@ -196,7 +196,10 @@ def followed(joint):
             f"<robot name='r'>{LINKS}{JOINT.format('<limit lower=' + repr('low') + '/>')}</robot>",
             'not a number',
         ),
-        (f'<robot name="r">{LINKS}<link name="c"/>{JOINT.format("")}{SECOND}</robot>', 'same name: j'),
+        (
+            f'<robot name="r">{LINKS}<link name="c"/>{JOINT.format("")}{SECOND}</robot>',
+            'same name: j',
+        ),
         (limited('lower="1" upper="-1"'), "'j' has the limits lower=1, upper=-1"),
         (limited('velocity="-1"'), 'velocity and effort 0 or more'),
         (limited('effort="-1"'), 'velocity and effort 0 or more'),
