@@ -58,6 +58,7 @@ class _Row:
         text = self.values.get(column)
         if text is None:
             return None
+        text = facts.without_point(text)
         if not (text.isascii() and text.isdigit()):
             raise self.error(column, 'expected: a whole number from 0')
         return int(text)

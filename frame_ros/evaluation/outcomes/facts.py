@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import PurePath
 
@@ -49,10 +50,20 @@ def truth(text: str, name: str) -> bool:
 
 
 def pair_of(facts: Mapping[str, str]) -> str:
-    """Returns the name of what paired episodes share: `pair`, else scene and seed; '' without."""
+    """Returns the name of what paired episodes share: `pair`, else scene and seed; '' without. 7.0
+    and 7 are one name.
+    """
     if facts.get(PAIR):
-        return facts[PAIR]
-    return ', '.join(f'{name} {facts[name]}' for name in SCENE_FACTS if facts.get(name))
+        return without_point(facts[PAIR])
+    named = {name: facts[name] for name in SCENE_FACTS if facts.get(name)}
+    return ', '.join(f'{name} {without_point(text)}' for name, text in named.items())
+
+
+def without_point(text: str) -> str:
+    """Returns 7 for 7.0, as pandas writes whole numbers in a column with empty cells; other texts
+    as they are.
+    """
+    return text[:-2] if re.fullmatch(r'[0-9]+\.0', text) else text
 
 
 def is_human(facts: Mapping[str, str]) -> bool:
