@@ -30,6 +30,7 @@ KINDS = (
     (stat.S_ISBLK, 'a device'),
 )
 _ESCAPED_SURROGATE = re.compile(r'\\ud[89a-f]', re.IGNORECASE)
+_ENDINGS = ('.yaml', '.yml', '.urdf', '.xml')  # of texts that can only name a file
 # Brackets, and strings, in which brackets do not count.
 _JSON_NESTING = re.compile(r'[\[{]|[\]}]|"(?:[^"\\]|\\.)*"', re.DOTALL)
 
@@ -177,6 +178,14 @@ def names_file(text: str) -> bool:
         return Path(text).expanduser().is_file()
     except (OSError, RuntimeError, ValueError):  # too long, of an unknown user, with a zero byte
         return False
+
+
+def missing_file(text: str) -> str:
+    """Returns, in words, that there is no file of a text that can only be a path; '' otherwise."""
+    is_path = text.endswith(_ENDINGS) or ('/' in text and '://' not in text)
+    if not is_path or '\n' in text or names_file(text):
+        return ''
+    return f'there is no file {text!r}; the folder now is {Path.cwd()}'
 
 
 def load_json(text: str | bytes) -> Any:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import yaml
 
 from frame_ros.core.errors import SetupError
-from frame_ros.core.input_files import names_file, read_text
+from frame_ros.core.input_files import missing_file, names_file, read_text
 from frame_ros.core.name_values import decoded
 from frame_ros.core.options import Option, OptionError, changed, check_names, walk
 from frame_ros.core.strict_yaml import load_yaml
@@ -91,9 +91,10 @@ def parse_mapping(name: str, text: str) -> dict[str, Any]:
     if content is None:
         return {}
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
+        missing = missing_file(content) if isinstance(content, str) else ''
         raise SetupError(
             f'{name}{where} must be a YAML mapping such as {{name: value, other: [1, 2]}}, or a '
-            f'YAML file that holds one, not {text!r}'
+            f'YAML file that holds one, not {text!r}' + (f': {missing}' if missing else '')
         )
     return content
 

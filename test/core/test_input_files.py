@@ -5,6 +5,7 @@
 import os
 import socket
 import stat
+from pathlib import Path
 
 import pytest
 import yaml
@@ -17,10 +18,12 @@ from frame_ros.core.input_files import (
     TEXT,
     Limit,
     load_json,
+    missing_file,
     names_file,
     open_file,
     read_text,
 )
+from frame_ros.core.option_texts import parse_mapping
 from frame_ros.core.strict_yaml import load_yaml
 
 LAUGHS = 'a: &a [x,x,x,x,x,x,x,x,x]\n' + ''.join(
@@ -160,3 +163,17 @@ def test_a_file_is_opened_for_reading_only(tmp_path):
 def test_any_text_may_be_asked_whether_it_names_a_file(text):
     assert not names_file(text)
     assert names_file(__file__)
+
+
+def test_only_a_text_that_can_be_nothing_else_is_a_missing_file(tmp_path):
+    there = tmp_path / 'a.yaml'
+    there.touch()
+    for text in (f'{tmp_path}/b', 'options.yaml', 'arm.urdf'):
+        assert missing_file(text) == f'there is no file {text!r}; the folder now is {Path.cwd()}'
+    for text in (str(there), 'fr3', 'ws://127.0.0.1:8000', '{a: 1}', '- a/b\n- c.yaml'):
+        assert missing_file(text) == ''
+
+
+def test_a_missing_file_of_options_is_said_to_be_missing():
+    with pytest.raises(SetupError, match="not 'nofile.yaml': there is no file 'nofile.yaml'"):
+        parse_mapping('gate_parameters', 'nofile.yaml')

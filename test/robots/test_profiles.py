@@ -51,8 +51,13 @@ def test_a_profile_outside_the_package_is_found_by_path_and_by_folder(outside, m
     robot = load_robot(path)
     assert (robot.name, robot.tip_link) == ('mine', 'gripper_link')
     assert set(limits_of(robot).acceleration) == {7.0}
-    with pytest.raises(RobotError, match="no robot 'mine'"):
+    with pytest.raises(RobotError, match="no robot 'mine': known are fr3"):
         load_robot('mine')
+    with pytest.raises(RobotError, match="no robot 'so10': did you mean 'so101'.; known are"):
+        load_robot('so10')
+    missing = path.with_name('other.yml')
+    with pytest.raises(RobotError, match=f"there is no file '{missing}'; the folder now is"):
+        load_robot(missing)
     monkeypatch.setenv('FRAME_ROS_ROBOTS', f'/nowhere:{path.parent}')
     assert load_robot('mine').profile == robot.profile
     assert robot.profile.gripper.opened == 0.3

@@ -20,7 +20,8 @@ import attrs
 import yaml
 
 from frame_ros.core.errors import RobotError, SetupError
-from frame_ros.core.input_files import names_file, read_text
+from frame_ros.core.input_files import missing_file, names_file, read_text
+from frame_ros.core.options import nearest
 from frame_ros.core.strict_yaml import load_yaml, yaml_problem
 from frame_ros.core.structuring import structured
 from frame_ros.robots.profile import RobotProfile
@@ -74,9 +75,13 @@ def locate(name_or_file: str | os.PathLike[str]) -> str:
     if source in ROBOT_NAMES and not found:
         return source
     if not found:
+        near = nearest(source, ROBOT_NAMES)
+        near = f'did you mean {near!r}?' if near else ''
+        hint = missing_file(source) or near
         raise RobotError(
-            f'no robot {source!r}: known are {", ".join(ROBOT_NAMES)}, or give the path of a '
-            f'profile or of a URDF file, or set {FOLDERS_VARIABLE} to the folder of its profile'
+            f'no robot {source!r}: ' + (f'{hint}; ' if hint else '') + 'known are '
+            f'{", ".join(ROBOT_NAMES)}, or give the path of a profile or of a URDF file, or set '
+            f'{FOLDERS_VARIABLE} to the folder of its profile'
         )
     if source in ROBOT_NAMES:
         raise RobotError(

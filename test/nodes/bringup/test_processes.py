@@ -371,7 +371,7 @@ def test_any_urdf_can_be_watched(tmp_path):
     for name in ('kinematics', 'metrics', 'markers', 'contact', 'gate', 'policy'):
         assert processes[name].parameters['robot'] == str(path)
     assert processes['rviz'].extra[3] == 'foot'
-    with pytest.raises(FrameRosError, match="no robot 'nowhere.urdf': known are fr3, "):
+    with pytest.raises(FrameRosError, match="no robot 'nowhere.urdf': there is no file"):
         ArmOptions(robot='nowhere.urdf')
     with pytest.raises(FrameRosError, match="has no link 'elbow'; its links are foot, "):
         ArmOptions(robot=str(path), tip='elbow')
