@@ -44,7 +44,7 @@ from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.polled_service import PolledService
-from frame_ros.nodes.runtime.publisher_identity import Publishers
+from frame_ros.nodes.runtime.publisher_identity import Publishers, node_of
 from frame_ros.robots import Robot
 
 SWITCH_INTERVAL = 0.0005  # s that another thread may keep the interpreter's lock
@@ -393,7 +393,7 @@ class GateNode(ManagedNode):
             yield Status('state', Level.ERROR if is_stopped else Level.OK, text)
         for topic in (each.name for each in (*COMMAND_TOPICS.values(), JOINT_COMMANDS)):
             names = sorted(
-                f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+                node_of(info)
                 for info in self.get_publishers_info_by_topic(self.resolve_topic_name(topic))
             )
             level = Level.WARN if len(names) > 1 else Level.OK

@@ -13,6 +13,7 @@ from rclpy.serialization import deserialize_message
 
 from frame_ros.nodes.runtime.fitting_subscription import DAMAGED
 from frame_ros.nodes.runtime.polled import PolledSubscription
+from frame_ros.nodes.runtime.publisher_identity import node_of
 from frame_ros.nodes.runtime.qos import best_effort, latched
 from frame_ros.nodes.runtime.topics import TF, TF_STATIC
 
@@ -41,7 +42,7 @@ class OtherTransforms:
     def publishers(self) -> dict[bytes, str]:
         """Everybody who publishes on either topic: endpoint -> absolute name of the node."""
         return {
-            bytes(info.endpoint_gid): f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+            bytes(info.endpoint_gid): node_of(info)
             for topic in QUALITIES
             for info in self._node.get_publishers_info_by_topic(topic)
         }

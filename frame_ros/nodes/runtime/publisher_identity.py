@@ -21,6 +21,7 @@ OK = 0
 MOST_KNOWN = 1000
 # rmw's name of a node that the graph knows by its publishers alone, as just after its start.
 NAMELESS = '_NODE_NAME_UNKNOWN_'
+STARTING = 'a node whose name is not known yet'
 
 
 class _Gid(ctypes.Structure):
@@ -120,6 +121,15 @@ def identity_of(publisher: Any) -> bytes:
     return bytes(gid.data)
 
 
+def node_of(info: Any) -> str:
+    """The absolute name of the node of an endpoint, rclpy's TopicEndpointInfo; STARTING as long as
+    the graph has none.
+    """
+    if info.node_name == NAMELESS:
+        return STARTING
+    return f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+
+
 class Publisher:
     """A publisher of a topic: equal if its GID is; in words the full name of its node."""
 
@@ -158,5 +168,5 @@ class Publishers:
         node = self._node
         for info in node.get_publishers_info_by_topic(node.resolve_topic_name(topic)):
             if bytes(info.endpoint_gid)[:GID_SIZE] == gid and info.node_name != NAMELESS:
-                return f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+                return node_of(info)
         return ''

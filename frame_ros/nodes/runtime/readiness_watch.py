@@ -11,6 +11,7 @@ from rclpy.node import Node
 from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.node_readiness import state_of
 from frame_ros.nodes.runtime.polled import PolledSubscription
+from frame_ros.nodes.runtime.publisher_identity import node_of
 from frame_ros.nodes.runtime.qos import latched
 from frame_ros.nodes.runtime.topics import READINESS
 from frame_ros.sensing.stream_health.readiness import ReadinessBoard
@@ -37,8 +38,7 @@ class ReadinessWatch:
             self._board.take(state_of(message))
         topic = self._subscription.topic_name
         self._board.set_present(
-            f'{info.node_namespace.rstrip("/")}/{info.node_name}'
-            for info in self._node.get_publishers_info_by_topic(topic)
+            node_of(info) for info in self._node.get_publishers_info_by_topic(topic)
         )
         return self._board.missing()
 

@@ -24,6 +24,7 @@ from frame_ros.nodes.runtime.publisher_identity import (  # noqa: E402
     Publishers,
     identity_of,
 )
+from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch  # noqa: E402
 
 
 @pytest.fixture()
@@ -79,6 +80,18 @@ def test_a_publisher_is_named_once_the_graph_knows_its_node(node, monkeypatch):
     publisher = Publishers(node).named('/words', gid)
     assert 'a node not in the graph' in str(publisher)
     assert str(publisher) == '/away/late' == str(publisher)
+
+
+def test_a_node_that_the_graph_has_no_name_of_is_waited_for_in_words(node, monkeypatch):
+    found = [
+        SimpleNamespace(node_namespace='_NODE_NAMESPACE_UNKNOWN_', node_name='_NODE_NAME_UNKNOWN_'),
+        SimpleNamespace(node_namespace='/', node_name='gate'),
+    ]
+    monkeypatch.setattr(node, 'get_publishers_info_by_topic', lambda topic: found)
+    watch = ReadinessWatch(node)
+    reason = 'it has not reported yet whether it is ready'
+    assert watch.missing() == [f'a node whose name is not known yet: {reason}', f'/gate: {reason}']
+    watch.destroy()
 
 
 def test_a_service_is_polled_or_served_by_the_executor(node):
