@@ -18,8 +18,9 @@ from frame_ros.bringup.demo_robots import Value
 from frame_ros.core.errors import SetupError
 from frame_ros.core.shared_files import share_directory
 
-# One thread per numeric library, headless rendering.
-ENVIRONMENT = {'OMP_NUM_THREADS': '1', 'MUJOCO_GL': 'egl'}
+# One thread per numeric library, headless rendering; where the middleware crashes, the log has the
+# threads' tracebacks.
+ENVIRONMENT = {'OMP_NUM_THREADS': '1', 'MUJOCO_GL': 'egl', 'PYTHONFAULTHANDLER': '1'}
 # Which file rmw_fastrtps reads at start; others do not look at them.
 PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
 # What it uses where no profile is set, and without shared memory.

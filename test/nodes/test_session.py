@@ -106,7 +106,10 @@ def test_episodes_without_an_outcome_end_by_time(ros_domain, tmp_path):
     sidecars = [json.loads(path.read_text()) for path in sorted(tmp_path.glob('*/episode.json'))]
     assert [sidecar['metadata']['seed'] for sidecar in sidecars] == ['7', '8']
     assert [sidecar['metadata']['policy'] for sidecar in sidecars] == ['hold', 'hold']
-    assert supervisor.stop() == {process.name: 0 for process in processes}
+    codes = supervisor.stop()
+    failed = [name for name, code in codes.items() if code]
+    logs = [(tmp_path / 'logs' / f'{name}.log').read_text()[-5000:] for name in failed]
+    assert codes == {process.name: 0 for process in processes}, '\n'.join(logs)
 
 
 def wait_for(condition):

@@ -264,6 +264,15 @@ def test_who_takes_images_keeps_shared_memory_where_sockets_cannot_hold_them(mon
         assert {p.name for p in processes if not watching_environment(p, demo)} == keep
 
 
+def test_a_crash_in_native_code_leaves_a_traceback():
+    environment = {**os.environ, **demo_environment({})}
+    crash = [sys.executable, '-c', 'import ctypes\nctypes.string_at(0)']
+    done = subprocess.run(crash, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode < 0
+    assert 'Segmentation fault' in done.stderr
+    assert 'string_at' in done.stderr
+
+
 TALKER = """
 import sys, time
 import rclpy
@@ -619,8 +628,9 @@ def test_the_demo_keeps_to_this_machine_unless_told_otherwise():
 
 
 def test_the_network_of_an_arm_is_left_as_it_is():
-    assert set(arm_environment({})) == {'OMP_NUM_THREADS', 'MUJOCO_GL'}
-    assert arm_environment({'OMP_NUM_THREADS': '4', 'MUJOCO_GL': 'osmesa'}) == {}
+    assert set(arm_environment({})) == {'OMP_NUM_THREADS', 'MUJOCO_GL', 'PYTHONFAULTHANDLER'}
+    own = {'OMP_NUM_THREADS': '4', 'MUJOCO_GL': 'osmesa', 'PYTHONFAULTHANDLER': '0'}
+    assert arm_environment(own) == {}
 
 
 def test_the_table_imports_no_ros():
