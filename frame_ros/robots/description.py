@@ -297,7 +297,8 @@ def _limits(element: ElementTree.Element, kind: str) -> tuple[float, float, floa
         _number(limit, bound, 0.0) if bounded else sign * math.inf for bound, sign in _BOUNDS
     )
     velocity, effort = (_number(limit, each, math.inf) for each in ('velocity', 'effort'))
-    if lower > upper or min(velocity, effort) < 0:
+    # Of a joint that follows another nobody asks for its limits.
+    if element.find('mimic') is None and (lower > upper or min(velocity, effort) < 0):
         raise RobotError(
             f'joint {element.get("name")!r} has the limits lower={lower:g}, upper={upper:g}, '
             f'velocity={velocity:g}, effort={effort:g}; lower must be at most upper, '

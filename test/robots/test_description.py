@@ -255,6 +255,14 @@ def test_what_an_option_left_at_a_fixed_joint_counts_for_nothing(inner):
     assert joint.mimic is None and joint.upper == np.inf
 
 
+def test_limits_of_a_joint_that_follows_another_may_be_swapped():
+    """As those of the right finger of Dobot's Magician."""
+    leader = '<link name="c"/>' + SECOND.replace('"j"', '"k"')
+    finger = JOINT.format('<limit lower="0" upper="-0.0135"/><mimic joint="k" multiplier="-1"/>')
+    description = parse_urdf(f'<robot name="r">{LINKS}{finger}{leader}</robot>')
+    assert list(description.joint_limits) == ['k']
+
+
 def test_a_file_that_is_no_text_is_refused(tmp_path):
     path = tmp_path / 'robot.urdf'
     path.write_bytes(b'\xff\xfe\x00')
