@@ -181,11 +181,23 @@ def names_file(text: str) -> bool:
 
 
 def missing_file(text: str) -> str:
-    """Returns, in words, that there is no file of a text that can only be a path; '' otherwise."""
+    """Returns, in words, why there is no file of a text that can only be a path; '' otherwise."""
     is_path = text.endswith(_ENDINGS) or ('/' in text and '://' not in text)
     if not is_path or '\n' in text or names_file(text):
         return ''
-    return f'there is no file {text!r}; the folder now is {Path.cwd()}'
+    try:
+        mode = Path(text).expanduser().stat().st_mode
+    except (OSError, RuntimeError, ValueError):
+        return f'there is no file {text!r}; the folder now is {_folder_now()}'
+    kind = next((name for is_kind, name in KINDS if is_kind(mode)), 'none')
+    return f'{text!r} is {kind}, not a file'
+
+
+def _folder_now() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return 'one that was removed'
 
 
 def load_json(text: str | bytes) -> Any:

@@ -3,6 +3,7 @@
 """Parsing of URDFs: links, joints with their limits, and collision shapes."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from xml.etree import ElementTree
@@ -21,7 +22,7 @@ MOVING = ('revolute', 'continuous', 'prismatic')
 class Joint:
     """One joint: `translation` (m) and `rotation` (3x3) place the child in the parent at position
     0. Limits are in rad or m, rad/s or m/s, N m or N; what the URDF leaves open is infinite.
-    `mimic` is (joint followed, multiplier, offset), or None.
+    `mimic` is (joint followed, multiplier, offset), or None; that joint moves by itself.
     """
 
     name: str
@@ -193,8 +194,7 @@ def _parsed(text: str) -> RobotDescription:
         if link.find('collision/geometry/mesh') is not None
     )
     name, base = root.get('name') or 'robot', _base_link(links, joints)
-    _check_joints(joints)
-    return RobotDescription(name, links, joints, base, shapes, meshes)
+    return RobotDescription(name, links, _with_followed(joints), base, shapes, meshes)
 
 
 def _base_link(links: tuple[str, ...], joints: tuple[Joint, ...]) -> str:
@@ -225,21 +225,38 @@ def _base_link(links: tuple[str, ...], joints: tuple[Joint, ...]) -> str:
     return roots[0]
 
 
-def _check_joints(joints: tuple[Joint, ...]) -> None:
-    """Raises RobotError for joints that share a name, or follow none that moves by itself."""
+def _with_followed(joints: tuple[Joint, ...]) -> tuple[Joint, ...]:
+    """Returns the joints, of which each that follows (mimic) another that follows a third names the
+    last, which moves by itself.
+
+    Raises:
+        RobotError: joints share a name, or follow none that moves by itself.
+    """
     by_name = {joint.name: joint for joint in joints}
-    for joint in joints:
-        if by_name[joint.name] is not joint:
-            raise RobotError(f'the robot description has two joints of the same name: {joint.name}')
-        if joint.mimic is None:
-            continue
-        followed = by_name.get(joint.mimic[0])
-        if followed is None or not followed.is_moving or followed.mimic is not None:
-            found = 'is not described' if followed is None else 'does not move by itself'
+    if len(by_name) != len(joints):
+        twice = next(joint.name for joint in joints if by_name[joint.name] is not joint)
+        raise RobotError(f'the robot description has two joints of the same name: {twice}')
+    return tuple(replace(joint, mimic=_followed(joint, by_name)) for joint in joints)
+
+
+def _followed(joint: Joint, by_name: Mapping[str, Joint]) -> tuple[str, float, float] | None:
+    """Returns the `mimic` of a joint by one that moves by itself."""
+    found, passed = joint.mimic, {joint.name}
+    while found is not None:
+        name, multiplier, offset = found
+        followed = by_name.get(name)
+        if followed is None or not followed.is_moving or name in passed:
+            why = 'is not described' if followed is None else 'does not move by itself'
             raise RobotError(
-                f'joint {joint.name!r} follows (mimic) {joint.mimic[0]!r}, which {found}; it must '
-                'be a joint that can be commanded'
+                f'joint {joint.name!r} follows (mimic) {name!r}, which {why}; it must be a joint '
+                'that can be commanded'
             )
+        if followed.mimic is None:
+            break
+        passed.add(name)
+        name, factor, constant = followed.mimic
+        found = name, multiplier * factor, multiplier * constant + offset
+    return found
 
 
 def _joint(element: ElementTree.Element) -> Joint:
@@ -266,20 +283,22 @@ def _joint(element: ElementTree.Element) -> Joint:
         rotation,
         _kept(vector / length) if length > 0 else vector,
         *_limits(element, kind),
-        _mimic(element),
+        # A joint that an option of a xacro fixes may keep what it followed.
+        _mimic(element) if kind != 'fixed' else None,
     )
 
 
 def _limits(element: ElementTree.Element, kind: str) -> tuple[float, float, float, float]:
     limit = element.find('limit')
-    if limit is None:
+    if limit is None or kind == 'fixed':
         return -math.inf, math.inf, math.inf, math.inf
     bounded = kind in ('revolute', 'prismatic')
     lower, upper = (
         _number(limit, bound, 0.0) if bounded else sign * math.inf for bound, sign in _BOUNDS
     )
     velocity, effort = (_number(limit, each, math.inf) for each in ('velocity', 'effort'))
-    if lower > upper or min(velocity, effort) < 0:
+    # Of a joint that follows another nobody asks for its limits.
+    if element.find('mimic') is None and (lower > upper or min(velocity, effort) < 0):
         raise RobotError(
             f'joint {element.get("name")!r} has the limits lower={lower:g}, upper={upper:g}, '
             f'velocity={velocity:g}, effort={effort:g}; lower must be at most upper, '

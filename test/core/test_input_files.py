@@ -174,6 +174,20 @@ def test_only_a_text_that_can_be_nothing_else_is_a_missing_file(tmp_path):
         assert missing_file(text) == ''
 
 
+def test_a_folder_or_a_pipe_is_not_missing_but_no_file(tmp_path):
+    os.mkfifo(tmp_path / 'pipe')
+    assert missing_file(f'{tmp_path}/pipe') == f"'{tmp_path}/pipe' is a named pipe, not a file"
+    assert missing_file(str(tmp_path)) == f"'{tmp_path}' is a folder, not a file"
+
+
+def test_a_file_is_missing_in_a_folder_that_was_removed_too(tmp_path, monkeypatch):
+    folder = tmp_path / 'gone'
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert missing_file('a.yaml').endswith("'a.yaml'; the folder now is one that was removed")
+
+
 def test_a_missing_file_of_options_is_said_to_be_missing():
     with pytest.raises(SetupError, match="not 'nofile.yaml': there is no file 'nofile.yaml'"):
         parse_mapping('gate_parameters', 'nofile.yaml')

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from frame_ros.hardware.franky.approach import BRAKING
 from frame_ros.hardware.franky.guard import TIP_SPEED, VelocityGuard
 from frame_ros.robots import load_robot
 from frame_ros.robots.shapes.clearance import ClearanceCheck
@@ -95,6 +96,19 @@ def test_links_that_are_too_near_may_come_apart_and_no_nearer():
     assert (found == -apart).all()
 
 
+def test_links_that_are_too_near_let_no_others_come_as_near():
+    """A finger is 1 mm from link 2; the hand, 60 mm from link 1, would come to 27 mm."""
+    inside = np.array((1.3926, 0.5402, 1.9102, -2.6891, -0.3853, 0.8553, -1.7703))
+    wanted = np.array((-0.315, -0.559, -0.245, -0.583, -0.272, 0.274, 0.515))
+    guard, accelerations = VelocityGuard(FR3, 0.07), np.full(7, 3.0)
+    apart = dict(zip(CHECK.pairs, CHECK.at(inside).selves, strict=True))
+    assert apart['fr3_link2', 'fr3_leftfinger'] < 0.002 < 0.06 < apart['fr3_link1', 'fr3_hand']
+    found, near = guard.bounded(wanted, inside, REST, accelerations, ENDS)
+    rest = inside + found * np.abs(found).max() / (2.0 * BRAKING * accelerations)
+    assert (CHECK.at(rest).selves >= np.minimum(CHECK.at(inside).selves, 0.07) - 1e-9).all()
+    assert near == 'fr3_link1 and fr3_hand'
+
+
 def without_shapes(*kept):
     """The FR3 without the collision geometry of links that are not kept."""
     urdf = ElementTree.fromstring(FR3.urdf)
@@ -130,9 +144,18 @@ def test_what_is_skipped_as_far_is_far():
         assert (guard.bounded(rates, positions, REST, np.full(7, 3.0), ENDS)[0] == wanted).all()
 
 
-@pytest.mark.parametrize('name', ['fr3', 'panda'])
-def test_no_pair_of_links_comes_nearer_than_its_levers_say(name):
-    robot, random = load_robot(name), np.random.default_rng(0)
+def with_long_finger():
+    """The FR3 with a finger that stands 0.3 m away where the other is closed."""
+    urdf = ElementTree.fromstring(FR3.urdf)
+    urdf.find('joint/mimic').set('offset', '0.3')
+    return load_robot(ElementTree.tostring(urdf, encoding='unicode'), 'fr3_link8')
+
+
+@pytest.mark.parametrize(
+    'robot', [FR3, load_robot('panda'), with_long_finger()], ids=['fr3', 'panda', 'long finger']
+)
+def test_no_pair_of_links_comes_nearer_than_its_levers_say(robot):
+    random = np.random.default_rng(0)
     check, levers = ClearanceCheck(robot, robot.joint_names), VelocityGuard(robot, 0.07)._levers
     low, high = np.array([robot.joint_limits[joint] for joint in robot.joint_names]).T
     largest = np.zeros(len(check.pairs))

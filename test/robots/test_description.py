@@ -10,6 +10,7 @@ import pytest
 from frame_ros.core.errors import RobotError
 from frame_ros.robots import ROBOT_NAMES, find_urdf, load_robot
 from frame_ros.robots.description import parse_urdf
+from frame_ros.robots.link_frames import LinkFrames
 
 
 @pytest.mark.parametrize('name', ROBOT_NAMES)
@@ -163,8 +164,15 @@ def limited(limits):
     return f'<robot name="r">{LINKS}{JOINT.format(f"<limit {limits}/>")}</robot>'
 
 
-def followed(joint):
-    return f'<robot name="r">{LINKS}{JOINT.format(f"<mimic joint={joint!r}/>")}</robot>'
+def followed(joint, more=''):
+    return f'<robot name="r">{LINKS}{JOINT.format(f"<mimic joint={joint!r}/>")}{more}</robot>'
+
+
+# A joint k that follows j, and one that is fixed.
+RING = '<link name="c"/>' + (
+    JOINT.format('<mimic joint="j"/>').replace('"j" type', '"k" type').replace('"b"', '"c"')
+)
+FIXED = '<link name="c"/>' + SECOND.replace('"j"', '"k"').replace('revolute', 'fixed')
 
 
 @pytest.mark.parametrize(
@@ -205,6 +213,8 @@ def followed(joint):
         (limited('effort="-1"'), 'velocity and effort 0 or more'),
         (followed('k'), "'j' follows .mimic. 'k', which is not described"),
         (followed('j'), "'j' follows .mimic. 'j', which does not move by itself"),
+        (followed('k', FIXED), "'j' follows .mimic. 'k', which does not move by itself"),
+        (followed('k', RING), "'j' follows .mimic. 'j', which does not move by itself"),
         (
             '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include/></robot>',
             'through xacro',
@@ -214,6 +224,43 @@ def followed(joint):
 def test_broken_descriptions_are_refused_with_the_reason(text, match):
     with pytest.raises(RobotError, match=match):
         parse_urdf(text)
+
+
+def test_a_joint_that_follows_one_that_follows_another_moves_with_the_last():
+    joints = ''.join(
+        f'<link name="{child}"/><joint name="{name}" type="{kind}"><parent link="base"/>'
+        f'<child link="{child}"/><axis xyz="0 0 1"/>{mimic}</joint>'
+        for name, child, kind, mimic in (
+            ('tip', 'c', 'prismatic', '<mimic joint="middle" multiplier="3" offset="0.1"/>'),
+            ('middle', 'b', 'prismatic', '<mimic joint="first" multiplier="-2" offset="0.5"/>'),
+            ('first', 'a', 'prismatic', ''),
+        )
+    )
+    robot = load_robot(f'<robot name="r"><link name="base"/>{joints}</robot>')
+    assert robot.mimics['tip'] == ('first', -6.0, pytest.approx(1.6))
+    for poses in (robot.link_poses({'first': 0.2}), dict(zip(robot.links, frames(robot, 0.2)))):
+        assert [poses[link][0][2] for link in 'abc'] == pytest.approx([0.2, 0.1, 0.4])
+
+
+def frames(robot, position):
+    """The places of a robot's links in its base, of one joint that is commanded."""
+    rotations, translations = LinkFrames(robot).compute([position])
+    return zip(translations, rotations)
+
+
+@pytest.mark.parametrize('inner', ['<mimic joint="k"/>', '<limit lower="1" upper="-1"/>'])
+def test_what_an_option_left_at_a_fixed_joint_counts_for_nothing(inner):
+    fixed = JOINT.format(inner).replace('revolute', 'fixed')
+    (joint,) = parse_urdf(f'<robot name="r">{LINKS}{fixed}</robot>').joints
+    assert joint.mimic is None and joint.upper == np.inf
+
+
+def test_limits_of_a_joint_that_follows_another_may_be_swapped():
+    """As those of the right finger of Dobot's Magician."""
+    leader = '<link name="c"/>' + SECOND.replace('"j"', '"k"')
+    finger = JOINT.format('<limit lower="0" upper="-0.0135"/><mimic joint="k" multiplier="-1"/>')
+    description = parse_urdf(f'<robot name="r">{LINKS}{finger}{leader}</robot>')
+    assert list(description.joint_limits) == ['k']
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path):

@@ -55,6 +55,8 @@ def test_a_profile_outside_the_package_is_found_by_path_and_by_folder(outside, m
         load_robot('mine')
     with pytest.raises(RobotError, match="no robot 'so10': did you mean 'so101'.; known are"):
         load_robot('so10')
+    with pytest.raises(RobotError, match="no robot 'SO-101': did you mean 'so101'."):
+        load_robot('SO-101')
     missing = path.with_name('other.yml')
     with pytest.raises(RobotError, match=f"there is no file '{missing}'; the folder now is"):
         load_robot(missing)

@@ -21,6 +21,7 @@ from frame_ros.evaluation.outcomes.operation import Ending, Operation
 NOTE_SEPARATOR = ' | '
 # Seconds by which `time` may differ from `end` - `begin`: both are rounded.
 CLOSE = 1e-3
+MOST_DIGITS = 15  # of a count
 Value = TypeVar('Value')
 
 
@@ -59,7 +60,7 @@ class _Row:
         if text is None:
             return None
         text = facts.without_point(text)
-        if not (text.isascii() and text.isdigit()):
+        if not (text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS):
             raise self.error(column, 'expected: a whole number from 0')
         return int(text)
 

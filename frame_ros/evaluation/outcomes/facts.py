@@ -63,7 +63,7 @@ def without_point(text: str) -> str:
     """Returns 7 for 7.0, as pandas writes whole numbers in a column with empty cells; other texts
     as they are.
     """
-    return text[:-2] if re.fullmatch(r'[0-9]+\.0', text) else text
+    return text[:-2] if re.fullmatch(r'-?[0-9]+\.0', text) else text
 
 
 def is_human(facts: Mapping[str, str]) -> bool:

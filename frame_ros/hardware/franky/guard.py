@@ -92,14 +92,14 @@ class VelocityGuard:
         self, rates: Array, start: Array, way: Callable[[float], Array]
     ) -> tuple[Array, str]:
         """way: to rest with a part of the rates."""
-        # Links that are too near may come apart, and stay as they are.
-        allowed = min(self._distance, float(self._apart.min()))  # of this start
+        # Links that are too near may come apart, and stay as they are; no others may follow them.
+        allowed = np.minimum(self._distance, self._apart)  # of this start
         part, near = 0.0, ''
         for halving in range(HALVINGS + 1):
             trial = part + 0.5**halving
             ahead = way(trial)
             places = [start + ahead, start + 0.5 * ahead][: 1 + (np.abs(ahead).max() > LONG)]
-            if all(self._clearance(place) >= allowed for place in places):
+            if all(self._keeps(place, allowed) for place in places):
                 part = trial
                 if trial == 1.0:
                     return rates, ''
@@ -118,18 +118,23 @@ class VelocityGuard:
         """turned: (7,) rad, by which the joints have turned since the last look at most."""
         return bool((self._levers @ turned < self._apart - self._distance).all())
 
-    def _clearance(self, positions: Array) -> float:
-        """The least distance of links at joint positions, m; notes which they are."""
-        found = self._check.at(positions).selves
-        least = int(found.argmin())
+    def _keeps(self, positions: Array, allowed: Array) -> bool:
+        """True if no pair is nearer than allowed, (P,) m, at joint positions; notes that which is
+        so the most.
+        """
+        left = self._check.at(positions).selves - allowed
+        least = int(left.argmin())
         self._near = ' and '.join(self._check.pairs[least])
-        return float(found[least])
+        return bool(left[least] >= 0.0)
 
 
 def _reach(chain: Sequence[Joint], joint: str) -> float:
     """The largest distance of the end of a chain from the axis of one of its joints, m."""
     behind = chain[[each.name for each in chain].index(joint) + 1 :]
-    return float(sum(np.linalg.norm(each.translation) for each in behind))
+    # A finger that follows another stands at its offset where that one is at 0.
+    offsets = (each.mimic[2] for each in behind if each.mimic and each.kind == 'prismatic')
+    lengths = (float(np.linalg.norm(each.translation)) for each in behind)
+    return sum(lengths) + sum(map(abs, offsets))
 
 
 def _levers(robot: Robot, pairs: Sequence[tuple[str, str]]) -> Array:

@@ -75,7 +75,7 @@ def locate(name_or_file: str | os.PathLike[str]) -> str:
     if source in ROBOT_NAMES and not found:
         return source
     if not found:
-        near = nearest(source, ROBOT_NAMES)
+        near = nearest(source.lower(), ROBOT_NAMES)
         near = f'did you mean {near!r}?' if near else ''
         hint = missing_file(source) or near
         raise RobotError(

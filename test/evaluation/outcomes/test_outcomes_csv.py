@@ -49,16 +49,18 @@ def test_whole_numbers_as_pandas_writes_them_are_those_numbers(read):
     floats, _ = read('policy,success,scene,seed\nact,1,1.0,7.0\nact,1,2.0,10.0\nact,1,,\n')
     assert [each.pair for each in floats] == [*(each.pair for each in whole), '']
     assert whole[0].pair == 'scene 1, seed 7'
-    named, _ = read('policy,success,pair\nact,1,3.0\nact,1,v1.0\nact,1,2.5\n')
-    assert [each.pair for each in named] == ['3', 'v1.0', '2.5']
+    names = {'3.0': '3', '-7.0': '-7', '007': '007', **{each: each for each in ('v1.0', '1.10')}}
+    named, _ = read('policy,success,pair\n' + ''.join(f'act,1,{name}\n' for name in names))
+    assert [each.pair for each in named] == [*names.values()]
     counted, _ = read(
         'episode,policy,success,time,operation,operator_count,interventions\n'
         'a,act,1,3,2.0,2.0,1.0\na,act,1,5,1.0,,\n'
     )
     assert [each.end for each in counted[0].operations] == [5.0, 8.0]
     assert (counted[0].operator_count, counted[0].interventions) == (2, 1)
-    with pytest.raises(ValueRangeError, match='a whole number from 0'):
-        read('policy,success,operator_count\nact,1,2.5\n')
+    for text in ('2.5', '-1.0', '1e3', '9' * 5000):
+        with pytest.raises(ValueRangeError, match='a whole number from 0'):
+            read(f'policy,success,operator_count\nact,1,{text}\n')
 
 
 def test_rows_of_an_episode_are_its_operations(read):
