@@ -16,7 +16,9 @@ Array = NDArray[np.float64]
 TURN = 2.0 * pi
 
 
-def nearest_turn(values: Array, reference: Array | float, is_continuous: NDArray[np.bool_]) -> Array:
+def nearest_turn(
+    values: Array, reference: Array | float, is_continuous: NDArray[np.bool_]
+) -> Array:
     """Brings positions to the turn nearest a reference: at most half a turn from it.
 
     A difference of positions is brought to the short way by the reference 0.

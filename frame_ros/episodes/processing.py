@@ -28,6 +28,7 @@ from frame_ros.episodes.metric_pipeline.options import (
 )
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.episodes.metric_pipeline.recorded_grasp import grasp_of
+from frame_ros.episodes.metric_pipeline.robot_actions import action_settings
 from frame_ros.episodes.reference import Reference
 from frame_ros.metrics.message_fields import FIELDS, KINDS, LISTS
 
@@ -36,6 +37,7 @@ BOUNDS = (EventType.START, EventType.END)
 BLOCK = 2000
 # An episode without a name in its bag gets one here, to distinguish it from samples outside.
 NAMELESS = '(nameless)'
+NOT_NORMALISED = 'actions are not normalised'
 
 
 def process_episode(episode: Episode, references: Sequence[Reference] | None = None) -> None:
@@ -107,11 +109,13 @@ def _recorded_settings(episode: Episode) -> PipelineOptions:
         try:
             settings = _settings_for(robot)
             if _names_any(episode.streams.get('action'), settings.action_names):
+                if settings.bounds is None:
+                    _note(episode, f'{robot!r} has joints without limits: {NOT_NORMALISED}')
                 return settings
             _note(episode, f'the actions name no joint of {robot!r}')
         except (FrameRosError, ImportError) as error:
             _note(episode, f'the limits of robot {robot!r} are not known: {error}')
-    _note(episode, 'settings of the metrics were not recorded: actions are not normalised')
+    _note(episode, f'settings of the metrics were not recorded: {NOT_NORMALISED}')
     return PipelineOptions()
 
 
@@ -129,9 +133,8 @@ def _names_any(actions: Stream | None, joints: Sequence[str]) -> bool:
 def _settings_for(robot: str) -> PipelineOptions:
     from frame_ros.robots import load_robot
 
-    limits = load_robot(robot).joint_limits
-    lower, upper = zip(*limits.values())
-    return PipelineOptions(action_names=tuple(limits), action_lower=lower, action_upper=upper)
+    known = load_robot(robot)
+    return PipelineOptions(**action_settings(known.joint_limits, known.continuous))
 
 
 def _note(episode: Episode, problem: str) -> None:

@@ -19,6 +19,7 @@ from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.episodes.metric_pipeline.robot_actions import action_settings
 from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.action_check import check_chunk
 from frame_ros.policies.execution.action_queue import ActionQueue
@@ -87,7 +88,7 @@ class RolloutLoop:
 
     def _settings(self, ot_task: str) -> PipelineOptions:
         """The settings of the metrics."""
-        return _settings_of(tuple(self._limits.items()), ot_task)
+        return _settings_of(tuple(self._limits.items()), self._robot.continuous, ot_task)
 
     def _roll(
         self, policy: Policy, on_step: StepListener | None = None
@@ -219,10 +220,6 @@ def check_rate(rate: float, timeout: float) -> None:
 
 @lru_cache(maxsize=32)
 def _settings_of(
-    limits: tuple[tuple[str, tuple[float, float]], ...], ot_task: str
+    limits: tuple[tuple[str, tuple[float, float]], ...], continuous: tuple[str, ...], ot_task: str
 ) -> PipelineOptions:
-    names, bounds = zip(*limits, strict=True)
-    lower, upper = zip(*bounds, strict=True)
-    return PipelineOptions(
-        action_names=names, action_lower=lower, action_upper=upper, ot_task=ot_task
-    )
+    return PipelineOptions(**action_settings(dict(limits), continuous), ot_task=ot_task)

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from frame_ros.core.turns import TURN, CountedTurns, continuous_among, nearest_turn
 
-STEPS = st.lists(
-    st.tuples(*[st.floats(-3.0, 3.0, allow_nan=False)] * 3), min_size=1, max_size=40
-)
+STEPS = st.lists(st.tuples(*[st.floats(-3.0, 3.0, allow_nan=False)] * 3), min_size=1, max_size=40)
 NAMES = ('pan', 'lift', 'roll')
 TURNING = continuous_among(NAMES, {'pan', 'roll', 'of another arm'})
 

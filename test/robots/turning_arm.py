@@ -50,9 +50,7 @@ def urdf(kind: str = 'continuous', name: str = 'turning') -> str:
 def counted(count: int = 120, rate: float = 30.0) -> np.ndarray:
     """(count, 3) rad: `turn` goes on over pi, `roll` swings across it."""
     time = np.arange(count) / rate
-    return np.stack(
-        (2.8 + 0.9 * time, 0.4 * np.sin(time), 3.1 + 0.5 * np.sin(3.0 * time)), axis=1
-    )
+    return np.stack((2.8 + 0.9 * time, 0.4 * np.sin(time), 3.1 + 0.5 * np.sin(3.0 * time)), axis=1)
 
 
 def wrapped(positions: np.ndarray, places: np.ndarray = PLACES) -> np.ndarray:
