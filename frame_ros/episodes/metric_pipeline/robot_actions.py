@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 def action_settings(
     limits: Mapping[str, tuple[float, float]], continuous: Sequence[str]
-) -> dict[str, tuple]:
+) -> dict[str, Any]:
     """The action's names, bounds and continuous joints for PipelineOptions.
 
     A robot with a joint that has no limits gives no bounds: its actions stay raw.
@@ -19,7 +20,7 @@ def action_settings(
         limits: joint -> lower and upper limit, rad or m, of every joint that can be commanded.
         continuous: joints that turn without end.
     """
-    found = {'action_names': tuple(limits), 'continuous': tuple(continuous)}
+    found: dict[str, Any] = {'action_names': tuple(limits), 'continuous': tuple(continuous)}
     if not all(math.isfinite(low) and math.isfinite(high) for low, high in limits.values()):
         return found
     return found | {

@@ -157,7 +157,7 @@ class _Reading:
         problems = joint_problems(converted, self.robot)
         if serious := [text for text in problems if not isinstance(text, Note)]:
             raise ValueRangeError(f'{name}: {serious[0]}')
-        table = state_table(stream)
+        table = state_table(stream, self.robot.continuous)
         self._samples += len(stream)
         for reason, count in table.left_out.items():
             self._leave_out(reason, count)

@@ -69,8 +69,9 @@ class IdentificationNode(Node):
         joint_names: Sequence[str],
         wrench_topic: str = '',
         context: rclpy.Context | None = None,
+        continuous: Sequence[str] = (),
     ) -> None:
-        """wrench_topic: '' listens to none."""
+        """wrench_topic: '' listens to none. continuous: joints that turn without end."""
         super().__init__('identification', context=context)
         self.joint_names = tuple(joint_names)
         self._lock = threading.Lock()
@@ -79,7 +80,7 @@ class IdentificationNode(Node):
         self._wrenches: list[tuple[int, Array]] = []
         self._is_recording = False
         self._bag: MotionBag | None = None
-        self._joints = JointMerger(self.joint_names, OLDEST_PART)
+        self._joints = JointMerger(self.joint_names, OLDEST_PART, continuous=continuous)
         self.counts = {'incomplete': 0, 'not_later': 0}
         # A kilohertz of both is more than an executor takes.
         self._joint_input = JointStateInput(self)
