@@ -44,9 +44,22 @@ def continuous_among(names: Sequence[str], continuous: Collection[str]) -> NDArr
     return np.array([name in continuous for name in names], np.bool_)
 
 
+def counted(positions: Array, is_continuous: NDArray[np.bool_]) -> Array:
+    """Counts finite positions (T, D), rad or m, on over their turns, from a first one between -pi
+    and pi: the same of one motion, whether it was published so or not. Returns `positions` itself
+    where that changes nothing.
+    """
+    if not len(positions) or not is_continuous.any():
+        return positions
+    first = nearest_turn(positions[:1], 0.0, is_continuous)
+    found = np.concatenate((first, positions[1:]))
+    found[:, is_continuous] = np.unwrap(found[:, is_continuous], axis=0)
+    return positions if (found == positions).all() else found
+
+
 class CountedTurns:
     """Counts positions on over their turns: each is brought to the turn nearest the one before, one
-    sample at a time. Batch form: `numpy.unwrap`, along the samples of each continuous joint.
+    sample at a time. The first stays as it is. Batch form: `counted`.
     """
 
     __slots__ = ('_places', '_last')
