@@ -80,6 +80,7 @@ class IdentificationNode(Node):
         self._wrenches: list[tuple[int, Array]] = []
         self._is_recording = False
         self._bag: MotionBag | None = None
+        self._continuous = tuple(continuous)
         self._joints = JointMerger(self.joint_names, OLDEST_PART, continuous=continuous)
         self.counts = {'incomplete': 0, 'not_later': 0}
         # A kilohertz of both is more than an executor takes.
@@ -204,6 +205,7 @@ class IdentificationNode(Node):
                 np.array([stamp for stamp, _ in sent], np.int64),
                 np.array([positions[rows] for _, positions in sent]),
             ),
+            self._continuous,
         )
 
     @property
@@ -340,11 +342,14 @@ def _hold(
 
 @contextlib.contextmanager
 def identification_node(
-    joint_names: Sequence[str], wrench_topic: str = '', namespace: str = ''
+    joint_names: Sequence[str],
+    wrench_topic: str = '',
+    namespace: str = '',
+    continuous: Sequence[str] = (),
 ) -> Iterator[IdentificationNode]:
     """The node, polled in a thread for the length of a `with` block.
 
-    namespace: with or without the first slash.
+    namespace: with or without the first slash. continuous: joints that turn without end.
 
     Raises:
         SetupError: it cannot be one.
@@ -356,7 +361,7 @@ def identification_node(
         rclpy.init(args=arguments, context=context, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:  # rclpy's own class for it is not public
         raise SetupError(f'--namespace {namespace!r} cannot be one: {error}') from error
-    node = IdentificationNode(joint_names, wrench_topic, context)
+    node = IdentificationNode(joint_names, wrench_topic, context, continuous)
     ending = threading.Event()
     thread = threading.Thread(target=_spin, args=(node, ending), name='ros', daemon=True)
     thread.start()
