@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import continuous_among
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.robot_actions import action_settings
@@ -166,7 +167,8 @@ class RolloutLoop:
             order = [inference.action_names.index(name) for name in self._names]
         except (PolicyError, ValueError) as error:
             raise UnusableActionsError(str(error)) from error
-        arrival = queue.push(request, actions[:, order], inference.dt)
+        turning = continuous_among(self._names, self._robot.continuous)
+        arrival = queue.push(request, actions[:, order], inference.dt, is_continuous=turning)
         latency, cpu = time.perf_counter() - begun, time.process_time() - cpu
         record.add_inference(observation, inference, arrival, latency, cpu)
         return inference

@@ -127,6 +127,37 @@ def test_reversals_and_standing_still_see_no_turn_back_at_the_seam():
         assert raw.value > 0.0 and found.values['reversals'] == 0.0
 
 
+def inferred(samples, number):
+    """Stamp and PolicyInference with samples (N, H, 3) of a chunk."""
+    at = T0 + (number + 1) * SECOND // 5
+    return at, message(
+        'frame_ros/msg/PolicyInference', header__stamp=stamp(at), sequence=number,
+        sample_count=len(samples), horizon=samples.shape[1], action_dimension=3,
+        samples=samples.ravel(), chunk_shift=6.0 if number else 0.0, action_dt=1 / RATE,
+        action_space='joint_position', action_names=list(NAMES),
+    )  # fmt: skip
+
+
+def test_samples_on_both_sides_of_the_seam_are_near_each_other(tmp_path):
+    settings, found = settings_of(urdf()), {}
+    motion, noise = counted(), 0.01 * np.random.default_rng(0).normal(size=(8, 6, 12, 3))
+    for name, publish in (('counted', np.array), ('wrapped', wrapped)):
+        sent = sent_by(publish(motion), settings=settings)
+        for number in range(8):
+            samples = publish(motion[6 * number : 6 * number + 12] + noise[number])
+            at, content = inferred(samples, number)
+            sent.append(('/policy_inference', at + 1000, content))
+        bag = write_bag(tmp_path / name, sorted(sent, key=lambda each: each[1]))
+        [episode] = read_episodes(bag)
+        assert len(episode.metrics['confidence']['ev']) == 8
+        found[name] = episode
+    same(found['counted'], found['wrapped'])
+    spread = found['wrapped'].metrics['confidence']
+    assert np.nanmax(spread['ev_step']) < 0.02 and np.isfinite(spread['stac'][1:]).all()
+    raw = wrapped(motion)[:48].reshape(8, 6, 3)
+    assert np.abs(np.diff(raw, axis=1)).max() > 6.0  # of the chunks, too
+
+
 def test_an_arm_of_kinova_has_its_own_numbers(tmp_path):
     robot = load_robot(kinova())
     names = robot.joint_names

@@ -203,6 +203,7 @@ class PolicyNode(ManagedNode):
             problems=self._problems,
             retry=settings.period,
             control_rate=settings.control_rate,
+            continuous=self._continuous,
         )
 
     def _make_control(
