@@ -187,3 +187,14 @@ def test_a_recording_of_before_keeps_the_numbers_that_were_said_live(tmp_path):
     settings = PipelineOptions(action_names=NAMES)
     episode = recorded(tmp_path / 'a', wrapped(counted()), urdf(), settings=settings)
     assert np.nanmax(episode.metrics['quality']['a_pi_step']) > 2.0
+    [note] = [text for text in map(str, episode.problems) if 'jump by a turn at pi' in text]
+    turns, _, rolls = (np.abs(np.diff(wrapped(counted()), axis=0)) > 6.0).sum(axis=0)
+    assert f'turn ({turns}), roll ({rolls})' in note
+
+
+def test_an_arm_that_is_not_known_is_not_silently_taken_for_one_with_limits(tmp_path):
+    sent = [each for each in sent_by(wrapped(counted())) if each[0] != '/joint_states']
+    [episode] = read_episodes(write_bag(tmp_path / 'a', sent))
+    assert any('jump by a turn at pi' in str(text) for text in episode.problems)
+    [known] = read_episodes(write_bag(tmp_path / 'b', sent_by(counted())))
+    assert not any('jump by a turn' in str(text) for text in known.problems)
