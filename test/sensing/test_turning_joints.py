@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is sensed with joints that turn without end: the same, whether a driver publishes their
-positions from -pi to pi or counts on.
+"""Sensing with joints that turn without end: the same, whether a driver publishes their positions
+from -pi to pi or counts on.
 """
 
 import math

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the settings of the metrics take from the robot: the joints of its actions."""
+"""Settings of the metrics that follow from the robot: the joints of its actions."""
 
 from __future__ import annotations
 
