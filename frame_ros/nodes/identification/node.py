@@ -23,6 +23,7 @@ from sensor_msgs.msg import JointState
 from frame_ros.bags.message_readers import StampedNumbers, WrenchReader
 from frame_ros.bags.motion_bag import MotionBag
 from frame_ros.core.errors import SetupError
+from frame_ros.core.turns import continuous_among, nearest_turn
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.joint_states import JointStateInput
@@ -81,6 +82,9 @@ class IdentificationNode(Node):
         self._is_recording = False
         self._bag: MotionBag | None = None
         self._continuous = tuple(continuous)
+        self._is_continuous = continuous_among(self.joint_names, continuous)
+        # The newest positions, counted on over the turns of joints that turn without end.
+        self._turned: Array | float = math.nan
         self._joints = JointMerger(self.joint_names, OLDEST_PART, continuous=continuous)
         self.counts = {'incomplete': 0, 'not_later': 0}
         # A kilohertz of both is more than an executor takes.
@@ -115,10 +119,11 @@ class IdentificationNode(Node):
                 self.counts['not_later' if is_late else 'incomplete'] += 1
             return
         positions, velocities, efforts = merged
+        self._turned = nearest_turn(positions, self._turned, self._is_continuous)
         unknown = np.full(len(self.joint_names), math.nan)
         state = _State(
             joints.stamp,
-            positions,
+            self._turned,
             unknown if velocities is None else velocities,
             unknown if efforts is None else efforts,
             time.monotonic(),
