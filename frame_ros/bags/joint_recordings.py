@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,11 +29,17 @@ BETWEEN = 10 * SECOND  # ns from one bag to the next
 Rows = list[tuple[int, Array, Array, Array]]
 
 
-def read_joints(paths: Iterable[str | Path], names: Sequence[str], topic: str) -> JointRecording:
+def read_joints(
+    paths: Iterable[str | Path],
+    names: Sequence[str],
+    topic: str,
+    continuous: Collection[str] = (),
+) -> JointRecording:
     """The joints of all bags, one bag after the other and a gap between, whatever their stamps.
 
     topic: '' takes the only one whose name ends with joint_states. Commands are those of the only
-    one whose name ends with joint_commands, unknown in a bag without.
+    one whose name ends with joint_commands, unknown in a bag without. continuous: joints that turn
+    without end.
 
     Raises:
         SetupError: no bag has the topic with all joints and efforts.
@@ -42,7 +48,9 @@ def read_joints(paths: Iterable[str | Path], names: Sequence[str], topic: str) -
     rows: Rows = []
     goals: list[Array] = []
     for bag in _bags(paths):
-        found = _rising(_joint_rows(bag, _topic(bag, topic, JOINT_STATE, 'joint_states'), names))
+        found = _rising(
+            _joint_rows(bag, _topic(bag, topic, JOINT_STATE, 'joint_states'), names, continuous)
+        )
         shift = rows[-1][0] + BETWEEN - found[0][0] if rows and found else 0
         goals.append(_commands(bag, names, [row[0] for row in found]))
         rows += [(row[0] + shift, *row[1:]) for row in found]
@@ -51,20 +59,26 @@ def read_joints(paths: Iterable[str | Path], names: Sequence[str], topic: str) -
     stamps, q, dq, efforts = zip(*rows, strict=True)
     return recording_of(
         names, np.array(stamps, np.int64), np.array(q), np.array(dq), np.array(efforts),
-        np.concatenate(goals),
+        np.concatenate(goals), continuous,
     )  # fmt: skip
 
 
 def read_wrenches(
-    paths: Iterable[str | Path], names: Sequence[str], joint_topic: str, wrench_topic: str
+    paths: Iterable[str | Path],
+    names: Sequence[str],
+    joint_topic: str,
+    wrench_topic: str,
+    continuous: Collection[str] = (),
 ) -> Iterator[tuple[int, Array | None, Array | None]]:
     """Yields (stamp, positions (N,), None) and (stamp, None, wrench (6,)) in the order of stamps.
+    continuous: as of `read_joints`.
 
     Raises:
         SetupError: a bag lacks a topic. BagError: a bag cannot be read.
     """
     for bag in _bags(paths):
-        joints = _joint_rows(bag, _topic(bag, joint_topic, JOINT_STATE, 'joint_states'), names)
+        topic = _topic(bag, joint_topic, JOINT_STATE, 'joint_states')
+        joints = _joint_rows(bag, topic, names, continuous)
         found: list[tuple[int, Array | None, Array | None]] = [
             (stamp, positions, None) for stamp, positions, _, _ in joints
         ]
@@ -128,12 +142,12 @@ def _commands(bag: Bag, names: Sequence[str], stamps: Sequence[int]) -> Array:
     return unknown if commands is None else commands
 
 
-def _joint_rows(bag: Bag, topic: str, names: Sequence[str]) -> Rows:
+def _joint_rows(bag: Bag, topic: str, names: Sequence[str], continuous: Collection[str]) -> Rows:
     """Positions, velocities and efforts of the joints, NaN where there are none, of all publishers
     of the topic.
     """
     rows: Rows = []
-    merger = JointMerger(names)
+    merger = JointMerger(names, continuous=continuous)
     for _, message in bag.messages(topic):
         stamp = stamp_ns(message.header.stamp)
         state = merger.update(

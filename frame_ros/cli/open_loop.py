@@ -28,6 +28,7 @@ from frame_ros.robots.profiles import DEFAULT_ROBOT
 
 if TYPE_CHECKING:
     from frame_ros.episodes.episode import Episode
+    from frame_ros.episodes.recorded.actions import RecordedActions
     from frame_ros.evaluation.action_errors import OpenLoopSummary
     from frame_ros.evaluation.open_loop import EpisodeErrors
     from frame_ros.policies.base import Policy
@@ -99,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     robot = load_robot(options.robot)
     progress = progress_bar(episodes, 'open loop', args.quiet, len(episodes))
     if args.recorded:
-        name, results = 'recorded chunks', recorded_errors(progress)
+        name, results = 'recorded chunks', recorded_errors(robot, progress)
     else:
         policy = make_open_loop_policy(args.policy, options, robot, episodes[0])
         name, results = policy.name, policy_errors(policy, robot, progress, options)
@@ -173,7 +174,6 @@ def policy_errors(
 ) -> list[EpisodeErrors]:
     """Returns the errors of a policy in each episode."""
     from frame_ros.episodes.observations import RecordedObservations
-    from frame_ros.episodes.recorded.actions import actions_of
     from frame_ros.evaluation.open_loop import compare, predict
     from frame_ros.policies.execution.action_check import ACTION_SPACE, UNITS
     from frame_ros.policies.execution.action_spaces import ActionConverter
@@ -190,7 +190,7 @@ def policy_errors(
     task = options.instruction or None
     results = []
     for episode in episodes:
-        actions = actions_of(episode)
+        actions = _actions_of(episode, robot)
         observations = RecordedObservations(
             episode, policy.cameras, policy.poses, options.max_age, task
         )
@@ -202,9 +202,16 @@ def policy_errors(
     return results
 
 
-def recorded_errors(episodes: Iterable[Episode]) -> list[EpisodeErrors]:
-    """Returns the errors of the chunks that were recorded in each episode."""
+def _actions_of(episode: Episode, robot: Robot) -> RecordedActions:
+    """Returns the actions of an episode, of joints as the robot has them."""
     from frame_ros.episodes.recorded.actions import actions_of
+
+    found = actions_of(episode)
+    return replace(found, continuous=robot.continuous or found.continuous)
+
+
+def recorded_errors(robot: Robot, episodes: Iterable[Episode]) -> list[EpisodeErrors]:
+    """Returns the errors of the chunks that were recorded in each episode."""
     from frame_ros.episodes.recorded.chunks import recorded_chunks
     from frame_ros.evaluation.open_loop import Prediction, compare
 
@@ -214,7 +221,7 @@ def recorded_errors(episodes: Iterable[Episode]) -> list[EpisodeErrors]:
         predictions = [
             Prediction(c.start, c.actions, c.dt, c.names, c.units, c.action_space) for c in chunks
         ]
-        results.append(compare(predictions, actions_of(episode), left_out))
+        results.append(compare(predictions, _actions_of(episode, robot), left_out))
     return results
 
 

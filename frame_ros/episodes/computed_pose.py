@@ -39,7 +39,7 @@ def _computed_pose(joints: Stream, robot: str) -> tuple[Stream, dict[str, int]]:
     from frame_ros.robots import load_robot
 
     model = load_robot(robot)
-    merger = JointMerger(model.joint_names)
+    merger = JointMerger(model.joint_names, continuous=model.continuous)
     stamps, received, positions = [], [], []
     arrivals = joints.received.tolist()
     for i, (names, values) in enumerate(named_positions(joints)):

@@ -18,6 +18,7 @@ from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.recorded.robot import continuous_joints
 from frame_ros.policies.protocol import Observation
 
 POSE_FIELDS = (*POSITION, *ORIENTATION)
@@ -65,7 +66,7 @@ class RecordedObservations:
                 f'{episode.path}: no joint_states, so no observation can be made of it; if they '
                 'are on another topic, name it: --topic joint_states=TOPIC'
             )
-        self.joints = state_table(stream)
+        self.joints = state_table(stream, continuous_joints(episode))
         if not len(self.joints):
             raise BagError(f'{episode.path}: none of the {len(stream)} joint_states is usable')
         bag = bag or Bag(episode.path)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -28,6 +28,7 @@ from frame_ros.episodes.metric_pipeline.options import (
 )
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.episodes.metric_pipeline.recorded_grasp import grasp_of
+from frame_ros.episodes.metric_pipeline.robot_actions import action_settings
 from frame_ros.episodes.reference import Reference
 from frame_ros.metrics.message_fields import FIELDS, KINDS, LISTS
 
@@ -36,6 +37,9 @@ BOUNDS = (EventType.START, EventType.END)
 BLOCK = 2000
 # An episode without a name in its bag gets one here, to distinguish it from samples outside.
 NAMELESS = '(nameless)'
+NOT_NORMALISED = 'actions are not normalised'
+# rad: a joint that steps from so close to pi to so close to -pi has passed pi.
+NEAR_PI = 0.2
 
 
 def process_episode(episode: Episode, references: Sequence[Reference] | None = None) -> None:
@@ -44,12 +48,36 @@ def process_episode(episode: Episode, references: Sequence[Reference] | None = N
     references: of ATE and RTE, instead of the recorded ones; kept in the episode.
     """
     episode.references = tuple(references or ())
-    samples, pipeline = run_pipeline(episode, settings_of(episode))
+    settings = settings_of(episode)
+    samples, pipeline = run_pipeline(episode, settings)
+    _note_turns(episode, settings.continuous)
     episode.metrics = {kind: as_arrays(samples, kind, _id(episode)) for kind in KINDS}
     summaries = [s for s in samples if s.kind == 'summary' and s.episode_id == _id(episode)]
     episode.summary = summaries[-1].values if summaries else {}
     episode.data_quality.update(pipeline.data_quality())
     episode.problems.extend(pipeline.problems)
+
+
+def _note_turns(episode: Episode, continuous: Collection[str]) -> None:
+    """Notes joints of the actions that jump from pi to -pi, or back, and are not known to turn
+    without end: live and from the bag the jump counts as motion.
+    """
+    actions = episode.streams.get('action')
+    if actions is None or len(actions) < 2:
+        return
+    names, positions = actions.values['names'], actions.values['positions']
+    rows = positions[(names == names[0]).all(axis=1)]
+    with np.errstate(invalid='ignore'):
+        is_within = (np.abs(rows) <= np.pi + NEAR_PI).all(axis=0)
+        jumps = (np.abs(np.diff(rows, axis=0)) > 2.0 * (np.pi - NEAR_PI)).sum(axis=0)
+    known = zip(names[0].tolist(), jumps.tolist(), is_within.tolist())
+    found = [f'{n} ({c})' for n, c, w in known if c and w and n and n not in continuous]
+    if found:
+        _note(
+            episode,
+            f'joints jump by a turn at pi, which counts as motion: {", ".join(found)}; the '
+            'settings of the metrics do not say that they turn without end (type continuous)',
+        )
 
 
 def recompute_as_live(episode: Episode) -> dict[str, dict[str, NDArray]]:
@@ -107,11 +135,13 @@ def _recorded_settings(episode: Episode) -> PipelineOptions:
         try:
             settings = _settings_for(robot)
             if _names_any(episode.streams.get('action'), settings.action_names):
+                if settings.bounds is None:
+                    _note(episode, f'{robot!r} has joints without limits: {NOT_NORMALISED}')
                 return settings
             _note(episode, f'the actions name no joint of {robot!r}')
         except (FrameRosError, ImportError) as error:
             _note(episode, f'the limits of robot {robot!r} are not known: {error}')
-    _note(episode, 'settings of the metrics were not recorded: actions are not normalised')
+    _note(episode, f'settings of the metrics were not recorded: {NOT_NORMALISED}')
     return PipelineOptions()
 
 
@@ -129,9 +159,8 @@ def _names_any(actions: Stream | None, joints: Sequence[str]) -> bool:
 def _settings_for(robot: str) -> PipelineOptions:
     from frame_ros.robots import load_robot
 
-    limits = load_robot(robot).joint_limits
-    lower, upper = zip(*limits.values())
-    return PipelineOptions(action_names=tuple(limits), action_lower=lower, action_upper=upper)
+    known = load_robot(robot)
+    return PipelineOptions(**action_settings(known.joint_limits, known.continuous))
 
 
 def _note(episode: Episode, problem: str) -> None:

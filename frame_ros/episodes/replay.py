@@ -39,7 +39,9 @@ class BagReplay(ReplayPolicy):
             namespace=options.namespace,
             topics=options.topics,
         )
-        return ReplayPolicy(found.stamps, found.positions, found.names, options, options.folder)
+        return ReplayPolicy(
+            found.stamps, found.positions, found.names, options, options.folder, found.continuous
+        )
 
     @classmethod
     def check(cls, options: BagReplayOptions) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError, PolicyError, ValueRangeError
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import continuous_among, counted, nearest_turn
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded.actions import RecordedActions
 from frame_ros.metrics import mse
@@ -159,7 +160,9 @@ def compare(
     """Compares predictions with the executed actions.
 
     A chunk's steps follow each other at its own dt on the time line of executed actions
-    (`action_times`); between two recorded actions the truth is interpolated linearly.
+    (`action_times`); between two recorded actions the truth is interpolated linearly. Joints that
+    turn without end (`actions.continuous`) are counted on over their turns, and what is predicted
+    of them is taken as its turn nearest the truth.
 
     Args:
         left_out: earlier omissions, to be counted with the rest.
@@ -172,6 +175,8 @@ def compare(
     dt = predictions[0].dt
     times, _ = action_times(actions.stamps, dt)
     columns = [actions.names.index(name) for name in names]
+    is_continuous = continuous_among(names, actions.continuous)
+    executed = counted(actions.positions[:, columns], is_continuous)
     ends, is_last = _pieces(actions.stamps, times)
     counts: Counter[str] = Counter(left_out or {})
     truth, predicted, steps = [], [], []
@@ -187,8 +192,9 @@ def compare(
         is_known = wanted <= ends[first] + SNAP * dt
         counts[BEHIND if is_last[first] else PAUSE] += int((~is_known).sum())
         own = [chunk.names.index(name) for name in names]
-        truth.append(actions_at(times, actions.positions[:, columns], wanted[is_known]))
-        predicted.append(chunk.actions[is_known][:, own])
+        truth.append(actions_at(times, executed, wanted[is_known]))
+        chosen = chunk.actions[is_known][:, own]
+        predicted.append(nearest_turn(chosen, truth[-1], is_continuous))
         steps.append(np.flatnonzero(is_known))
     if not truth:
         raise PolicyError(f'{actions.path}: no chunk lies on the recorded actions')

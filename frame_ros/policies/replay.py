@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from frame_ros.core.errors import PolicyError, ShapeError, ValueRangeError
 from frame_ros.core.options import option, options
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import continuous_among, nearest_turn
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import EXTRAS, Inference, Observation
 
@@ -63,16 +64,21 @@ def action_times(
 
 
 def actions_at(
-    times: NDArray[np.float64], positions: NDArray[np.float64], wanted: NDArray[np.float64]
+    times: NDArray[np.float64],
+    positions: NDArray[np.float64],
+    wanted: NDArray[np.float64],
+    is_continuous: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
     """Returns actions (S, D) at the requested times (S,), s.
 
     At the time of a step it is that step, between two steps interpolated linearly; before the first
-    the first, after the last the last.
+    the first, after the last the last. Joints that turn without end go the short way, in the turn
+    of the nearer step.
 
     Args:
         times: (T,) s, increasing.
         positions: (T, D).
+        is_continuous: (D,) whether each joint turns without end; None: none does.
     """
     if len(times) == 1:
         return np.repeat(positions, len(wanted), axis=0)
@@ -82,8 +88,13 @@ def actions_at(
     before = np.floor(place).astype(np.intp)
     after = np.minimum(before + 1, len(times) - 1)
     share = (place - before)[:, None]
-    between: NDArray[np.float64] = (1.0 - share) * positions[before] + share * positions[after]
-    return np.where(share == 0.0, positions[before], between)
+    first, last = positions[before], positions[after]
+    turning = np.zeros(positions.shape[1], np.bool_) if is_continuous is None else is_continuous
+    between: NDArray[np.float64] = (1.0 - share) * first + share * nearest_turn(
+        last, first, turning
+    )
+    between = nearest_turn(between, np.where(share < 0.5, first, last), turning)
+    return np.where(share == 0.0, first, between)
 
 
 @options
@@ -120,6 +131,8 @@ class ReplayPolicy(Policy):
         positions: (T, D), rad or m.
         names: D joints.
         checkpoint: where the recording is from.
+        continuous: joints that turn without end. Their actions are all shifted by the turns that
+            bring the first nearest to where the robot is.
 
     With start=blend the arm is first brought to the first action, at rest at both ends: the
     greatest speed is 1.875 times the mean.
@@ -141,11 +154,13 @@ class ReplayPolicy(Policy):
         names: Sequence[str],
         options: ReplayOptions | None = None,
         checkpoint: str = '',
+        continuous: Sequence[str] = (),
     ) -> None:
         self._options = options = options or ReplayOptions()
         self.checkpoint = checkpoint
         self._names = tuple(names)
-        self._positions = np.array(positions, dtype=np.float64)
+        self._recorded = self._positions = np.array(positions, dtype=np.float64)
+        self._is_continuous = continuous_among(self._names, continuous)
         all_stamps = np.array(stamps, dtype=np.int64)
         _check_recording(all_stamps, self._positions, self._names, options.max_gap)
         _check_joints(self._names, options.robot_joint_names)
@@ -183,7 +198,7 @@ class ReplayPolicy(Policy):
             executed = (observation.stamp - self._begin) / SECOND
         steps = np.arange(self._options.horizon, dtype=np.float64)
         times = executed + self._dt * steps - self._lead
-        actions = actions_at(self._times, self._positions, times)
+        actions = actions_at(self._times, self._positions, times, self._is_continuous)
         if self._lead:
             share = np.clip(1.0 + times / self._lead, 0.0, 1.0)[:, None]
             smooth = share**3 * (10.0 + share * (6.0 * share - 15.0))
@@ -205,6 +220,9 @@ class ReplayPolicy(Policy):
                 f'the recording moves {missing}, which the observation lacks; it has {list(index)}'
             )
         present = observation.joint_positions[[index[name] for name in self._names]]
+        first = self._recorded[0]
+        turns = nearest_turn(first, present, self._is_continuous) - first
+        self._positions = self._recorded + turns if turns.any() else self._recorded
         away = np.abs(present - self._positions[0])
         farthest = int(np.argmax(away))
         assert self._max_distance is not None

@@ -110,6 +110,11 @@ class RobotDescription:
         }
 
     @property
+    def continuous(self) -> tuple[str, ...]:
+        """The joints that turn without end: their positions are whole turns from each other."""
+        return tuple(joint.name for joint in self.joints if joint.kind == 'continuous')
+
+    @property
     def farthest(self) -> float:
         """The distance from the base, m, beyond which no link's origin gets: the chain's sections,
         and the ways of joints that slide, as if all pointed the same way.

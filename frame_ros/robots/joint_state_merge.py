@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.stamps import StampGuard, Verdict
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import continuous_among, nearest_turn
 from frame_ros.robots import AssembledState, JointStateAssembler
 
 
@@ -89,14 +90,25 @@ class _Part:
             self.history.popleft()
 
 
-def _between(before: tuple[int, Array], after: tuple[int, Array], stamp: int) -> Array:
-    """Interpolates linearly between two samples."""
+def _between(
+    before: tuple[int, Array],
+    after: tuple[int, Array],
+    stamp: int,
+    is_continuous: NDArray[np.bool_],
+) -> Array:
+    """Interpolates linearly between two samples; joints that turn without end go the short way, in
+    the turn of the nearer sample.
+    """
     (start, first), (end, last) = before, after
     with np.errstate(invalid='ignore'):  # an effort may be infinite twice
         step = last - first
-    # A continuous joint wraps from pi to -pi: it is at no place between the two.
+    step[0] = nearest_turn(step[0], 0.0, is_continuous)
+    # Of a joint not known to turn without end: it is at no place between the two.
     step[0, np.abs(step[0]) > math.pi] = 0.0
-    return first + (stamp - start) / (end - start) * step
+    share = (stamp - start) / (end - start)
+    found = first + share * step
+    found[0] = nearest_turn(found[0], (first if share < 0.5 else last)[0], is_continuous)
+    return found
 
 
 class JointMerger:
@@ -131,9 +143,13 @@ class JointMerger:
         joint_names: Sequence[str],
         max_age: float = MAX_JOINT_AGE,
         is_held: bool = False,
+        continuous: Collection[str] = (),
     ) -> None:
-        """Takes `max_age` in s, may be infinite; raises RobotError for impossible joint names."""
+        """Takes `max_age` in s, may be infinite, and the joints that turn without end, as of the
+        robot; raises RobotError for impossible joint names.
+        """
         self._assembler = JointStateAssembler(joint_names)
+        self._is_continuous = continuous_among(joint_names, continuous)
         self._max_age = max_age * SECOND
         self._is_held = is_held
         self._parts: dict[frozenset[str], _Part] = {}
@@ -275,7 +291,9 @@ class JointMerger:
             is_moving = after[0] > before[0] and owner in awaited and not self._is_held
             is_interpolated |= is_moving
             is_held |= not is_moving and before[0] < stamp
-            found = _between(before, after, stamp) if is_moving else before[1]
+            found = before[1]
+            if is_moving:
+                found = _between(before, after, stamp, self._is_continuous[owner.rows])
             mine = [i for i, row in enumerate(owner.rows) if self._owners[names[row]] is owner]
             values[:, owner.rows[mine]] = found[:, mine]
         for owner in owners:

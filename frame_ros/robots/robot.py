@@ -78,6 +78,11 @@ class Robot:
         return self.description.joint_limits
 
     @property
+    def continuous(self) -> tuple[str, ...]:
+        """The joints that turn without end, of which positions a turn apart are the same."""
+        return self.description.continuous
+
+    @property
     def grippers(self) -> dict[str, tuple[float, float]]:
         """Gripper joint -> closed and open position, rad or m; see `closed_and_open`."""
         return closed_and_open(self.joint_limits, self.profile.gripper)

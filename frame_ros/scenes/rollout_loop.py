@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import continuous_among
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.episodes.metric_pipeline.robot_actions import action_settings
 from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.action_check import check_chunk
 from frame_ros.policies.execution.action_queue import ActionQueue
@@ -87,7 +89,7 @@ class RolloutLoop:
 
     def _settings(self, ot_task: str) -> PipelineOptions:
         """The settings of the metrics."""
-        return _settings_of(tuple(self._limits.items()), ot_task)
+        return _settings_of(tuple(self._limits.items()), self._robot.continuous, ot_task)
 
     def _roll(
         self, policy: Policy, on_step: StepListener | None = None
@@ -165,7 +167,8 @@ class RolloutLoop:
             order = [inference.action_names.index(name) for name in self._names]
         except (PolicyError, ValueError) as error:
             raise UnusableActionsError(str(error)) from error
-        arrival = queue.push(request, actions[:, order], inference.dt)
+        turning = continuous_among(self._names, self._robot.continuous)
+        arrival = queue.push(request, actions[:, order], inference.dt, is_continuous=turning)
         latency, cpu = time.perf_counter() - begun, time.process_time() - cpu
         record.add_inference(observation, inference, arrival, latency, cpu)
         return inference
@@ -219,10 +222,6 @@ def check_rate(rate: float, timeout: float) -> None:
 
 @lru_cache(maxsize=32)
 def _settings_of(
-    limits: tuple[tuple[str, tuple[float, float]], ...], ot_task: str
+    limits: tuple[tuple[str, tuple[float, float]], ...], continuous: tuple[str, ...], ot_task: str
 ) -> PipelineOptions:
-    names, bounds = zip(*limits, strict=True)
-    lower, upper = zip(*bounds, strict=True)
-    return PipelineOptions(
-        action_names=names, action_lower=lower, action_upper=upper, ot_task=ot_task
-    )
+    return PipelineOptions(**action_settings(dict(limits), continuous), ot_task=ot_task)

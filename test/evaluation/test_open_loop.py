@@ -2,14 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Predicted against executed actions: exact where the prediction is, else hand-worked."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from bag_making import write_bag
-from robot_bags import JOINTS, RATE, commands, inference, robot_bag, robot_messages, step_stamp
+from bag_making import T0, event, write_bag
+from robot_bags import (
+    JOINTS,
+    RATE,
+    commands,
+    inference,
+    joint_state,
+    robot_bag,
+    robot_messages,
+    step_stamp,
+)
+from turning_arm import NAMES, counted, urdf, wrapped
 
 from frame_ros.core.errors import PolicyError, ShapeError, ValueRangeError
+from frame_ros.core.events import EventType
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded.actions import actions_of, read_raw
 from frame_ros.episodes.recorded.chunks import recorded_chunks
@@ -91,6 +103,38 @@ def test_chunks_of_another_rate_are_compared_in_between(recorded):
     half[1:-1:2] = (wanted[4:7] + wanted[5:8]) / 2
     chunk = Prediction(step_stamp(4), half[:-1], 0.5 / RATE, JOINTS, ('rad',) * 6)
     assert compare([chunk], actions).mse == pytest.approx(0.0, abs=1e-20)
+
+
+def test_a_turn_of_a_joint_without_end_is_no_error(tmp_path):
+    """Recorded and predicted from -pi to pi, or counted on: the same errors of the same motion."""
+    motion = counted(90)
+    summaries = []
+    for number, (of_bag, of_policy) in enumerate(
+        itertools.product((motion, wrapped(motion)), repeat=2)
+    ):
+        sent = [('/episode_events', T0 - 2, event(T0 - 1, EventType.START))]
+        for step, row in enumerate(of_bag):
+            at = step_stamp(step)
+            sent.append(('/joint_commands', at, joint_state(at, row, NAMES)))
+        bag = write_bag(tmp_path / str(number), sent, {'robot': 'arm.urdf'})
+        (bag / 'arm.urdf').write_text(urdf())
+        (episode,) = read_raw(bag)
+        actions = actions_of(episode)
+        assert actions.continuous == ('turn', 'roll')
+        off = np.array([0.02, -0.01, 0.0])
+        chunks = [
+            Prediction(step_stamp(i), of_policy[i : i + 9] + off, 0.7 / RATE, NAMES, ('rad',) * 3)
+            for i in range(0, 80, 5)
+        ]
+        summaries.append(summarise_errors([compare(chunks, actions)]))
+    first = summaries[0]
+    assert first.joints[0].largest < 0.2
+    for other in summaries[1:]:
+        assert other.amse.value == pytest.approx(first.amse.value, rel=1e-9)
+        assert other.namse.value == pytest.approx(first.namse.value, rel=1e-9)
+        for ours, theirs in zip(other.joints, first.joints):
+            assert ours.largest == pytest.approx(theirs.largest, rel=1e-9)
+            assert ours.bias == pytest.approx(theirs.bias, rel=1e-9)
 
 
 def test_nothing_is_compared_across_a_pause(tmp_path):

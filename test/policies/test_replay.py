@@ -107,6 +107,42 @@ def test_too_far_from_the_start_is_refused():
     np.testing.assert_array_equal(at_once.infer(seen(at=(3, 3))).actions, positions[:30])
 
 
+@pytest.mark.parametrize('present', [3.1, 3.1 - 2 * np.pi, 3.1 + 2 * np.pi])
+def test_a_joint_that_turns_without_end_is_replayed_from_its_nearest_turn(present):
+    """It goes the short way to the start, and between two recorded steps at the seam."""
+    stamps, positions = recording()
+    turning = 3.0 + 0.02 * np.arange(len(positions))
+    sent = np.stack((np.angle(np.exp(1j * turning)), positions[:, 1]), axis=1)
+    assert np.diff(sent[:, 0]).min() < -6.0
+    options = ReplayOptions(dt=PERIOD / 2, horizon=119, blend_time=1.0)
+    policy = ReplayPolicy(stamps, sent, NAMES, options, continuous=('a',))
+    actions = policy.infer(seen(at=(present, 0.5))).actions
+    way = np.exp(1j * np.append(np.linspace(3.0, turning[-1], 79), turning[-1]))
+    np.testing.assert_allclose(np.exp(1j * actions[40:, 0]), way[:79], atol=1e-9)
+    np.testing.assert_allclose(actions[0], [present, 0.5])
+    blend = actions[:41, 0]
+    assert np.abs(np.diff(blend)).sum() == pytest.approx(0.1)  # 3.1 rad to 3.0 rad
+    steps = np.abs(np.diff(actions[40:, 0]))
+    assert ((steps < 0.011) | (steps > 6.2)).all()  # a jump of a turn as recorded, or none
+    refusing = ReplayPolicy(
+        stamps, sent, NAMES, ReplayOptions(start='refuse', max_distance=0.15), continuous=('a',)
+    )
+    refusing.infer(seen(at=(present, 0.5)))
+    with pytest.raises(PolicyError, match='a is at 2.800 rad, the recording begins at 3.000 rad'):
+        refusing.reset()
+        refusing.infer(seen(at=(2.8, 0.5)))
+
+
+def test_between_two_steps_other_joints_keep_their_numbers_to_the_bit():
+    random = np.random.default_rng(3)
+    positions = 4.0 * random.normal(size=(30, 3))
+    times, wanted = np.arange(30.0), random.uniform(0.0, 29.0, 200)
+    plain = actions_at(times, positions, wanted)
+    turning = actions_at(times, positions, wanted, np.array([False, True, False]))
+    np.testing.assert_array_equal(turning[:, [0, 2]], plain[:, [0, 2]])
+    assert not np.array_equal(turning[:, 1], plain[:, 1])
+
+
 def test_joints_are_found_by_name():
     stamps, positions = recording()
     policy = ReplayPolicy(

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from turning_arm import kinova
 
 from frame_ros.core.errors import RobotError
 from frame_ros.robots import ROBOT_NAMES, find_urdf, load_robot
@@ -278,3 +279,28 @@ def test_robots_of_one_description_share_nothing_that_can_be_changed():
     assert len(load_robot('so101').collision_geometry[link]) == kept > 0
     with pytest.raises(ValueError, match='read-only'):
         second.description.joints[0].translation[0] = 1.0
+
+
+def test_joints_that_turn_without_end_are_those_of_this_type_whatever_their_limits():
+    arm = """<robot name="r"><link name="base"/>""" + ''.join(
+        f"""<link name="l{i}"/><joint name="j{i}" type="{kind}"><parent link="{parent}"/>
+        <child link="l{i}"/>{limit}</joint>"""
+        for i, (kind, parent, limit) in enumerate((
+            ('continuous', 'base', '<limit lower="-6.28" upper="6.28" effort="1" velocity="1"/>'),
+            ('revolute', 'l0', '<limit lower="-6.28" upper="6.28" effort="1" velocity="1"/>'),
+            ('fixed', 'l1', ''),
+            ('prismatic', 'l2', '<limit lower="-9" upper="9" effort="1" velocity="1"/>'),
+            ('continuous', 'l3', ''),
+        ))
+    ) + '</robot>'  # fmt: skip
+    assert parse_urdf(arm).continuous == ('j0', 'j4')
+    assert load_robot(arm, 'l4').continuous == ('j0', 'j4')
+
+
+@pytest.mark.parametrize('name', ROBOT_NAMES)
+def test_no_packaged_robot_turns_without_end(name):
+    assert load_robot(name).continuous == ()
+
+
+def test_a_published_arm_has_the_joints_that_its_maker_built_so():
+    assert load_robot(kinova()).continuous == tuple(f'j2s6s200_joint_{i}' for i in (1, 4, 6))

@@ -7,6 +7,8 @@ import pytest
 from bag_making import T0, message, stamp, write_bag
 from hypothesis import example, given
 from hypothesis import strategies as st
+from turning_arm import NAMES as NAMES3
+from turning_arm import counted, urdf, wrapped
 
 from frame_ros.core.time import SECOND
 from frame_ros.episodes import read_episodes
@@ -81,12 +83,65 @@ def test_velocities_and_efforts_are_of_the_same_time_and_may_lack():
     assert state.velocities is None and state.efforts.tolist() == pytest.approx([20, 1.75])
 
 
-def test_a_joint_that_turns_without_end_is_not_interpolated_across_its_seam():
+def test_a_joint_not_known_to_turn_without_end_is_not_interpolated_across_a_seam():
     merger, sent = JointMerger('ab'), []
     for i, b in enumerate((3.0, 3.1, -3.1, -3.0)):
         sent += [(T0 + i * STEP, {'a': i}), (T0 + i * STEP + STEP // 2, {'b': b})]
     found = [positions[1] for _, positions in states_of(merger, sent)]
     assert found == pytest.approx([3.05, 3.1, -3.05])
+
+
+@given(st.integers(1, STEP - 1), st.floats(-9.0, 9.0), st.floats(-1.0, 1.0))
+def test_a_joint_that_turns_without_end_goes_the_short_way(shift, start, speed):
+    """As a driver publishes it that wraps, or one that counts on."""
+    true = start + speed * np.arange(8)
+    merged = []
+    for published in (true, np.angle(np.exp(1j * true))):
+        merger, sent = JointMerger('ab', continuous='b'), []
+        for i, b in enumerate(published):
+            sent += [(T0 + i * STEP, {'b': b}), (T0 + i * STEP + shift, {'a': i})]
+        merged.append([positions[1] for _, positions in states_of(merger, sent)])
+    ways = np.exp(1j * np.array(merged))
+    np.testing.assert_allclose(ways[1], ways[0], atol=1e-9)
+    assert len(merged[0]) >= 6 and np.abs(merged[1]).max() < np.pi + abs(speed)
+
+
+def test_a_joint_with_limits_is_interpolated_as_before_to_the_bit():
+    random = np.random.default_rng(1)
+    plain, other = JointMerger(NAMES), JointMerger(NAMES, continuous=('z', 'y'))
+    for i in range(50):
+        for joints, at in (('ab', i * STEP), ('cd', i * STEP + STEP // 3)):
+            values = (4.0 * random.normal(size=2)).tolist()
+            states = [m.update(T0 + at, list(joints), values) for m in (plain, other)]
+            if states[0] is not None:
+                np.testing.assert_array_equal(states[1].positions, states[0].positions)
+                assert plain.stamp == other.stamp
+
+
+def test_poses_of_an_arm_in_halves_are_on_its_way_also_at_the_seam(tmp_path):
+    """The poses of the bag are those of the true motion, at the same stamps."""
+    motion, model = counted(40), load_robot(urdf())
+    sent = []
+    for i, row in enumerate(wrapped(motion)):
+        for at, names, values in (
+            (i * STEP, NAMES3[:1], row[:1]),
+            (i * STEP + 4_000_000, NAMES3[1:], row[1:]),
+        ):
+            sent.append(('/joint_states', T0 + at, message(
+                'sensor_msgs/msg/JointState', header__stamp=stamp(T0 + at), name=list(names),
+                position=np.array(values),
+            )))  # fmt: skip
+    bag = write_bag(tmp_path / 'bag', sent, {'robot': 'arm.urdf'})
+    (bag / 'arm.urdf').write_text(urdf())
+    [episode] = read_episodes(bag)
+    pose = episode.streams['pose']
+    times = (pose.stamps - T0) / STEP
+    for time, position in zip(times, pose.values['position']):
+        late = time - 0.4  # of the second half
+        q = [np.interp(time, np.arange(40), motion[:, 0])]
+        q += [np.interp(late, np.arange(40), motion[:, i]) for i in (1, 2)]
+        assert np.abs(model.forward(q)[0] - position).max() < 1e-9
+    assert len(times) > 35
 
 
 @pytest.mark.parametrize('late', [40, 400])

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -40,26 +40,31 @@ class JointTable:
         return len(self.stamps)
 
 
-def command_table(stream: Stream) -> JointTable:
+def command_table(stream: Stream, continuous: Collection[str] = ()) -> JointTable:
     """Returns the rows of a stream of joint commands (JointState). A command holds until the next
     one: where senders of some joints take turns, such as arm and gripper, each message with the
-    most joints gives a row with the newest command of the others.
+    most joints gives a row with the newest command of the others. continuous: joints that turn
+    without end.
     """
-    return _merged(stream, math.inf, is_held=True)
+    return _merged(stream, math.inf, True, continuous)
 
 
-def state_table(stream: Stream) -> JointTable:
-    """Returns the rows of a stream of joint states, merged as in the policy node."""
-    return _merged(stream, MAX_JOINT_AGE, is_held=False)
+def state_table(stream: Stream, continuous: Collection[str] = ()) -> JointTable:
+    """Returns the rows of a stream of joint states, merged as in the policy node. continuous: as of
+    `command_table`.
+    """
+    return _merged(stream, MAX_JOINT_AGE, False, continuous)
 
 
-def _merged(stream: Stream, max_age: float, is_held: bool) -> JointTable:
+def _merged(
+    stream: Stream, max_age: float, is_held: bool, continuous: Collection[str]
+) -> JointTable:
     """Returns the states of the messages in the order of their stamps."""
     messages = list(named_positions(stream))
     names = _joint_names(messages)
     if not names:
         return JointTable((), np.zeros(0, np.int64), np.zeros((0, 0)))
-    merger = JointMerger(names, max_age, is_held)
+    merger = JointMerger(names, max_age, is_held, continuous)
     stamps, rows = [], []
     for i in np.argsort(stream.stamps, kind='stable').tolist():
         state = merger.update(int(stream.stamps[i]), *messages[i])

@@ -163,7 +163,7 @@ def _joints(args: argparse.Namespace) -> int:
 
     if args.bag:
         names = ', '.join(Path(b).name for b in args.bag)
-        recording = read_joints(args.bag, dynamics.joint_names, args.joint_topic)
+        recording = read_joints(args.bag, dynamics.joint_names, args.joint_topic, robot.continuous)
         identify(recording, f'frame-ros identify joints, bag {names}')
         return 0
     with kept_recording('joints', robot.name, path) as kept:
@@ -366,8 +366,10 @@ def _bag_poses(args: argparse.Namespace, options: ToolOptions, robot: Robot) -> 
     from frame_ros.bags.joint_recordings import read_wrenches
     from frame_ros.sensing.contact.wrench.still_poses import StillPoses
 
-    still = StillPoses()
-    rows = read_wrenches(args.bag, robot.joint_names, args.joint_topic, options.wrench_topic)
+    still = StillPoses(joint_names=robot.joint_names, continuous=robot.continuous)
+    rows = read_wrenches(
+        args.bag, robot.joint_names, args.joint_topic, options.wrench_topic, robot.continuous
+    )
     for stamp, positions, wrench in rows:
         if positions is not None:
             still.add_joints(stamp, positions)

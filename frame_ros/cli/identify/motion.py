@@ -51,7 +51,10 @@ def record_joints(
     open_node, stop_on_signals = _of_nodes()
     everything = tuple(dynamics.robot.joint_limits)
     rows = [everything.index(name) for name in dynamics.joint_names]
-    with stop_on_signals() as stop, open_node(everything, '', motion.namespace) as node:
+    with (
+        stop_on_signals() as stop,
+        open_node(everything, '', motion.namespace, dynamics.robot.continuous) as node,
+    ):
         here = node.wait_for_joints(PATIENCE, stop.event)
         print('planning a motion ...', flush=True)
         excitation = plan_excitation(dynamics, here[rows], motion)
@@ -96,8 +99,11 @@ def collect_poses(
     everything = tuple(robot.joint_limits)
     rows = [everything.index(name) for name in robot.joint_names]
     topic = options.wrench_topic or WRENCH_TOPIC
-    still = StillPoses()
-    with stop_on_signals() as stop, open_node(everything, topic, motion.namespace) as node:
+    still = StillPoses(joint_names=robot.joint_names, continuous=robot.continuous)
+    with (
+        stop_on_signals() as stop,
+        open_node(everything, topic, motion.namespace, robot.continuous) as node,
+    ):
         here = node.wait_for_joints(PATIENCE, stop.event)
         done = threading.Event()
         watch = threading.Thread(

@@ -9,9 +9,14 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from frame_ros.confidence.inference_uncertainty import ENSEMBLE_METRICS, TOKEN_METRICS
+from frame_ros.confidence.inference_uncertainty import (
+    ENSEMBLE_METRICS,
+    TOKEN_METRICS,
+    sample_values,
+)
 from frame_ros.confidence.scores import SCORES, missing_scores
 from frame_ros.core.errors import ShapeError
+from frame_ros.core.turns import continuous_among, nearest_turn
 from frame_ros.episodes.metric_pipeline.calibrated_scores import CalibratedScores
 from frame_ros.episodes.metric_pipeline.live_metrics import LiveMetrics
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
@@ -90,6 +95,7 @@ class ConfidenceState:
         self.calibrated = CalibratedScores(config)
         self._stagnation = Stagnation(config.static_threshold)
         self._consistency = StatisticalConsistency()
+        self._continuous = config.continuous
         self._windows = {name: WindowMean() for name in METRICS}
         self._means = {name: RunningMean() for name in METRICS}
         self._tracked = [
@@ -145,6 +151,7 @@ class ConfidenceState:
                 none.
             around: distance and contact at the inference, as a combination of scores takes them.
         """
+        values = self._by_nearest_turns(values)
         self._note_problems(values)
         self._check_setup(values)
         get = values.get
@@ -233,6 +240,23 @@ class ConfidenceState:
             self._consistency.reset_differences()
             self._consistency.update(samples)
         return self._consistency.value
+
+    def _by_nearest_turns(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Returns the values with samples, and what is computed of them, by their turns nearest the
+        first one, of joints that turn without end.
+        """
+        samples = values.get('samples', ())
+        if not self._continuous or not len(samples) or values.get('is_delta'):
+            return values
+        turning = continuous_among(values.get('action_names', ()), self._continuous)
+        if len(turning) != samples.shape[-1]:
+            self._consistency.is_continuous = None
+            return values
+        self._consistency.is_continuous = turning
+        nearest = nearest_turn(samples, samples[0], turning)
+        if nearest is samples:
+            return values
+        return {**values, **sample_values(nearest.ravel(), *samples.shape)}
 
     def _follow_vocabulary(self, size: int) -> None:
         if self._vocabulary_size not in (0, size):

@@ -12,6 +12,7 @@ from typing import Any
 
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import CountedTurns
 from frame_ros.episodes.metric_pipeline.action_order import ActionOrder
 from frame_ros.episodes.metric_pipeline.confidence_state import ConfidenceState
 from frame_ros.episodes.metric_pipeline.live_metrics import LiveMetrics
@@ -69,6 +70,7 @@ class ControlStepMetrics:
 
     _start: int | None
     _last_step: int | None
+    _turns: CountedTurns  # of the joints of the actions, once they are known
 
     def __init__(
         self,
@@ -251,6 +253,7 @@ class ControlStepMetrics:
         step = self._action
         if step is None or self.actions.names != self._action_names:
             step = self._prepare_action()
+        action = self._turns.update(action)
         last = self._last_step
         if last is not None and stamp - last > self._gap:
             self._gaps += 1
@@ -279,6 +282,7 @@ class ControlStepMetrics:
         if bounds is not None:
             at = [self._config.action_names.index(name) for name in names]
             bounds = tuple(bounds[0][i] for i in at), tuple(bounds[1][i] for i in at)
+        self._turns = CountedTurns(names, self._config.continuous)
         self._action = ActionStep(len(names), bounds)
         return self._action
 

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 # Task -> whether the object has to go somewhere, so that OT needs a goal and the grasp.
 OT_TASKS = {'pick': False, 'move': True, 'put_on': True, 'put_in': True}
 DEFINITIONS = 'definitions'  # key of the version, next to the options
-GIVEN = ('action_names', 'action_lower', 'action_upper', 'pose_frame')  # recorded, but no options
+# Recorded, but no options.
+GIVEN = ('action_names', 'action_lower', 'action_upper', 'continuous', 'pose_frame')
 
 
 @options
@@ -181,6 +182,8 @@ class PipelineOptions(MetricParameters):
             action.
         action_lower, action_upper: D bounds each (rad or m) that normalise actions to [0, 1];
             empty: raw actions.
+        continuous: joints that turn without end: each of their positions counts as the turn of it
+            that is nearest the one before, whether a driver publishes them from -pi to pi or not.
         pose_frame: frame of the TCP poses, where they do not name it; empty: not known.
         references: trajectories for ATE and RTE.
         calibration: what is applied to confidences and scores; None: nothing.
@@ -189,6 +192,7 @@ class PipelineOptions(MetricParameters):
     action_names: tuple[str, ...] = ()
     action_lower: tuple[float, ...] = ()
     action_upper: tuple[float, ...] = ()
+    continuous: tuple[str, ...] = ()
     pose_frame: str = ''
     references: tuple[Reference, ...] = ()
     calibration: CalibrationFile | None = None
@@ -263,7 +267,8 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
         if name == 'pose_frame':
             is_right = isinstance(value, str)
         else:
-            kind = {'action_names': str, 'references': Mapping}.get(name, (int, float))
+            kinds = {'action_names': str, 'continuous': str, 'references': Mapping}
+            kind = kinds.get(name, (int, float))
             is_right = isinstance(value, tuple) and all(isinstance(each, kind) for each in value)
         if not is_right:
             raise ValueRangeError(f'{name} of the pipeline settings cannot be {value!r}')

@@ -22,6 +22,7 @@ from frame_ros.core.events import EventType
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import read_bag
+from frame_ros.episodes.recorded.robot import continuous_joints
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class RecordedActions:
     path: Path = Path()
     attributes: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)  # reason -> unused messages
+    continuous: tuple[str, ...] = ()  # those of the joints that turn without end
 
     def __len__(self) -> int:
         return len(self.stamps)
@@ -98,7 +100,8 @@ def actions_of(episode: Episode) -> RecordedActions:
         )
     begin, end = bounds_of(episode)
     inside = (stream.stamps >= begin) & (stream.stamps <= end)
-    table = command_table(_part(stream, inside))
+    continuous = continuous_joints(episode)
+    table = command_table(_part(stream, inside), continuous)
     if not len(table):
         why = ', '.join(f'{what}: {count}' for what, count in table.left_out.items())
         raise BagError(
@@ -114,6 +117,7 @@ def actions_of(episode: Episode) -> RecordedActions:
         episode.path,
         dict(episode.attributes),
         table.left_out,
+        tuple(name for name in table.names if name in continuous),
     )
 
 

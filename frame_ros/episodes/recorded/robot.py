@@ -79,6 +79,21 @@ def known_robot(episode: Episode) -> Robot | None:
     return _robot(episode.attributes.get('robot', ''))
 
 
+def continuous_joints(episode: Episode) -> tuple[str, ...]:
+    """Returns the joints that turn without end, by the episode's robot, or else as recorded with
+    the settings of its metrics; () where neither is known.
+    """
+    from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+
+    robot = known_robot(episode)
+    if robot is not None:
+        return robot.continuous
+    try:
+        return PipelineOptions.from_json(episode.attributes.get('metrics_config', '')).continuous
+    except FrameRosError:
+        return ()
+
+
 @lru_cache(maxsize=8)
 def _robot(name: str) -> Robot | None:
     from frame_ros.robots import load_robot

@@ -18,6 +18,7 @@ from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import nearest_turn
 from frame_ros.robots.grippers import gripper_joints
 from frame_ros.robots.joint_units import approximate_ranges, calibrated_ranges, joint_units
 from frame_ros.robots.likely_units import (
@@ -217,7 +218,8 @@ def _too_fast(columns: Mapping[str, tuple[Any, Any]], robot: Robot) -> list[str]
         stamps, at = np.unique(stamps, return_index=True)
         if len(stamps) < 3:
             continue
-        speeds = np.abs(np.diff(values[at])) / (np.diff(stamps) / SECOND)
+        steps = nearest_turn(np.diff(values[at]), 0.0, np.array([name in robot.continuous]))
+        speeds = np.abs(steps) / (np.diff(stamps) / SECOND)
         if (speeds > TOO_FAST * limit).mean() > MOST_ODD:
             typical = float(np.quantile(speeds, 1 - MOST_ODD))
             unit = 'm/s' if name in slides else 'rad/s'

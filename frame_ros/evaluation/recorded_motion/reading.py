@@ -21,6 +21,7 @@ from frame_ros.bags.streams.table import read_stream
 from frame_ros.bags.streams.topic_map import TopicMap
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import continuous_among, counted
 from frame_ros.episodes.recorded.units import in_radians, joint_problems
 from frame_ros.evaluation.recorded_motion.foreign_sets import (
     is_lerobot,
@@ -157,13 +158,14 @@ class _Reading:
         problems = joint_problems(converted, self.robot)
         if serious := [text for text in problems if not isinstance(text, Note)]:
             raise ValueRangeError(f'{name}: {serious[0]}')
-        table = state_table(stream)
+        table = state_table(stream, self.robot.continuous)
         self._samples += len(stream)
         for reason, count in table.left_out.items():
             self._leave_out(reason, count)
         self._notes.update(dict.fromkeys([*map(str, notes), *map(str, problems)]))
         if len(table):
-            positions = self._columns(name, table)
+            is_continuous = continuous_among(self.joints, self.robot.continuous)
+            positions = counted(self._columns(name, table), is_continuous)
             self._take(Motion(name, (table.stamps - table.stamps[0]) / SECOND, positions))
 
     def _take(self, motion: Motion) -> None:

@@ -145,7 +145,7 @@ _action_instability = partial(
     has_three_forms=True,
     # Without the limits of a robot nothing is known to scale them by.
     raw_unit='rad or m, raw', counts_when_static=False, sampled_at=record.CONTROL_STEPS,
-    options=('action_lower', 'action_upper', 'gap'),
+    options=('action_lower', 'action_upper', 'continuous', 'gap'),
 )  # fmt: skip
 
 ACTION_POSITION_INSTABILITY = _action_instability(
@@ -160,6 +160,8 @@ ACTION_POSITION_INSTABILITY = _action_instability(
         'is a velocity already. In a mean over dimensions, a gripper that closes once shows '
         'little.',
     variants="`bounds`: actions are normalised to [0, 1] by the robot's limits; without, raw. "
+        'Live and from bags, joints that turn without end count by the turn nearest the action '
+        'before. '
         '`authors`: mean over the newest 5 differences, 0 in the first 7 steps.',
 )  # fmt: skip
 

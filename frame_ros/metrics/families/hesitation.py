@@ -236,7 +236,7 @@ REVERSALS = record.Metric(
     minimum_samples=WINDOW, source='arXiv 2605.28726', category='uncertainty',
     reasons=(record.TOO_FEW_ACTIONS,), batch=reversal_share, streaming=ReversalShare,
     live=record.Live('action', _take_action), messages=('confidence',), of_moments=record.MEAN,
-    sampled_at=record.CONTROL_STEPS, options=('gap',),
+    sampled_at=record.CONTROL_STEPS, options=('continuous', 'gap'),
     line=record.Line(_CHART, 'reversals'),
     formula='share of sign(aᵢ − aᵢ₋₁) = −sign(aᵢ₋₁ − aᵢ₋₂)  over the last 8 executed actions',
     shows='How often the executed actions turn back: a policy that dithers between two ways.',

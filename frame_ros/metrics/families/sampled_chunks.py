@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.turns import nearest_turn
 from frame_ros.metrics import record
 from frame_ros.metrics.arrays import Array, as_floats, checked_count, like
 from frame_ros.metrics.engine.samples import check_finite_block
@@ -106,10 +107,17 @@ def statistical_consistency(
     xp, new = _chunks(current, 'current')
     old = like(new, _chunks(previous, 'previous')[1], 'previous')
     _check_bandwidth(bandwidth)
-    return _consistency(xp, old, new, shift, bandwidth)
+    return _consistency(xp, old, new, shift, bandwidth, None)
 
 
-def _consistency(xp: Any, old: Array, new: Array, shift: int, bandwidth: float | None) -> Array:
+def _consistency(
+    xp: Any,
+    old: Array,
+    new: Array,
+    shift: int,
+    bandwidth: float | None,
+    is_continuous: NDArray[np.bool_] | None,
+) -> Array:
     """`statistical_consistency` of samples that are usable, each set by itself."""
     if new.shape[-1] != old.shape[-1]:
         raise ShapeError(
@@ -121,16 +129,25 @@ def _consistency(xp: Any, old: Array, new: Array, shift: int, bandwidth: float |
         return xp.sum(new[:, :0, :]) + xp.nan
     first = xp.reshape(old[:, shift : shift + steps, :], (old.shape[0], -1))
     second = xp.reshape(new[:, :steps, :], (new.shape[0], -1))
-    return _discrepancy(xp, first, second, bandwidth)
+    turning = None if is_continuous is None else np.tile(is_continuous, steps)
+    return _discrepancy(xp, first, second, bandwidth, turning)
 
 
-def _discrepancy(xp: Any, first: Array, second: Array, bandwidth: float | None) -> Array:
+def _discrepancy(
+    xp: Any,
+    first: Array,
+    second: Array,
+    bandwidth: float | None,
+    is_continuous: NDArray[np.bool_] | None,
+) -> Array:
     """Squared maximum mean discrepancy of (N, K) and (M, K)."""
     sizes = first.shape[0], second.shape[0]
     every = xp.concat([first, second], axis=0)
     # By row the distances to all later rows. Differences, not inner products: two samples that are
     # one and the same are 0 apart.
     rows = [every[row + 1 :, :] - every[row, :] for row in range(sum(sizes) - 1)]
+    if is_continuous is not None:
+        rows = [nearest_turn(apart, 0.0, is_continuous) for apart in rows]
     squares = [xp.sum(apart * apart, axis=-1) for apart in rows]
     width = bandwidth**2 if bandwidth is not None else _median_square(xp, xp.concat(squares))
     kernels = [xp.exp(each / (-2.0 * width)) for each in squares]
@@ -173,13 +190,16 @@ class StatisticalConsistency:
     """STAC of the newest two inferences, `value`; NaN if nothing can be compared.
 
     Batch form: `statistical_consistency`. gaps: how often there was no inference before but the
-    first. bandwidth: as of the batch form, from the next inference on.
+    first. bandwidth: as of the batch form, from the next inference on. is_continuous: (D,) of the
+    next inferences, whether each dimension turns without end, in rad, and so differs by the short
+    way; None: none does.
     """
 
     def __init__(self, bandwidth: float | None = None) -> None:
         """bandwidth: as of the batch form."""
         _check_bandwidth(bandwidth)
         self.bandwidth = bandwidth
+        self.is_continuous: NDArray[np.bool_] | None = None
         self._last: NDArray[np.float64] | None = None
         self.value = float('nan')
         self.gaps = 0
@@ -208,7 +228,9 @@ class StatisticalConsistency:
         value = float('nan')
         if self._last is not None:
             with np.errstate(over='ignore', invalid='ignore'):  # of samples like 1e200
-                value = float(_consistency(np, self._last, new, shift, self.bandwidth))
+                value = float(
+                    _consistency(np, self._last, new, shift, self.bandwidth, self.is_continuous)
+                )
         self._last, self.value = new, value
 
 
@@ -219,7 +241,7 @@ ENTROPY_OF_CHUNKS = record.Metric(
         record.NO_SAMPLES,
         record.Reason('the samples of a step are all equal, or on one line as two always are'),
     ),
-    batch=chunk_entropy,
+    batch=chunk_entropy, options=('continuous',),
     messages=('confidence',), of_moments=record.MEAN,
     line=record.Line(record.Chart('Chunk entropy', is_from_zero=False), 'entropy'),
     formula='1/H Σ_h ½ ln det(2πe Σ_h)     Σ_h: covariance of N samples at step h, Ledoit-Wolf',
@@ -241,7 +263,7 @@ STATISTICAL_CONSISTENCY = record.Metric(
     ),
     batch=statistical_consistency,
     streaming=StatisticalConsistency, messages=('confidence',), of_moments=record.MEAN,
-    sampled_at=record.INFERENCES,
+    sampled_at=record.INFERENCES, options=('continuous',),
     line=record.Line(record.Chart('Statistical consistency of chunks'), 'squared discrepancy'),
     formula='MMD² = mean k(x, x′) + mean k(y, y′) − 2 mean k(x, y),  k = exp(−‖x − y‖² / 2σ²)\n'
         'x, y: sampled chunks of two inferences over the steps both predict',

@@ -23,6 +23,7 @@ from sensor_msgs.msg import JointState
 from frame_ros.bags.message_readers import StampedNumbers, WrenchReader
 from frame_ros.bags.motion_bag import MotionBag
 from frame_ros.core.errors import SetupError
+from frame_ros.core.turns import continuous_among, nearest_turn
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.joint_states import JointStateInput
@@ -69,8 +70,9 @@ class IdentificationNode(Node):
         joint_names: Sequence[str],
         wrench_topic: str = '',
         context: rclpy.Context | None = None,
+        continuous: Sequence[str] = (),
     ) -> None:
-        """wrench_topic: '' listens to none."""
+        """wrench_topic: '' listens to none. continuous: joints that turn without end."""
         super().__init__('identification', context=context)
         self.joint_names = tuple(joint_names)
         self._lock = threading.Lock()
@@ -79,7 +81,11 @@ class IdentificationNode(Node):
         self._wrenches: list[tuple[int, Array]] = []
         self._is_recording = False
         self._bag: MotionBag | None = None
-        self._joints = JointMerger(self.joint_names, OLDEST_PART)
+        self._continuous = tuple(continuous)
+        self._is_continuous = continuous_among(self.joint_names, continuous)
+        # The newest positions, counted on over the turns of joints that turn without end.
+        self._turned: Array | float = math.nan
+        self._joints = JointMerger(self.joint_names, OLDEST_PART, continuous=continuous)
         self.counts = {'incomplete': 0, 'not_later': 0}
         # A kilohertz of both is more than an executor takes.
         self._joint_input = JointStateInput(self)
@@ -113,10 +119,11 @@ class IdentificationNode(Node):
                 self.counts['not_later' if is_late else 'incomplete'] += 1
             return
         positions, velocities, efforts = merged
+        self._turned = nearest_turn(positions, self._turned, self._is_continuous)
         unknown = np.full(len(self.joint_names), math.nan)
         state = _State(
             joints.stamp,
-            positions,
+            self._turned,
             unknown if velocities is None else velocities,
             unknown if efforts is None else efforts,
             time.monotonic(),
@@ -203,6 +210,7 @@ class IdentificationNode(Node):
                 np.array([stamp for stamp, _ in sent], np.int64),
                 np.array([positions[rows] for _, positions in sent]),
             ),
+            self._continuous,
         )
 
     @property
@@ -339,11 +347,14 @@ def _hold(
 
 @contextlib.contextmanager
 def identification_node(
-    joint_names: Sequence[str], wrench_topic: str = '', namespace: str = ''
+    joint_names: Sequence[str],
+    wrench_topic: str = '',
+    namespace: str = '',
+    continuous: Sequence[str] = (),
 ) -> Iterator[IdentificationNode]:
     """The node, polled in a thread for the length of a `with` block.
 
-    namespace: with or without the first slash.
+    namespace: with or without the first slash. continuous: joints that turn without end.
 
     Raises:
         SetupError: it cannot be one.
@@ -355,7 +366,7 @@ def identification_node(
         rclpy.init(args=arguments, context=context, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:  # rclpy's own class for it is not public
         raise SetupError(f'--namespace {namespace!r} cannot be one: {error}') from error
-    node = IdentificationNode(joint_names, wrench_topic, context)
+    node = IdentificationNode(joint_names, wrench_topic, context, continuous)
     ending = threading.Event()
     thread = threading.Thread(target=_spin, args=(node, ending), name='ros', daemon=True)
     thread.start()

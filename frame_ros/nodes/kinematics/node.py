@@ -89,7 +89,9 @@ class KinematicsNode(Node):
         super().__init__('kinematics')
         self.options = options = declare_options(self, KinematicsOptions, self._change)
         self.robot = load_robot(options.robot_description or options.robot, options.tip or None)
-        self._joints = JointMerger(self.robot.joint_names, options.max_joint_age)
+        self._joints = JointMerger(
+            self.robot.joint_names, options.max_joint_age, continuous=self.robot.continuous
+        )
         self._limits = JointLimits(self.robot, StreamHealthOptions().beyond_limits)
         inputs = options.inputs
         self._pose_publisher = self.create_publisher(*published(EE_POSE, inputs.queue_depth))

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from frame_ros.confidence.fingerprint import Fingerprint
 from frame_ros.core.errors import CalibrationError
 from frame_ros.core.options import option, options
 from frame_ros.episodes.metric_pipeline.options import MetricParameters, PipelineOptions
+from frame_ros.episodes.metric_pipeline.robot_actions import action_settings
 from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.reference_loading import load_references
 from frame_ros.nodes.runtime.topics import GOAL_POSE, OBJECT_POSE
@@ -66,8 +66,11 @@ class MetricsOptions(MetricParameters, FrameOptions, RobotOptions):
         names = [field.name for field in attrs.fields(MetricParameters)]  # type: ignore[arg-type]
         values: dict[str, Any] = {name: getattr(self, name) for name in names}
         values['pose_frame'] = self.frame_id or self.frames.of(robot.base_link)
+        of_robot = action_settings(robot.joint_limits, robot.continuous)
         if self.normalise_actions:
-            values |= action_bounds(robot)
+            values |= of_robot
+        else:
+            values['continuous'] = of_robot['continuous']
         return PipelineOptions(
             **values,
             references=tuple(self._load_references()),
@@ -94,19 +97,3 @@ class MetricsOptions(MetricParameters, FrameOptions, RobotOptions):
                 f'calibration file {self.calibration_file} does not fit: {"; ".join(mismatches)}'
             )
         return found.of_metrics
-
-
-def action_bounds(robot: Robot) -> dict[str, tuple]:
-    """The action's names and bounds for PipelineOptions: every joint that can be commanded, within
-    its limits.
-
-    A robot with a joint that has no limits gives the names alone: its actions stay raw.
-    """
-    limits = robot.joint_limits
-    if not all(math.isfinite(low) and math.isfinite(high) for low, high in limits.values()):
-        return {'action_names': tuple(limits)}
-    return {
-        'action_names': tuple(limits),
-        'action_lower': tuple(float(low) for low, _ in limits.values()),
-        'action_upper': tuple(float(high) for _, high in limits.values()),
-    }

@@ -12,7 +12,7 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from rclpy.publisher import Publisher
 
 from frame_ros.core.errors import FrameRosError, PolicyError
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import continuous_among
 from frame_ros.nodes.policy.control import Health
 from frame_ros.nodes.policy.messages import Call, inference_message
 from frame_ros.nodes.policy.problems import Problems
@@ -64,7 +65,7 @@ class InferenceLoop:
     of chunks in other action spaces. before_reset: called, in this thread, when an episode begins,
     before the policy is reset. on_names: gets the joint names of the chunks before the first chunk
     is used. retry: s to wait after an error, more where the policy itself raises again and again.
-    control_rate: Hz, of the commands.
+    control_rate: Hz, of the commands. continuous: joints that turn without end.
     """
 
     def __init__(
@@ -82,10 +83,11 @@ class InferenceLoop:
         problems: Problems,
         retry: float,
         control_rate: float,
+        continuous: Sequence[str] = (),
     ) -> None:
         self.counters: Counter[str] = Counter()
         self._policy, self._task, self._queue, self._buffer = policy, task, queue, buffer
-        self._limits, self._converter = limits, converter
+        self._limits, self._converter, self._continuous = limits, converter, continuous
         self._clock, self._publisher = clock, publisher
         self._before_reset, self._on_names = before_reset, on_names
         self._problems, self._retry = problems, retry
@@ -169,7 +171,10 @@ class InferenceLoop:
         inference, executable, converted = self._call(observation, commanded, reason)
         source = ActionSource(observation.oldest_stamp, observation.stamp)
         stood = observed_joints(observation, executable.action_names)
-        arrival = self._queue.push(current, executable.actions, executable.dt, source, stood)
+        turning = continuous_among(executable.action_names, self._continuous)
+        arrival = self._queue.push(
+            current, executable.actions, executable.dt, source, stood, turning
+        )
         if self._stop.is_set():
             return
         if not arrival.is_used:

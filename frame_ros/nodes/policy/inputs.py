@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -35,7 +35,8 @@ class PolicyInputs:
 
     cameras: camera -> topic. poses: pose -> topic. report: gets errors in words. priority: see
     `raise_priority`; of the thread that receives, from its first message on: while it holds the
-    interpreter's lock, whoever waits for the lock waits for it to be given a core, too.
+    interpreter's lock, whoever waits for the lock waits for it to be given a core, too. continuous:
+    joints that turn without end.
     """
 
     def __init__(
@@ -47,10 +48,11 @@ class PolicyInputs:
         joint_names: tuple[str, ...],
         report: Callable[[str], object],
         priority: int = 0,
+        continuous: Sequence[str] = (),
     ) -> None:
         self._priority = priority
         self._buffer, self._report = buffer, report
-        self._joints = JointMerger(joint_names)
+        self._joints = JointMerger(joint_names, continuous=continuous)
 
         def subscribe(
             topic: Topic, take: Callable[[Any], None], depth: int = 1, **options: Any

@@ -95,7 +95,7 @@ class PolicyNode(ManagedNode):
         settings = self.options
         robot = load_robot(settings.robot)
         self.readiness.hardware_id = robot.name
-        self._limits = robot.joint_limits
+        self._limits, self._continuous = robot.joint_limits, robot.continuous
         self._converter = make_converter(settings, robot)
         self._task = make_task(settings)
         self._policy = self._given_policy or make_policy_of(settings, robot)
@@ -169,6 +169,7 @@ class PolicyNode(ManagedNode):
             names,
             self._problems.report,
             max(0, settings.realtime_priority - 1),
+            self._continuous,
         )
         self._events = FittingSubscription(
             self, EPISODE_EVENTS, lambda event: self._on_event(gate, event), is_called=True
@@ -202,6 +203,7 @@ class PolicyNode(ManagedNode):
             problems=self._problems,
             retry=settings.period,
             control_rate=settings.control_rate,
+            continuous=self._continuous,
         )
 
     def _make_control(

@@ -78,7 +78,7 @@ class ProximityNode(Node):
         self._log_meshes(robot.name)
         self._joints = JointHistory(
             self._robot.frames.joint_names, settings.assumed, HISTORY,
-            settings.joint_age, settings.joint_gap,
+            settings.joint_age, settings.joint_gap, robot.continuous,
         )  # fmt: skip
         self._tf = TransformListener(
             self, robot.links, robot.base_link, names, settings.transform_age

@@ -212,6 +212,7 @@ class ActionQueue:
         dt: float,
         source: Any = None,
         origin: NDArray[np.float64] | None = None,
+        is_continuous: NDArray[np.bool_] | None = None,
     ) -> Arrival:
         """Takes a chunk.
 
@@ -221,6 +222,7 @@ class ActionQueue:
             source: value of the property `source` while the chunk is executed.
             origin: (D,), the robot's position, where interpolation begins while no action has been
                 sent.
+            is_continuous: (D,), whether each joint turns without end; None: none does.
 
         Raises:
             ShapeError: `actions` is not (H, D).
@@ -241,7 +243,8 @@ class ActionQueue:
                     f'a chunk has {actions.shape[1]} action dimensions; those before it have '
                     f'{former.actions.shape[1]}'
                 )
-            chunk = Chunk(actions, round(dt * SECOND), request.executed, self._period)
+            turning = is_continuous if is_continuous is not None and is_continuous.any() else None
+            chunk = Chunk(actions, round(dt * SECOND), request.executed, self._period, turning)
             return self._accept(request, chunk, source, origin)
 
     def _accept(

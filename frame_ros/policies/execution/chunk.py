@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.turns import nearest_turn
 from frame_ros.metrics import chunk_distances
 
 # A tick this share of a step before the next step counts as that step: periods are rounded to
@@ -24,11 +25,23 @@ class Chunk:
     dt: int  # ns between two steps
     start: int  # ns, the time of its first step
     period: int = 0  # ns between two control ticks; 0: unknown, and not far below dt
+    # (D,) whether each joint turns without end; None: none does.
+    is_continuous: NDArray[np.bool_] | None = None
 
     @property
     def _tolerance(self) -> int:
         share = self.dt // TOLERANCE
         return min(share, self.period // 2) if self.period else share
+
+    def near(
+        self, actions: NDArray[np.float64], others: NDArray[np.float64] | float
+    ) -> NDArray[np.float64]:
+        """Returns actions (..., D), those of joints that turn without end by the turns nearest
+        others.
+        """
+        if self.is_continuous is None:
+            return actions
+        return nearest_turn(actions, others, self.is_continuous)
 
     def step_at(self, time: int) -> int:
         """Returns the step due at `time` (ns); H or more: all have passed."""
@@ -61,7 +74,7 @@ class ChunkComparison:
 
 def compare_chunks(former: Chunk | None, newer: Chunk) -> ChunkComparison:
     """Returns how two chunks differ; nothing is known of chunks that differ in width or in the time
-    between steps.
+    between steps. Joints that turn without end differ by the short way.
     """
     if (
         former is None
@@ -73,4 +86,9 @@ def compare_chunks(former: Chunk | None, newer: Chunk) -> ChunkComparison:
     shift, pair = round(exact), (former.actions, newer.actions)
     if shift < 0:
         shift, pair = -shift, pair[::-1]
-    return ChunkComparison(*chunk_distances(*pair, shift), max(exact, 0.0))
+    previous, current = pair
+    steps = min(len(current), len(previous) - shift)
+    if newer.is_continuous is not None and steps > 0:
+        shared = newer.near(current[:steps], previous[shift : shift + steps])
+        current = np.concatenate((shared, current[steps:]))
+    return ChunkComparison(*chunk_distances(previous, current, shift), max(exact, 0.0))

@@ -3,7 +3,8 @@
 """Combines chunks into the action of a tick.
 
 The newest replaces the others, with or without a blend, or all that predict the tick are averaged.
-Each goes from the action sent before it through its rows, see `Motion`. Time is that of executed
+Each goes from the action sent before it through its rows, see `Motion`. Joints that turn without
+end go the short way, in the turns of the newest chunk. Time is that of executed
 actions, ns, as in `action_queue`.
 """
 
@@ -109,7 +110,7 @@ class Replacement:
                 action, full = own, number
             else:
                 share = layer.ticks / (self._blend + 1)
-                action = (1.0 - share) * action + share * own
+                action = (1.0 - share) * layer.chunk.near(action, own) + share * own
         assert action is not None
         del self._layers[:full]
         return action, self._layers[-1].source
@@ -153,6 +154,7 @@ class Ensemble:
         """See `Execution`."""
         self._layers = [layer for layer in self._layers if layer.chunk.step_at(time) < layer.end]
         rows = [layer.motion.action_at(time, layer.end) for layer in self._layers]
+        rows = [self._layers[-1].chunk.near(row, rows[-1]) for row in rows]
         weights = ensemble_weights(len(rows), self._coefficient)
         return weights @ np.array(rows), self._layers[-1].source
 

@@ -63,4 +63,5 @@ class Motion:
         due = start + (row + 1) * dt
         if former is None or reach >= due - tolerance:
             return rows[row]
-        return former + (reach - since) / (due - since) * (rows[row] - former)
+        step = self.chunk.near(rows[row] - former, 0.0)
+        return self.chunk.near(former + (reach - since) / (due - since) * step, rows[row])

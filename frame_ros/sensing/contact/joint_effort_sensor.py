@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import SetupError
 from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import continuous_among, nearest_turn
 from frame_ros.robots import Robot
 from frame_ros.sensing.contact.coverage import Coverage, behind_joints
 from frame_ros.sensing.contact.detection import Detection
@@ -49,6 +50,9 @@ class EffortSensor:
         self.detector = JointContact(dynamics, settings.joint_contact(), motors)
         self.motors = motors
         self._robot = robot
+        self._is_continuous = continuous_among(self.detector.joint_names, robot.continuous)
+        # As of the newest sample, counted on over the turns of joints that turn without end.
+        self._turned: Array | float = np.nan
         self._standing_warnings = motor_warnings(motors, settings.joints.arm)
         self._coverages: dict[frozenset[str], Coverage] = {}
         self._joints, self._rows = joints, joints.rows(self.detector.joint_names)
@@ -70,6 +74,7 @@ class EffortSensor:
     def reset(self) -> None:
         """The clock was set back or forward."""
         self.detector.reset()
+        self._turned = np.nan
         self._limit.reset()
         self._check.reset()
         if self._weight is not None:
@@ -158,22 +163,26 @@ class EffortSensor:
         if (age := stamp - self._joints.oldest(self._rows)) > self._max_age:
             why = f'some joint states are {age / SECOND:.3f} s older than others'
             return Detection(stamp, self.source, None, unavailable=why)
-        if why := self._check.problem(stamp, sample.positions, sample.velocities, sample.efforts):
+        self._turned = q = nearest_turn(sample.positions, self._turned, self._is_continuous)
+        if why := self._check.problem(stamp, q, sample.velocities, sample.efforts):
             return Detection(stamp, self.source, None, unavailable=why)
         found = self.detector.update(
-            stamp, sample.positions, sample.velocities, sample.efforts, self._command(stamp),
-            bool(is_holding),
-        )  # fmt: skip
+            stamp, q, sample.velocities, sample.efforts, self._command(stamp, q), bool(is_holding)
+        )
         if self._weight is not None and found.is_contact is not None:
             residual = self.detector.residual
-            self._weight.update(stamp, sample.positions, residual, bool(is_holding))
+            self._weight.update(stamp, q, residual, bool(is_holding))
         return found
 
-    def _command(self, stamp: int) -> Array | None:
-        """(N,) of the newest commands, NaN where there is none or it is old; None if all are."""
+    def _command(self, stamp: int, q: Array) -> Array | None:
+        """(N,) of the newest commands, by their turns nearest the positions, NaN where there is
+        none or it is old; None if all are.
+        """
         rows, age = self._command_rows, self._max_command_age
         command = self._commands.positions_of_last(rows, stamp, age)
-        return None if np.isnan(command).all() else command
+        if np.isnan(command).all():
+            return None
+        return nearest_turn(command, q, self._is_continuous)
 
 
 def motor_warnings(motors: MotorModel, arm: str) -> tuple[str, ...]:

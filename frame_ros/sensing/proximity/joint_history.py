@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.stamps import StampGuard, Verdict
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import continuous_among, nearest_turn
 from frame_ros.robots import JointStateAssembler
 
 Array = NDArray[np.float64]
@@ -33,7 +34,8 @@ class JointsAt(NamedTuple):
 
 
 class JointHistory:
-    """The newest joint states, interpolated linearly between two of them.
+    """The newest joint states, interpolated linearly between two of them; joints that turn without
+    end go the short way.
 
     They may come in parts, arm and gripper in messages of their own. Every part is judged by its
     own stamps: one that goes on does not refresh another that has fallen silent.
@@ -51,6 +53,7 @@ class JointHistory:
         length: float,
         age: float,
         gap: float,
+        continuous: Collection[str] = (),
     ) -> None:
         """Keeps states for `length` s.
 
@@ -60,9 +63,11 @@ class JointHistory:
                 ends; for a part that comes less often, and not half as often as another, one and a
                 half of its periods, but not more than `gap`.
             gap: s between two states above which nothing is interpolated.
+            continuous: joints that turn without end.
         """
         self._assumed = dict(assumed)
         self.joint_names = tuple(joint_names)
+        self._is_continuous = continuous_among(self.joint_names, continuous)
         self._length, self._age, self._gap = (int(s * SECOND) for s in (length, age, gap))
         self.problem = ''
         self.dropped = 0
@@ -105,7 +110,7 @@ class JointHistory:
             self._drop(self._assembler.problem)
             return
         if part is None:
-            part = self._parts[key] = _Part(key, self._gap)
+            part = self._parts[key] = _Part(key, self._gap, self._is_continuous)
             part.guard.check(stamp)
         missing = self._assembler.missing
         self.problem = f'no joint state has had {", ".join(missing)} yet' if missing else ''
@@ -157,19 +162,15 @@ class _Part:
 
     Args:
         rows: (K,) of the joints, among all.
-
-    Attributes:
-        period: ns between the last two, 0 of a single one.
-
-    Args:
-        rows: (K,) of the joints, among all.
+        is_continuous: of all joints, whether each turns without end.
 
     Attributes:
         period: ns between the last two, 0 of a single one.
     """
 
-    def __init__(self, rows: Sequence[int], gap: int) -> None:
+    def __init__(self, rows: Sequence[int], gap: int, is_continuous: NDArray[np.bool_]) -> None:
         self.rows: NDArray[np.intp] = np.array(rows, np.intp)
+        self._is_continuous = is_continuous[self.rows]
         self.guard = StampGuard(gap / SECOND)
         self._gap, self.period = gap, 0
         self.stamps: list[int] = []
@@ -203,7 +204,8 @@ class _Part:
             )
         share = (stamp - before) / (after - before)
         earlier = self._positions[row - 1]
-        return JointsAt(earlier + share * (self._positions[row] - earlier))
+        step = nearest_turn(self._positions[row] - earlier, 0.0, self._is_continuous)
+        return JointsAt(earlier + share * step)
 
     def _newest_at(self, stamp: int, age: int) -> JointsAt:
         """Returns the newest state for a little while, without extrapolation, then nothing."""

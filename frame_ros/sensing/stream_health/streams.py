@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.health import Level, Status
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import continuous_among, nearest_turn
 from frame_ros.robots.robot import Robot
 from frame_ros.sensing.stream_health.image_samples import ImageSample, change_between
 from frame_ros.sensing.stream_health.joint_limits import JointLimits
@@ -61,6 +62,9 @@ class StreamHealth:
         self.streams: dict[str, Judged] = {}
         self._parts: dict[tuple[str, tuple[str, ...], int], str] = {}
         self.motion = JointMotion()
+        self._continuous = frozenset(() if robot is None else robot.continuous)
+        # Positions of each part, counted on over the turns of joints that turn without end.
+        self._turned: dict[str, Array] = {}
         self._tool: SpecificForce | None = None
         self._arrivals: dict[str, StampJumps] = {}
         # Jumps that are not decided on: whose, and the stream that they are compared with.
@@ -73,6 +77,7 @@ class StreamHealth:
         self._pending.clear()
         self._jumped.clear()
         self.motion.reset()
+        self._turned.clear()
         if self._tool is not None:
             self._tool.reset()
         for stream in self.streams.values():
@@ -158,8 +163,9 @@ class StreamHealth:
 
         Returns what is wrong with it, and what is with its efforts.
         """
+        part = self._part(topic, names, len(positions) + len(velocities) + len(efforts))
+        positions = self._counted(part, names, positions)
         values = np.concatenate((positions, velocities, efforts))
-        part = self._part(topic, names, len(values))
         if not self._is_next(part, stamp):
             return HEALTHY, HEALTHY
         why, kind = self.publishers.problem(topic), 'publishers'
@@ -294,6 +300,17 @@ class StreamHealth:
             self.reset()
             return True
         return False
+
+    def _counted(self, part: str, names: Sequence[str], positions: Array) -> Array:
+        """Returns positions (K,) counted on over the turns of joints that turn without end."""
+        if not self._continuous or len(names) != len(positions):
+            return positions
+        last = self._turned.get(part, np.full(len(names), np.nan))
+        if len(last) == len(names):
+            is_continuous = continuous_among(names, self._continuous)
+            positions = nearest_turn(positions, last, is_continuous)
+        self._turned[part] = positions
+        return positions
 
     def _part(self, topic: str, names: Sequence[str], size: int) -> str:
         """Returns the name of a joint state's stream: messages with other joints, or with more or

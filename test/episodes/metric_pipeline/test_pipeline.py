@@ -594,7 +594,9 @@ def test_of_events_that_are_announced_far_ahead_a_bounded_number_is_kept():
     assert pipeline.data_quality()['event.too_many'] == 5000 - MOST_EVENTS
 
 
-@pytest.mark.parametrize('name', ['action_names', 'action_lower', 'pose_frame', 'references'])
+@pytest.mark.parametrize(
+    'name', ['action_names', 'action_lower', 'continuous', 'pose_frame', 'references']
+)
 @pytest.mark.parametrize('value', [5, None, {}, 'abc', ['a', 5], [None]])
 def test_recorded_settings_of_another_type_are_named(name, value):
     given = {'action_names': ['a'], 'action_lower': [0.0], 'action_upper': [1.0], name: value}

@@ -17,6 +17,7 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from turning_arm import TURNING, urdf
 
 from frame_ros.bags.streams.events import event_of
 from frame_ros.bags.streams.table import STREAMS
@@ -33,6 +34,7 @@ from frame_ros.msg import (
     QualityMetrics,
     SafetyMetrics,
 )
+from frame_ros.nodes.metrics.options import MetricsOptions
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.robots import load_robot
 
@@ -194,3 +196,15 @@ def test_bad_input_is_named_and_does_not_stop_the_node(metrics_node):
         spin_until(node, lambda text=text: text in log.read_text())
     run_episode(node, steps=15)
     spin_until(node, lambda: node.outputs['summary'])
+
+
+@pytest.mark.parametrize('normalises', [True, False])
+def test_the_options_name_the_joints_that_turn_without_end(tmp_path, normalises):
+    """By the URDF alone, for actions that are normalised or not."""
+    for kind, expected in (('continuous', TURNING), ('revolute', ())):
+        path = tmp_path / f'{kind}.urdf'
+        path.write_text(urdf(kind))
+        made = MetricsOptions(robot=str(path), normalise_actions=normalises).pipeline()
+        assert made.continuous == expected
+        assert (made.bounds is not None) is (normalises and kind == 'revolute')
+        assert PipelineOptions.from_json(made.to_json()) == made

@@ -133,3 +133,16 @@ def test_identification_merges_the_halves_of_an_arm_at_one_time(ros_context):
             assert row[k].tolist() == pytest.approx([share * at / step] * 2)
     assert node.counts == {'incomplete': 1, 'not_later': 1}
     node.destroy_node()
+
+
+def test_identification_counts_on_over_the_turns_of_a_joint_without_end(ros_context):
+    """An arm that follows at the seam is not a turn behind its commands."""
+    node, step = IdentificationNode(['a', 'b'], continuous=('a',)), 10**7
+    node.record()
+    way = 3.0 + 0.01 * np.arange(300)
+    for k, position in enumerate(np.angle(np.exp(1j * way))):
+        values = np.array([position, 0.5])
+        node._on_joints(FullJointState((k + 1) * step, ('a', 'b'), values, values, values))
+        assert node.newest().positions == pytest.approx([way[k], 0.5])
+    np.testing.assert_allclose(node.recording(['a', 'b']).positions[:, 0], way, atol=1e-9)
+    node.destroy_node()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.policies.execution.action_queue import ActionQueue
-from frame_ros.policies.execution.chunk import Chunk
+from frame_ros.policies.execution.chunk import Chunk, compare_chunks
 from frame_ros.policies.execution.chunk_blending import Ensemble, Replacement, ensemble_weights
 from frame_ros.policies.execution.options import ExecutionOptions
 
@@ -270,3 +270,79 @@ def test_an_ensemble_keeps_time_of_chunks_of_another_rate():
     execution.add(Chunk(np.array([[4.0], [4.0]]), 10, 10), 10, 'fast')
     assert [execution.next_action(t)[0][0] for t in (10, 20, 30)] == [2.0, 3.0, 2.0]
     assert execution.depth(30, 10) == 1
+
+
+TURNING = np.array([True, False])
+
+
+def turning_chunk(begin, count=8):
+    """(count, 2) rad: a joint that goes on over pi, and one with limits."""
+    return np.stack((3.0 + 0.03 * (begin + np.arange(count)), np.full(count, 0.5)), axis=1)
+
+
+def wrapped_rows(actions):
+    return np.where(TURNING, np.angle(np.exp(1j * actions)), actions)
+
+
+@pytest.mark.parametrize('has_turns', [(True, True), (True, False), (False, True), (False, False)])
+def test_chunks_of_a_joint_without_end_differ_by_the_short_way(has_turns):
+    publish, other = (np.array if each else wrapped_rows for each in has_turns)
+    first = Chunk(publish(turning_chunk(0)), 20_000_000, 0)
+    second = Chunk(other(turning_chunk(3) + [0.02, 0.0]), 20_000_000, 60_000_000)
+    turning = Chunk(second.actions, second.dt, second.start, 0, TURNING)
+    found = compare_chunks(first, turning)
+    assert found.shift == 3.0
+    assert found.overlap == pytest.approx(0.01) and found.consistency == pytest.approx(0.02)
+    if publish is not other:
+        assert compare_chunks(first, second).overlap > 1.0
+
+
+@pytest.mark.parametrize(
+    'options',
+    [
+        {'execution': 'asynchronous', 'blend': 4},
+        {'execution': 'ensembling', 'ensemble_coefficient': 0.1},
+        {'execution': 'asynchronous', 'blend': 4, 'spread': 3},
+    ],
+    ids=['blend', 'ensembling', 'interpolated'],
+)
+def test_what_is_sent_of_a_joint_without_end_never_goes_the_long_way(options):
+    """Rows from -pi to pi, and the same counted on: the same places, one after the other."""
+    spread = options.get('spread', 1)
+    given = {name: value for name, value in options.items() if name != 'spread'}
+    ways = []
+    for publish in (lambda chunk: chunk, wrapped_rows):
+        queue = ActionQueue(PERIOD / spread, ExecutionOptions(alignment='now', **given))
+        queue.open()
+        sent = []
+        for call in range(5):
+            rows = turning_chunk(3 * call) + 0.01 * np.random.default_rng(call).normal(size=2)
+            queue.push(queue.request(), publish(rows), PERIOD, is_continuous=TURNING)
+            sent += [queue.take()[0] for _ in range(3 * spread)]
+        ways.append(np.array(sent))
+    np.testing.assert_allclose(np.exp(1j * ways[1]), np.exp(1j * ways[0]), atol=1e-9)
+    counted = np.unwrap(ways[1][:, 0])
+    assert np.abs(np.diff(counted)).max() < 0.1 and counted[-1] > 3.3
+    assert np.abs(ways[1][:, 0]).max() < np.pi + 0.1
+
+
+def test_joints_with_limits_are_executed_as_before_to_the_bit():
+    random = np.random.default_rng(5)
+    chunks = 4.0 * random.normal(size=(6, 8, 2))
+    for mode, blend in (('asynchronous', 3), ('ensembling', 0)):
+        sent = []
+        for turning in (None, np.array([False, False]), TURNING):
+            queue = ActionQueue(PERIOD / 2, ExecutionOptions(execution=mode, blend=blend))
+            queue.open()
+            actions, compared = [], []
+            for rows in chunks:
+                arrival = queue.push(queue.request(), rows, PERIOD, is_continuous=turning)
+                compared.append(arrival.compared)
+                actions += [queue.take()[0] for _ in range(5)]
+            sent.append((np.array(actions), compared))
+        np.testing.assert_array_equal(sent[1][0], sent[0][0])
+        np.testing.assert_array_equal(sent[2][0][:, 1], sent[0][0][:, 1])
+        np.testing.assert_equal(
+            [(c.overlap, c.consistency, c.shift) for c in sent[1][1]],
+            [(c.overlap, c.consistency, c.shift) for c in sent[0][1]],
+        )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from frame_ros.core.errors import RobotError, ValueRangeError
-from frame_ros.robots import load_robot
+from frame_ros.robots import find_urdf, load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.robots.shapes.clearance import ClearanceCheck
 from frame_ros.sensing.contact.identification_options import ExcitationOptions
@@ -132,3 +132,16 @@ def test_where_nothing_is_possible_it_says_so():
         ExcitationOptions(harmonics=1)
     with pytest.raises(ValueRangeError, match='range_share'):
         ExcitationOptions(range_share=1.5)
+
+
+@pytest.mark.parametrize('turns', [-2, 0, 1])
+def test_a_joint_without_limits_moves_about_the_turn_that_it_is_in(turns):
+    text = find_urdf('fr3').read_text()
+    text = text.replace('name="fr3_joint1" type="revolute"', 'name="fr3_joint1" type="continuous"')
+    dynamics = RobotDynamics(load_robot(text, 'fr3_link8'))
+    start = np.array(STARTS['fr3']) + [2.0 * np.pi * turns, 0, 0, 0, 0, 0, 0]
+    settings = ExcitationOptions(candidates=1)
+    positions = plan_excitation(dynamics, start, settings).positions(RATE)
+    np.testing.assert_allclose(positions[0], start, atol=1e-3)
+    assert np.abs(positions[:, 0] - start[0]).max() <= np.pi + 1e-3
+    assert np.ptp(positions[:, 0]) > 0.5

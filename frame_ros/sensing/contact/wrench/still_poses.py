@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import continuous_among, nearest_turn
 
 Array = NDArray[np.float64]
 SILENCE = SECOND // 2  # without joint states, after which nobody knows whether the arm stands
@@ -36,19 +38,28 @@ class StillPoses:
         time: s that are averaged.
         tolerance: rad (m) that a joint may move meanwhile.
         apart: rad that some joint must differ from all earlier poses.
+        joint_names: N joints, and continuous: those that turn without end, whose positions are the
+            same a turn apart; without, none does.
 
     Raises:
         ValueRangeError: a value is not positive.
     """
 
     def __init__(
-        self, settle: float = 0.5, time: float = 1.0, tolerance: float = 0.005, apart: float = 0.15
+        self,
+        settle: float = 0.5,
+        time: float = 1.0,
+        tolerance: float = 0.005,
+        apart: float = 0.15,
+        joint_names: Sequence[str] = (),
+        continuous: Collection[str] = (),
     ) -> None:
         if not all(0.0 < value < math.inf for value in (settle, time, tolerance, apart)):
             raise ValueRangeError(f'{settle}, {time} s, {tolerance}, {apart} rad: all positive')
         self.poses: list[StillPose] = []
         self._settle, self._time = round(settle * SECOND), round(time * SECOND)
         self._tolerance, self._apart = tolerance, apart
+        self._is_continuous = continuous_among(joint_names, continuous)
         self._since: int | None = None
         self._seen = 0  # stamp of the newest joint state
         self._reference: Array = np.zeros(0)
@@ -59,7 +70,7 @@ class StillPoses:
         is_known = self._since is not None and 0 <= stamp - self._seen <= SILENCE
         self._seen = stamp
         # Positions that are not finite are not known to be still.
-        if not is_known or not (np.abs(q - self._reference) <= self._tolerance).all():
+        if not is_known or not (self._distances(q) <= self._tolerance).all():
             self._since, self._reference = stamp, np.array(q)
             self._wrenches = []
 
@@ -84,6 +95,9 @@ class StillPoses:
 
     def _is_known(self) -> bool:
         return any(
-            float(np.abs(pose.positions - self._reference).max()) < self._apart
-            for pose in self.poses
+            float(self._distances(pose.positions).max()) < self._apart for pose in self.poses
         )
+
+    def _distances(self, q: Array) -> Array:
+        """(N,) rad (m) of positions from the pose at hand."""
+        return np.abs(nearest_turn(q - self._reference, 0.0, self._is_continuous))

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import continuous_among, nearest_turn
 from frame_ros.robots.motion import rotation_about, rotation_of
 from frame_ros.robots.robot import Robot
 from frame_ros.sensing.contact.wrench.filter import CausalLowPass
@@ -186,6 +187,7 @@ class ToolMotionEstimator:
         self.settings = settings or MotionOptions()
         self._robot = Robot(robot.urdf, sensor_link, robot.profile)
         self.joint_names = self._robot.joint_names  # the order of q
+        self._is_continuous = continuous_among(self.joint_names, self._robot.continuous)
         rotation = self.settings.rotation
         self._rotation = np.eye(3) if rotation is None else np.asarray(rotation, dtype=np.float64)
         self._translation = np.array(self.settings.translation)
@@ -306,7 +308,7 @@ class ToolMotionEstimator:
         if step is None or self._q is None:
             return None
         self._is_measured = False
-        found: Array = (q - self._q) * (SECOND / step)
+        found: Array = nearest_turn(q - self._q, 0.0, self._is_continuous) * (SECOND / step)
         return found
 
     def _motion(self, rotation: Array, twist: Array, step: int | None) -> ToolMotion:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import RobotError, ValueRangeError
+from frame_ros.core.turns import nearest_turn
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.robots.shapes.clearance import ClearanceCheck, Clearances
 from frame_ros.sensing.contact.identification_options import ExcitationOptions
@@ -201,13 +202,15 @@ class _Planner:
         self._dynamics, self.start, self._settings = dynamics, start, settings
         self._random = np.random.default_rng(settings.seed)
         limits = np.array([dynamics.robot.joint_limits[n] for n in dynamics.joint_names])
-        # A joint without limits is used over half a turn either way.
-        limits = np.clip(limits, -math.pi, math.pi)
+        if start.shape != limits.shape[:1] or not np.isfinite(start).all():
+            raise RobotError(f'the start is {start}; needed is one position of each joint')
+        # A joint without limits is used over half a turn either way, of the turn that it is in.
+        is_endless = np.isinf(limits).any(axis=1)
+        turns = start - nearest_turn(start, 0.0, is_endless)
+        limits = np.clip(limits, -math.pi, math.pi) + turns[:, None]
         middle, half = limits.mean(axis=1), 0.5 * (limits[:, 1] - limits[:, 0])
         self._lower = middle - settings.range_share * half
         self._upper = middle + settings.range_share * half
-        if start.shape != middle.shape or not np.isfinite(start).all():
-            raise RobotError(f'the start is {start}; needed is one position of each joint')
         if (np.abs(start - middle) > half + 0.1).any():
             raise RobotError(f'the start {start.tolist()} is outside of the limits')
         self._lower, self._upper = np.minimum(self._lower, start), np.maximum(self._upper, start)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError, ShapeError
+from frame_ros.core.turns import continuous_among, counted, nearest_turn
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.friction_direction import FrictionDirection
 from frame_ros.sensing.contact.joints.momentum_observer import (
@@ -96,10 +97,12 @@ def recording_of(
     velocities: Array,
     efforts: Array,
     commands: Array | None = None,
+    continuous: Collection[str] = (),
 ) -> JointRecording:
     """Makes a recording from the samples with an effort of each joint.
 
-    Velocities that are missing in any of these are left out of all.
+    Velocities that are missing in any of these are left out of all. Positions of joints that turn
+    without end (`continuous`) are counted on over their turns; commands are those nearest them.
 
     Raises:
         SetupError: there are no efforts of a joint.
@@ -115,6 +118,10 @@ def recording_of(
         stamps, positions = stamps[kept], positions[kept]
         velocities, efforts = velocities[kept], efforts[kept]
         commands = None if commands is None else commands[kept]
+    is_continuous = continuous_among(joint_names, continuous)
+    positions = counted(positions, is_continuous)
+    if commands is not None:
+        commands = nearest_turn(commands, positions, is_continuous)
     has_velocities = len(stamps) > 0 and bool(np.isfinite(velocities).all())
     return JointRecording(
         tuple(joint_names), stamps, positions, velocities if has_velocities else None, efforts,
