@@ -71,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
             recalibrator that is named cannot be fitted; the message says what is needed.
         SetupError: an output cannot be written.
     """
+    from frame_ros.bags.find_bags import files_of_bag
     from frame_ros.cli.report.reading import survey_all
     from frame_ros.evaluation.calibration.fitting import fitted_file
     from frame_ros.evaluation.calibration.study import study
@@ -80,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     surveys = survey_all([Path(bag) for bag in args.bags], args.quiet)
     bags = [bag for _, survey in surveys for bag in survey.bags]
     output = check_file(Path(args.output or DEFAULT_OUTPUT), '--output')
-    refuse_inputs(output, bags, '--output')
+    refuse_inputs(output, [file for bag in bags for file in files_of_bag(bag)], '--output')
     choice = options.reading()
     if choice['robot']:
         load_robot(choice['robot'])

@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     output = None if args.json and args.output is None else Path(args.output or DEFAULT_OUTPUT)
     if output is not None:
         output = check_file(output, '--output')
-        refuse_inputs(output, _existing(args.paths), '-o')
+        refuse_inputs(output, _inputs(args.paths), '-o')
     outcomes = _read(args.paths, choice, args.quiet)
     study = compare_policies(outcomes, choice)
     if args.json:
@@ -104,10 +104,15 @@ def exit_status(study: Study, is_unread: bool) -> int:
     return UNREAD if is_unread else 0
 
 
-def _existing(paths: list[str]) -> list[Path]:
-    """Returns the files and folders among the arguments, also of LABEL=PATH."""
-    candidates = [Path(text) for given in paths for text in (given, given.partition('=')[2])]
-    return [path for path in candidates if path.is_file()]
+def _inputs(paths: list[str]) -> list[Path]:
+    """Returns the files among the arguments, also of LABEL=PATH, and those of their bags."""
+    from frame_ros.bags.find_bags import files_of_bag
+    from frame_ros.cli.report.outputs import bags_at
+
+    given = [text for each in paths for text in (each, each.partition('=')[2])]
+    candidates = [text for text in given if text and Path(text).exists()]
+    files = [Path(text) for text in candidates if Path(text).is_file()]
+    return [*files, *(file for bag in bags_at(candidates) for file in files_of_bag(bag))]
 
 
 def _read(paths: list[str], choice: CompareOptions, is_quiet: bool) -> OutcomeSet:

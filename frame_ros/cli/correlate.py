@@ -67,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
         ValueRangeError: a label or a metric is unknown, or no labelled episode was read.
     """
     from frame_ros.cli.report.reading import load_episodes, survey_all
+    from frame_ros.bags.find_bags import files_of_bag
     from frame_ros.core.output_files import check_file, refuse_inputs
     from frame_ros.episodes.copies import copy_remarks, with_copies
     from frame_ros.evaluation.discrimination.labels import read_labels
@@ -82,7 +83,8 @@ def run(args: argparse.Namespace) -> int:
     output = None if args.json and args.output is None else Path(args.output or DEFAULT_OUTPUT)
     if output is not None:
         output = check_file(output, '--output')
-        refuse_inputs(output, [Path(args.labels), *(b for _, s in surveys for b in s.bags)], '-o')
+        files = [file for _, s in surveys for bag in s.bags for file in files_of_bag(bag)]
+        refuse_inputs(output, [Path(args.labels), *files], '-o')
     choice = options.reading()
     if choice['robot']:
         load_robot(choice['robot'])

@@ -78,6 +78,7 @@ def run(args: argparse.Namespace) -> int:
         SetupError: zones or a review cannot be read, or the review cannot be written.
         ValueRangeError: a line of the review is wrong, or names an episode that is not there.
     """
+    from frame_ros.bags.find_bags import files_of_bag
     from frame_ros.cli.report.reading import survey_all
     from frame_ros.core.output_files import check_file, refuse_inputs
     from frame_ros.episodes.copies import each_once
@@ -98,9 +99,10 @@ def run(args: argparse.Namespace) -> int:
     output = check_file(args.review, '--review') if args.review else None
     table = check_file(args.outcomes, '--outcomes') if args.outcomes else None
     inputs = [Path(f).expanduser() for f in (args.reviewed, args.zones) if f]
+    inputs += [file for bag in bags for file in files_of_bag(bag)]
     for file, name in ((output, '--review'), (table, '--outcomes')):
         if file is not None:
-            refuse_inputs(file, [*bags, *inputs], name)
+            refuse_inputs(file, inputs, name)
     episodes, problems = _episodes(bags, choice, args.quiet)
     if not episodes:
         raise BagError(f'none of {len(bags)} bags holds an episode that can be read: {problems[0]}')

@@ -82,7 +82,7 @@ class Estimate:
 
 
 def expected_calibration_error(
-    confidences: Any, outcomes: Any, bins: int = BINS, q: int = 1
+    confidences: Any, outcomes: Any, bins: int = BINS, q: float = 1
 ) -> float:
     """ECE_q with bins of equal mass, in [0, 1]. VLA calibration, eq. 2.
 
@@ -90,14 +90,14 @@ def expected_calibration_error(
         confidences: (N,) in [0, 1].
         outcomes: (N,) booleans, or 0 and 1.
         bins: M; of fewer samples each is a bin.
-        q: the norm: 1, 2, ...
+        q: the norm: 1, 2, ...; infinity: the largest gap.
 
     Raises:
         ShapeError: no sample, or not as many outcomes as confidences.
         ValueRangeError: a confidence is not in [0, 1], an outcome not 0 or 1, bins or q below 1.
     """
-    if not q >= 1:
-        raise ValueRangeError(f'q is {q}; 1 or more is expected')
+    if not isinstance(q, (int, float, np.number)) or not q >= 1:
+        raise ValueRangeError(f'q is {q!r}; a number of 1 or more is expected')
     samples, found = _binned(confidences, outcomes, bins)
     return float(samples.calibration_error(found, q)[0])
 

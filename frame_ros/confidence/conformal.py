@@ -8,7 +8,7 @@ task and scenes, in any order. Scores are larger where failure is likelier.
 
 from __future__ import annotations
 
-from math import ceil, log1p
+from math import ceil, floor, log1p, log10
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ def conformal_rank(count: int, alpha: float, confidence: float | None = None) ->
         wanted = '' if confidence is None else f' with confidence {confidence:g}'
         raise CalibrationError(
             f'{count} episodes allow no false-alarm rate of {alpha:g} per episode{wanted}; it '
-            f'needs {needed}, and {count} allow {_least_rate(count, confidence):.2g}'
+            f'needs {needed}, and {count} allow {_rounded_up(_least_rate(count, confidence))}'
         )
     if confidence is None:
         return ceil(round((count + 1) * (1.0 - alpha), 9))
@@ -70,6 +70,13 @@ def _least_rate(count: int, confidence: float | None) -> float:
     if confidence is None or not count:
         return 1.0 / (count + 1)
     return 1.0 - (1.0 - confidence) ** (1 / count)
+
+
+def _rounded_up(rate: float) -> str:
+    """Returns a rate with two digits, which is allowed if the rate is."""
+    nearest = f'{rate:.2g}'
+    digit = 10.0 ** (floor(log10(rate)) - 1)
+    return nearest if float(nearest) >= rate else f'{rate + 0.5 * digit:.2g}'
 
 
 def rate_bound(count: int, rank: int, confidence: float = 0.95) -> float:

@@ -8,6 +8,7 @@ N samples then follows from cumulative sums over (R, N) weights.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -70,8 +71,10 @@ class WeightedSamples:
         """Cuts each resample into `count` bins of equal mass.
 
         The sorted values are cut as `numpy.array_split` cuts; edges are the midpoints between
-        neighbouring parts; a value belongs to the first edge that is not below it.
+        neighbouring parts; a value belongs to the first edge that is not below it. There are no
+        more bins than samples.
         """
+        count = min(count, int(self.total.max()))
         parts = np.minimum(self.total, count)[:, None]
         size, larger = np.divmod(self.total[:, None], parts)
         numbers = np.arange(1, count)[None]
@@ -110,10 +113,15 @@ class WeightedSamples:
         np.cumsum(self._weights * values, axis=1, out=sums[:, 1:])
         return sums
 
-    def calibration_error(self, bins: Bins, q: int) -> Array:
+    def calibration_error(self, bins: Bins, q: float) -> Array:
         """ECE_q, (R,)."""
-        shares = bins.weight / self.total[:, None]
-        return (shares * np.abs(bins.gaps) ** q).sum(axis=1) ** (1.0 / q)
+        # In units of the largest gap, whose power does not vanish however large q is.
+        largest = self.largest_gap(bins)
+        if q == math.inf:
+            return largest
+        shares, gaps = bins.weight / self.total[:, None], np.abs(bins.gaps)
+        parts = _ratio(gaps, np.broadcast_to(largest[:, None], gaps.shape), 0.0)
+        return largest * (shares * parts**q).sum(axis=1) ** (1.0 / q)
 
     def largest_gap(self, bins: Bins) -> Array:
         """MCE, (R,)."""

@@ -61,6 +61,17 @@ def test_file_page_and_tables(bags: Path, tmp_path: Path, capsys: pytest.Capture
         assert text in page
 
 
+@pytest.mark.parametrize('name', ['metadata.yaml', '03_0.mcap'])
+def test_files_of_the_bags_are_not_overwritten(
+    bags: Path, name: str, capsys: pytest.CaptureFixture[str]
+):
+    file = bags / '03' / name
+    before = file.read_bytes()
+    assert main(['calibrate', str(bags), '-o', str(file), *QUICK]) == 2
+    assert f'is a file that is read: {file}; name another' in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
 def test_json_and_a_chosen_recalibrator(
     bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

@@ -119,6 +119,17 @@ def test_a_file_of_outcomes_is_not_overwritten_by_the_page(place, capsys):
     assert (place / 'outcomes.csv').read_text() == before
 
 
+@pytest.mark.parametrize('given', ['runs', 'x=runs', 'runs/episode_0'])
+def test_files_of_the_bags_are_not_overwritten_by_the_page(place, capsys, given):
+    for number in range(2):
+        robot_bag(place / 'runs' / f'episode_{number}', (), {'robot': 'so101'}, count=30)
+    file = place / 'runs' / 'episode_0' / 'metadata.yaml'
+    before = file.read_text()
+    assert main(['compare', given, *FAST, '-o', str(file)]) == 2
+    assert 'is a file that is read' in capsys.readouterr().err
+    assert file.read_text() == before
+
+
 def test_policies_can_be_chosen(place, capsys):
     file = write(place / 'outcomes.csv', *rows('a', 0), *rows('b', 10), *rows('c', 10))
     assert main(['compare', file, *FAST, '--policies', 'a,b']) == 10

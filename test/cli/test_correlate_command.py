@@ -117,6 +117,15 @@ def test_bad_input_is_named(study, tmp_path, capsys, change, words):
     assert study[0].read_text() == before
 
 
+def test_files_of_the_bags_are_not_overwritten(study, capsys: pytest.CaptureFixture[str]):
+    labels, bags = study
+    file = bags / 'e3' / 'metadata.yaml'
+    before = file.read_text()
+    assert main(['correlate', str(labels), str(bags), '-o', str(file), '-q']) == 2
+    assert f'is a file that is read: {file}' in capsys.readouterr().err
+    assert file.read_text() == before
+
+
 def test_a_bag_that_is_given_twice_counts_once(study, capsys: pytest.CaptureFixture[str]):
     labels, bags = study
     given = [

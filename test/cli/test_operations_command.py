@@ -132,6 +132,12 @@ def test_what_is_read_is_not_written_over(runs, capsys):
     assert main(given(runs, '--review', runs / 'zones.yaml')) == 2
     assert 'is a file that is read' in capsys.readouterr().err
     assert (runs / 'zones.yaml').read_text() == ZONES
+    file = runs / 'agrees' / 'metadata.yaml'
+    before = file.read_text()
+    for option in ('--review', '--outcomes'):
+        assert main(given(runs, option, file)) == 2
+        assert f'is a file that is read: {file}' in capsys.readouterr().err
+    assert file.read_text() == before
 
 
 def test_copies_count_once_and_episodes_of_one_name_stay_apart(runs, tmp_path, capsys):

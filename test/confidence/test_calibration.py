@@ -195,6 +195,9 @@ def test_bad_input_is_named():
         expected_calibration_error([0.5], [True], q=0)
     with pytest.raises(ValueRangeError, match='q is nan'):
         expected_calibration_error([0.5], [True], q=float('nan'))
+    for q in ('a', None):
+        with pytest.raises(ValueRangeError, match=f'q is {q!r}; a number of 1 or more'):
+            expected_calibration_error([0.5], [True], q=q)
     for bins in (0, 1.5, 'a'):
         with pytest.raises(ValueRangeError, match=f'bins is {bins!r}; a whole number of 1 or more'):
             expected_calibration_error([0.5], [True], bins=bins)
@@ -202,6 +205,27 @@ def test_bad_input_is_named():
             HistogramBinning(bins)
     with pytest.raises(ValueRangeError, match='confidences: 1 of the values are masked'):
         brier_score(np.ma.array([0.5, 0.2], mask=[0, 1]), [True, False])
+
+
+def test_of_large_norms_the_largest_gap_remains():
+    """The powers themselves vanish: 0.2 ** 1000 is 0, and anything to the power 1 / infinity 1."""
+    for q in (1000, 1e6, float('inf')):
+        found = expected_calibration_error([0.1, 0.8], [False, True], q=q)
+        assert found == pytest.approx(0.2, rel=1e-3)
+    assert expected_calibration_error([0.0, 1.0], [False, True], q=float('inf')) == 0.0
+
+
+def test_more_bins_than_samples_take_no_memory():
+    many = 10**12
+    found = expected_calibration_error([0.1, 0.8], [False, True], bins=many)
+    assert found == expected_calibration_error([0.1, 0.8], [False, True], bins=2)
+    assert len(HistogramBinning(many).fit([0.1, 0.8], [False, True]).values) == 2
+    labels = [0, 0, 0, 1]
+    of_many, of_few = (
+        calibration_metrics([0.1, 0.2, 0.4, 0.8], [0, 0, 1, 1], labels, bins, resamples=50)
+        for bins in (many, 12)
+    )
+    assert of_many['ece_1'] == of_few['ece_1']
 
 
 def test_resamples_without_failures_are_left_out_while_they_are_few():

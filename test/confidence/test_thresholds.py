@@ -91,6 +91,16 @@ def test_no_episodes_allow_no_rate(confidence):
         conformal_threshold([], 0.1, confidence)
 
 
+@pytest.mark.parametrize('confidence', [None, 0.9])
+def test_the_rate_that_is_named_as_allowed_is_allowed(confidence):
+    """Of 8 episodes it is 1 / 9: 0.11, to the nearest digit, would be refused."""
+    for count in range(1, 60):
+        with pytest.raises(CalibrationError) as refused:
+            conformal_rank(count, 1e-6, confidence)
+        rate = float(str(refused.value).rpartition('allow ')[2])
+        assert 1 <= conformal_rank(count, rate, confidence) <= count
+
+
 def test_points_are_those_of_the_threshold_at_a_completion():
     completions = np.concatenate([np.arange(-5, 111) / 100.0, np.random.default_rng(0).random(99)])
     points = [threshold_at(range(100), float(each)) for each in completions]

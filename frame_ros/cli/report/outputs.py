@@ -38,7 +38,7 @@ def check_outputs(args: argparse.Namespace, bags: Sequence[Path]) -> None:
             outputs.append((checked, '--per-run'))
     elif args.json is None or args.output or args.open:
         outputs.append((check_file(args.output or DEFAULT_OUTPUT, '--output'), '--output'))
-    read = [file for bag in (*bags, *_bags_at(args.reference)) for file in files_of_bag(bag)]
+    read = [file for bag in (*bags, *bags_at(args.reference)) for file in files_of_bag(bag)]
     for path, name in outputs:
         refuse_inputs(path, read, name)
     files = [path.resolve() for path, _ in outputs if path.is_file() or not path.exists()]
@@ -46,7 +46,7 @@ def check_outputs(args: argparse.Namespace, bags: Sequence[Path]) -> None:
         raise SetupError(f'--json and --output are one file, {outputs[0][0]}; name two')
 
 
-def _bags_at(paths: Sequence[str]) -> Iterator[Path]:
+def bags_at(paths: Sequence[str]) -> Iterator[Path]:
     """Yields the bags of references; paths without bags are reported by their reader."""
     from frame_ros.bags.find_bags import find_bags
 
