@@ -347,9 +347,7 @@ def _of_the_horizon(study: Study) -> list[str]:
     if longest > LIKE * min(ends.values()):
         differ = '; as these times differ, so do the scores of policies that are equal'
         if max(ends.values()) <= LIKE * min(ends.values()):
-            differ = (
-                '; others were followed for longer, so scores differ of policies that are equal'
-            )
+            differ = '; others were followed for longer, so scores of equal policies differ'
     return [
         f'operations were followed for less than {tau:g} s: {each} at most; RMST, F and tests take '
         f'it that none would have been done later{differ}; --tau {least} takes what was seen'
