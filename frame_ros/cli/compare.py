@@ -151,7 +151,12 @@ def _read(paths: list[str], choice: CompareOptions, is_quiet: bool) -> OutcomeSe
 
 def as_text(study: Study) -> str:
     """Returns the study as tables for a terminal."""
-    from frame_ros.reports.comparison.words import headline, verdict_lines, warnings
+    from frame_ros.reports.comparison.words import (
+        headline,
+        remarks_of_successes,
+        verdict_lines,
+        warnings,
+    )
 
     parts = [headline(study), *verdict_lines(study), format_table(_score_rows(study))]
     if study.pairs:
@@ -160,6 +165,10 @@ def as_text(study: Study) -> str:
     if len(study.left_out) > MOST_LINES:
         parts.append(f'left out: {len(study.left_out) - MOST_LINES} more')
     parts += [f'note: {text}' for text in dict.fromkeys(warnings(study))]
+    remarks = list(dict.fromkeys(remarks_of_successes(study)))
+    parts += [f'note: {text}' for text in remarks[:MOST_LINES]]
+    if len(remarks) > MOST_LINES:
+        parts.append(f'note: {len(remarks) - MOST_LINES} more on successes are in the page')
     return '\n\n'.join(parts)
 
 

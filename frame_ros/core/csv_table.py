@@ -70,4 +70,7 @@ class CsvTable:
         try:
             yield from self._reader
         except csv.Error as error:
-            raise ValueRangeError(f'{self.path}, line {self._reader.line_num}: {error}') from error
+            raise ValueRangeError(
+                f'{self.path}, line {self._reader.line_num}: {error}; a quotation mark that begins a '
+                'value ends it, too, and is doubled within'
+            ) from error

@@ -102,6 +102,59 @@ def test_several_policies_have_no_status_until_a_pair_is_named(place, capsys):
     assert main(['compare', file, *FAST, '--baseline', 'a', '--candidate', 'a']) == 2
 
 
+def test_what_episodes_can_find_is_the_same_in_both_directions(place, capsys):
+    file = write(place / 'outcomes.csv', *rows('a', 5, 40), *rows('b', 8, 40))
+    found = []
+    for baseline, candidate in (('a', 'b'), ('b', 'a')):
+        given = ['--json', '--baseline', baseline, '--candidate', candidate]
+        assert main(['compare', file, *FAST, *given]) == 14
+        found.append(json.loads(capsys.readouterr().out)['verdict']['detectable'])
+    assert found[0] == found[1] is not None
+
+
+def test_episodes_without_a_partner_are_named_on_the_terminal(place, capsys):
+    file = write(place / 'outcomes.csv', *rows('a', 5), *rows('b', 5, 8), 'b,true,7', 'b,true,')
+    assert main(['compare', file, *FAST]) == 14
+    printed = capsys.readouterr().out
+    assert 'McNemar' in printed
+    assert 'note: b: 1 unpaired, as it has no pair key: outcomes row 21' in printed
+    assert 'note: b: 1 unpaired, as the other policy has fewer episodes of its task' in printed
+    assert 'note: a: 2 unpaired, as the other policy has no episode of its task' in printed
+
+
+def test_seeds_of_which_none_is_shared_are_said(place, capsys):
+    other = [f'b,false,{seed}' for seed in range(100, 110)]
+    file = write(place / 'outcomes.csv', *rows('a', 10), *other)
+    assert main(['compare', file, *FAST, '--candidate', 'a']) == 10
+    printed = capsys.readouterr().out
+    assert 'The verdict rests on: Boschloo' in printed
+    assert 'note: 10 episodes of a policy make 0 pairs, less than half: the test of all' in printed
+    assert 'note: a: 10 unpaired' in printed and 'note: b: 10 unpaired' in printed
+    plain = place / 'plain.csv'
+    plain.write_text('policy,success\n' + 'a,1\n' * 5 + 'b,0\n' * 5)
+    main(['compare', str(plain), *FAST])
+    assert 'note:' not in capsys.readouterr().out
+
+
+def test_one_content_under_two_labels_is_refused(place, capsys):
+    first, second = (write(place / f'{name}.csv', *rows('p', 10)) for name in 'ab')
+    assert main(['compare', f'x={first}', f'y={second}', *FAST]) == 2
+    error = capsys.readouterr().err
+    assert 'b.csv, given as y, has the content of ' in error and 'given as x; an episode' in error
+    assert main(['compare', f'x={first}', first, *FAST]) == 2
+    assert 'given as the policy that it names, has the content of' in capsys.readouterr().err
+    assert main(['compare', f'x={first}', f'x={second}', *FAST]) == 0
+    assert 'is a copy of' in capsys.readouterr().out
+
+
+def test_names_that_are_nearly_one_are_said(place, capsys):
+    file = write(place / 'outcomes.csv', *rows('ACT', 5), *rows('act', 5), *rows('pi0.5', 5))
+    main(['compare', file, *FAST])
+    printed = capsys.readouterr().out
+    assert "note: policies 'ACT' and 'act' differ by case, spaces, - and _ only" in printed
+    assert printed.count('differ by case') == 1
+
+
 def test_a_page_is_written_where_it_is_asked_for_and_links_bags_from_there(place, capsys):
     for number in range(2):
         robot_bag(place / 'runs' / f'episode_{number}', (), {'robot': 'so101'}, count=30)

@@ -44,7 +44,7 @@ def test_more_cells_than_names_are_refused_unless_they_are_empty(table):
 
 
 def test_a_quote_that_is_not_closed_swallows_no_rows(table):
-    with pytest.raises(ValueRangeError, match='line 3: unexpected end of data'):
+    with pytest.raises(ValueRangeError, match='line 3: unexpected end of data; a quotation mark'):
         list(table('a,b\n1,"x\n2,y\n').rows())
     with pytest.raises(ValueRangeError, match="line 2: ',' expected after '\"'"):
         list(table('a,b\n"x"1,2\n').rows())

@@ -93,6 +93,9 @@ def test_times_beyond_the_horizon_are_said():
     (text,) = warnings(compare_policies(outcomes, FEW))
     assert 'nothing was done within 240 s, the first after: a 9,000 s;' in text
     assert not warnings(compare_policies(outcomes, ComparisonOptions(resamples=200, tau=9010)))
+    # A drop is done at infinity, and no time in ms.
+    dropped = [episode(f'a {n}', 'a', [None], ending=Ending.DROP) for n in range(6)]
+    assert not warnings(compare_policies([*dropped, *outcomes[6:]], FEW))
 
 
 def test_every_link_of_the_page_leads_somewhere(study, html):

@@ -24,6 +24,7 @@ from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.statistics.verdict import (
     Judgement,
     Sensitivity,
+    counted,
     judge,
     sensitivity_of,
 )
@@ -225,8 +226,9 @@ def _remarks(
     pairs: int,
 ) -> list[str]:
     found = []
+    has_keys = any(each.pair for outcomes in sides for each in outcomes)
     for name, outcomes, left in zip(names, sides, (pairing.first_left, pairing.second_left)):
-        if pairing.pairs:
+        if has_keys:
             for reason in Unpaired:
                 places = [place for place, own in left.items() if own is reason]
                 if places:
@@ -249,7 +251,13 @@ def _remarks(
             'the policies have unequal shares of the objects: the unpaired comparison is within '
             "objects, and Boschloo's test of all episodes is of the objects, too"
         )
-    if pairs == 1:
+    fewer = min(unpaired.trials_a, unpaired.trials_b) if unpaired else 0
+    if has_keys and 2 * pairs < fewer:
+        found.append(
+            f'{fewer} episodes of a policy make {counted(pairs, "pairs")}, less than half: the '
+            'test of all episodes decides'
+        )
+    elif pairs == 1:
         found.append('there is one pair: no test can find a difference')
     return found
 

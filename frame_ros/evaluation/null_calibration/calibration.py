@@ -23,10 +23,10 @@ from frame_ros.evaluation.null_calibration.generated import (
 )
 from frame_ros.evaluation.null_calibration.scenarios import NullKind, Scenario, scenarios_of
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
-from frame_ros.evaluation.planning.pooled_tests import trial_p_values
+from frame_ros.evaluation.planning.pooled_tests import KS, trial_p_values
 from frame_ros.evaluation.survival.cell import Cell
 from frame_ros.evaluation.survival.logrank import POOLED, STRATIFIED, logrank
-from frame_ros.evaluation.survival.pool import Draws, Pool, pool_of
+from frame_ros.evaluation.survival.pool import WORKERS, Draws, Pool, pool_of
 from frame_ros.evaluation.survival.samples import TAU, as_cell
 from frame_ros.metrics import wilson_interval
 
@@ -34,6 +34,8 @@ Array = NDArray[np.float64]
 LEVELS = (0.01, 0.05, 0.10)
 LOGRANK = {STRATIFIED: 'logrank, stratified', POOLED: 'logrank, pooled'}
 BOSCHLOO, MCNEMAR = 'Boschloo', 'McNemar'
+# The test of times by which `frame-ros compare` decides; the paper draws with replacement.
+PERMUTED = 'macro-KS, permutations'
 GENERATED, SHARED_SCENES = 'generated', 'generated, shared scenes'
 
 
@@ -144,9 +146,7 @@ def _p_values(
 ) -> dict[str, Array]:
     cells = {name: as_cell(cell, name) for name, cell in scenario.cells.items()}
     pools = {name: pool_of(cell) for name, cell in cells.items()}
-    found = trial_p_values(
-        pools, scenario.first, scenario.second, options.tau, (), options.resamples, random
-    )
+    found = _of_times(pools, scenario.first, scenario.second, options, random)
     trials = len(next(iter(scenario.first.values())))
     for variant, name in LOGRANK.items():
         found[name] = np.array(
@@ -166,6 +166,26 @@ def _p_values(
     if sum(map(len, scenario.pairs.values())):
         found[MCNEMAR] = _mcnemar(scenario, trials, random)
     return found
+
+
+def _of_times(
+    pools: Mapping[str, Pool],
+    first: Mapping[str, Draws],
+    second: Mapping[str, Draws],
+    options: NullOptions,
+    random: np.random.Generator,
+    workers: int = WORKERS,
+) -> dict[str, Array]:
+    """P-values of the tests of times, macro-KS also by permutations, which draw from a stream of
+    their own.
+    """
+    (of_permutations,) = random.spawn(1)
+    settings = options.tau, (), options.resamples
+    found = trial_p_values(pools, first, second, *settings, random, workers)
+    exact = trial_p_values(
+        pools, first, second, *settings, of_permutations, workers, has_replacement=False
+    )
+    return {PERMUTED: exact[KS], **found}
 
 
 def _arms(
@@ -260,9 +280,7 @@ def _of_arms(
     a, b = ({object_name(k): arm.cell for k, arm in enumerate(arms)} for arms in (first, second))
     pools = {name: pool_of(a[name], b[name]) for name in a}
     first_draws, second_draws = (_whole(pools, arm) for arm in (0, 1))
-    p = trial_p_values(
-        pools, first_draws, second_draws, options.tau, (), options.resamples, random, 1
-    )
+    p = _of_times(pools, first_draws, second_draws, options, random, 1)
     found = {test: float(each[0]) for test, each in p.items()}
     found |= {name: logrank(a, b, variant).p for variant, name in LOGRANK.items()}
     counts = [np.concatenate([arm.successes for arm in arms]) for arms in (first, second)]

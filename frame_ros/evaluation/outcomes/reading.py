@@ -13,7 +13,7 @@ from pathlib import Path
 
 from frame_ros.bags.find_bags import survey, unread_lines
 from frame_ros.bags.reader import Bag
-from frame_ros.core.errors import BagError, FrameRosError, SetupError
+from frame_ros.core.errors import BagError, FrameRosError, SetupError, ValueRangeError
 from frame_ros.core.input_files import TEXT, read_bytes
 from frame_ros.core.options import flatten, walk
 from frame_ros.core.time import SECOND
@@ -41,7 +41,8 @@ class _Found:
     episodes: list[tuple[str, RecordedOutcome]] = field(default_factory=list)  # label, episode
     unread: list[LeftOut] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    contents: dict[str, Path] = field(default_factory=dict)  # digest of a file -> the first
+    # Digest of a file -> the first of that content, and its label.
+    contents: dict[str, tuple[Path, str]] = field(default_factory=dict)
 
 
 def read_outcomes(
@@ -118,9 +119,20 @@ def _evaluations(folder: Path) -> Iterator[Path]:
 
 
 def _take_file(kind: str, path: Path, label: str, options: OutcomeOptions, found: _Found) -> None:
-    """Adds the episodes of a CSV or JSON file, unless the same content was added already."""
+    """Adds the episodes of a CSV or JSON file, unless the same content was added already.
+
+    Raises:
+        ValueRangeError: it was, of another policy: it cannot be said whose episodes they are.
+    """
     digest = _digest(path)
-    earlier = found.contents.setdefault(digest, path)
+    earlier, of = found.contents.setdefault(digest, (path, label))
+    if earlier is not path and of != label:
+        given, other = (each or 'the policy that it names' for each in (label, of))
+        raise ValueRangeError(
+            f'{path}, given as {given}, has the content of {earlier}, given as {other}; an episode '
+            'has one policy: if they are two studies, a column episode with names of their own '
+            'distinguishes them'
+        )
     if earlier is not path:
         same = 'is given twice' if os.path.samefile(earlier, path) else f'is a copy of {earlier}'
         found.notes.append(f'{path} {same}: counted once')

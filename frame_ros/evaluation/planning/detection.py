@@ -54,7 +54,7 @@ class DetectionCurve:
     Attributes:
         test: its name.
         episodes: (N,) per object and policy, ascending.
-        rates: (N,) share of the trials in which p < alpha.
+        rates: (N,) share of the trials in which p is at most alpha.
         trials: subsamples of each number.
     """
 
@@ -120,9 +120,10 @@ def detection_curves(
     """Detection rates of macro-KS, RMST and success at thresholds. PhAIL, section 5.2.
 
     A trial draws n episodes of each object and policy, with replacement, and tests them as
-    `trial_p_values` does. What was recorded is taken as the truth, its noise included: rates are
-    too high, the more so the smaller the difference is; those for more episodes than were recorded
-    are an extrapolation.
+    `trial_p_values` does, by permutations, as `frame-ros compare` decides: resamples with
+    replacement, which the paper takes, find more than that. What was recorded is taken as the
+    truth, its noise included: rates are too high, the more so the smaller the difference is; those
+    for more episodes than were recorded are an extrapolation.
 
     Args:
         a, b: object -> Cell, or (times, events) with each operation as an episode of its own.
@@ -157,9 +158,11 @@ def detection_curves(
             + random.integers(pool.counts[1], size=(trials, number), dtype=np.int32)
             for name, pool in pools.items()
         }
-        found = trial_p_values(pools, first, second, tau, times, resamples, random, workers)
+        found = trial_p_values(
+            pools, first, second, tau, times, resamples, random, workers, has_replacement=False
+        )
         for test, p in found.items():
-            rates.setdefault(test, []).append(float((p < alpha).mean()))
+            rates.setdefault(test, []).append(float((p <= alpha).mean()))
     return {
         test: DetectionCurve(test, tuple(numbers), np.array(each), trials)
         for test, each in rates.items()

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""P-values of many trials of two arms at once, all by pooled resampling of whole episodes."""
+"""P-values of many trials of two arms at once, all by pooled resampling of whole episodes, or by
+permutations of them.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +34,15 @@ def trial_p_values(
     resamples: int,
     random: np.random.Generator,
     workers: int = WORKERS,
+    has_replacement: bool = True,
 ) -> dict[str, Array]:
     """Tests both arms of every trial by macro-KS, by the macro-averaged difference of RMST, and by
     that of success at thresholds. PhAIL, sections 3.3 and 5.2.
 
     Of each trial the episodes of both arms are pooled by object, and arms of the same numbers of
-    episodes drawn from them with replacement; p = (1 + count) / (resamples + 1), where count is of
-    resamples whose statistic, without its sign, is not smaller.
+    episodes drawn from them with replacement, or without: the episodes are permuted, as
+    `frame-ros compare` does. p = (1 + count) / (resamples + 1), where count is of resamples whose
+    statistic, without its sign, is not smaller.
 
     Args:
         pools: object -> its operations.
@@ -46,6 +50,7 @@ def trial_p_values(
         tau: s, of KS and RMST.
         thresholds: s.
         resamples: of each trial.
+        has_replacement: of the draws from the pool.
 
     Returns:
         Name of the test -> (T,) p-values.
@@ -63,6 +68,7 @@ def trial_p_values(
             {name: second[name][begin : begin + rows] for name in pools},
             (tau, thresholds, resamples, workers),
             random,
+            has_replacement,
         )
         for begin in range(0, trials, rows)
     ]
@@ -75,6 +81,7 @@ def _block_p_values(
     second: Mapping[str, Draws],
     settings: tuple[float, Sequence[float], int, int],
     random: np.random.Generator,
+    has_replacement: bool,
 ) -> dict[str, Array]:
     tau, thresholds, resamples, workers = settings
     observed: dict[str, Array] = {}
@@ -83,7 +90,11 @@ def _block_p_values(
         size = first[name].shape[1]
         joined = np.concatenate([first[name], second[name]], axis=1)
         shape = len(joined), resamples, joined.shape[1]
-        places = random.integers(joined.shape[1], size=shape, dtype=np.int32)
+        if has_replacement:
+            places = random.integers(joined.shape[1], size=shape, dtype=np.int32)
+        else:
+            order = np.arange(joined.shape[1], dtype=np.int32)
+            places = random.permuted(np.broadcast_to(order, shape), axis=2)
         drawn = np.take_along_axis(joined[:, None, :], places, axis=2).reshape(-1, joined.shape[1])
         arms = [(first[name], second[name], observed), (drawn[:, :size], drawn[:, size:], null)]
         for a, b, sums in arms:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +14,14 @@ import numpy as np
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.outcomes.outcome_set import OutcomeSet
 from frame_ros.evaluation.policy_comparison.estimates import EpisodeSets
-from frame_ros.evaluation.policy_comparison.facts import OBJECT, differences, facts_of
+from frame_ros.evaluation.policy_comparison.facts import (
+    OBJECT,
+    TIME_LIMIT,
+    Difference,
+    differences,
+    facts_of,
+)
+from frame_ros.evaluation.policy_comparison.follow_up import differing_limits
 from frame_ros.evaluation.policy_comparison.further_rollouts import with_further_rollouts
 from frame_ros.evaluation.policy_comparison.groups import Grouped, grouped
 from frame_ros.evaluation.policy_comparison.judgements import (
@@ -135,17 +143,36 @@ def _tested(
     times = times_test(first, second, data, cells, options, sets)
     tested = {each.object for each in times.objects} if times else set[str]()
     timed = [sum(len(each.timed) for each in of if each.object in tested) for of in own]
+    # Objects that only one of them has are a rule of their own.
+    apart = [each for each in differences(*facts) if each.fact != OBJECT or not shared]
     return Tested(
         first,
         second,
-        # Objects that only one of them has are a rule of their own.
-        tuple(each for each in differences(*facts) if each.fact != OBJECT or not shared),
+        tuple(_with_limits(apart, first, second, cells, options)),
         times,
         success_test(places[0], places[1], data, options, sets) if shared else None,
         min(count / len(of_policy) for count, of_policy in zip(timed, places)),
         bool(shared),
         number,
     )
+
+
+def _with_limits(
+    found: list[Difference],
+    first: str,
+    second: str,
+    cells: ResampledCells,
+    options: ComparisonOptions,
+) -> list[Difference]:
+    """Returns the differing facts, and the time limits where no episode names them but times show
+    them.
+    """
+    a, b = cells[first], cells[second]
+    if any(each.fact == TIME_LIMIT for each in found):
+        return found
+    pairs = [(own.cell, b[name].cell) for name, own in a.items() if name in b]
+    limits = differing_limits(pairs, options.tau, options.smallest_difference)
+    return [*found, limits] if limits else found
 
 
 def _differs(pair: PairRow) -> bool:
@@ -191,10 +218,6 @@ def _verdict(
         if (pair.first, pair.second) == (candidate, baseline):
             return candidate, baseline, pair.judgement
         if (pair.second, pair.first) == (candidate, baseline):
-            turned = pair.judgement
-            return (
-                candidate,
-                baseline,
-                Judgement(turned.verdict.reversed, turned.reason, turned.needed),
-            )
+            turned = replace(pair.judgement, verdict=pair.judgement.verdict.reversed)
+            return candidate, baseline, turned
     return None

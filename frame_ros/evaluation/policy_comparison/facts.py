@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 
-TASK, OBJECT, LABELS = 'task', 'object', 'labels'
+TASK, OBJECT, TIME_LIMIT, LABELS = 'task', 'object', 'time_limit', 'labels'
 # Names of conditions of an episode -> the fact that they are.
 CONDITIONS = {
     'robot': 'robot',
-    'time_limit': 'time_limit',
+    'time_limit': TIME_LIMIT,
     'control_rate': 'control_rate',
 }
 FACTS = (TASK, OBJECT, *CONDITIONS, LABELS)
@@ -23,7 +23,7 @@ IN_WORDS = {
     TASK: 'tasks',
     OBJECT: 'objects',
     'robot': 'robots',
-    'time_limit': 'time limits',
+    TIME_LIMIT: 'time limits',
     'control_rate': 'control rates',
     LABELS: 'sources of labels',
 }

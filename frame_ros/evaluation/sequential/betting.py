@@ -57,10 +57,19 @@ class BettingTest:
 
     Attributes:
         plan: alpha, side, and the maximum of pairs, if any.
+
+    Raises:
+        ValueRangeError: by its method the plan bets, and the best outcomes of all its pairs would
+            not be enough.
     """
 
     def __init__(self, plan: SequentialPlan) -> None:
         self.plan = plan
+        if plan.method == 'betting' and 0 < plan.most < (least := self._fewest_pairs()):
+            raise ValueRangeError(
+                f'most is {plan.most}; at least {least} pairs are needed, for the bet on fewer never '
+                f'wins 1 / alpha = {1 / plan.alpha:g} times its stake'
+            )
 
     def decide(self, pairs: int, wins: int, losses: int) -> Decision:
         """Returns the decision after so many pairs, discordant ones by who won them."""
@@ -69,6 +78,13 @@ class BettingTest:
         if self.plan.most and pairs >= self.plan.most:
             return Decision.NO_DIFFERENCE
         return Decision.CONTINUE
+
+    def _fewest_pairs(self) -> int:
+        """Returns the number of pairs below which nothing can be claimed."""
+        pairs, is_won = 1, self.plan.side != 'worse'
+        while self.evidence(pairs * is_won, pairs * (not is_won)) < 1 / self.plan.alpha:
+            pairs += 1
+        return pairs
 
     def evidence(self, wins: int, losses: int) -> float:
         """Returns the e-value: how many times its stake the bet has won."""

@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
 
 from frame_ros.evaluation.policy_comparison.estimates import Estimate
 from frame_ros.evaluation.policy_comparison.facts import CONDITIONS as OF_FACTS
+from frame_ros.evaluation.policy_comparison.follow_up import LIKE, open_end
 from frame_ros.evaluation.policy_comparison.judgements import TIMES, adjusted_p
 from frame_ros.evaluation.policy_comparison.scores import SUCCESS, Score
 from frame_ros.evaluation.policy_comparison.study import CellRow, PairRow, Relation, Study
@@ -19,8 +22,6 @@ from frame_ros.reports.model.numbers import UNAVAILABLE, counted, readable
 
 # Pairs of which there is a sentence below the headline.
 MOST_SENTENCES = 6
-# Times until which operations were followed are alike, or the horizon, up to this ratio.
-LIKE = 1.05
 
 
 def percent(value: float, digits: int = 1) -> str:
@@ -248,6 +249,7 @@ def warnings(study: Study) -> list[str]:
             if not pair.decided_by
         ]
     found += [text for pair in study.pairs if pair.decided_by for text in _apart(study, pair)]
+    found += _of_names('policies', study.policies) + _of_names('objects', study.objects)
     found += _of_the_set(study) + _of_resamples(study)
     found += _of_the_horizon(study) + _beyond_the_horizon(study)
     if study.left_out:
@@ -256,6 +258,20 @@ def warnings(study: Study) -> list[str]:
             'they are listed under Rules and exclusions'
         )
     return [*found, *study.notes]
+
+
+def remarks_of_successes(study: Study) -> list[str]:
+    """Returns which episodes count in no test of successes, or in no pair, where that test decides
+    the verdict that was asked for, or else one of the pairs.
+    """
+    asked = set(study.verdict[:2]) if study.verdict else None
+    return [
+        f'{pair.first} and {pair.second}: {remark}' if len(study.pairs) > 1 else remark
+        for pair in study.pairs
+        if pair.decided_by and pair.decided_by != TIMES and pair.successes
+        if asked is None or asked == {pair.first, pair.second}
+        for remark in pair.successes.result.remarks
+    ]
 
 
 def _apart(study: Study, pair: PairRow) -> list[str]:
@@ -273,6 +289,20 @@ def _apart(study: Study, pair: PairRow) -> list[str]:
     return [
         f'{pair.first} and {pair.second} share no {listed(names)}: what differs between them may '
         'be due to that, which no test of these episodes can see'
+    ]
+
+
+def _of_names(kind: str, names: Sequence[str]) -> list[str]:
+    """Returns which names are alike but for case, spaces, - and _: most likely one was meant."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        plain = unicodedata.normalize('NFKC', name).casefold()
+        alike.setdefault(re.sub(r'[\s_-]+', '', plain), []).append(name)
+    return [
+        f'{kind} {listed(list(map(repr, own)))} differ by case, spaces, - and _ only; they '
+        f'count as {len(own)}'
+        for own in alike.values()
+        if len(own) > 1
     ]
 
 
@@ -300,21 +330,24 @@ def _of_the_horizon(study: Study) -> list[str]:
     horizon: their CDFs stay flat from there on. Not where one was done after the last that ended
     otherwise: what those would have become is known from the others.
     """
-    ends: dict[str, float] = {}
+    tau, ends, last = study.options.tau, dict[str, float](), dict[str, float]()
     for row in study.cells:
-        if row.cell is None or row.cell.events.all():
-            continue
-        last = float(row.cell.times[np.isfinite(row.cell.times)].max())
-        is_open = float(row.cell.times[~row.cell.events].max()) >= last
-        if is_open and LIKE * last < study.options.tau:
-            ends[row.policy] = min(last, ends.get(row.policy, math.inf))
+        if row.cell is not None:
+            end = open_end(row.cell, tau)
+            ends[row.policy] = min(end, ends.get(row.policy, math.inf))
+            seen = row.cell.times[row.cell.times <= tau].max(initial=0.0)
+            last[row.policy] = max(float(seen), last.get(row.policy, 0.0))
+    ends = {policy: end for policy, end in ends.items() if math.isfinite(end)}
     if not ends:
         return []
-    tau, least = study.options.tau, readable(min(ends.values()), 3)
-    each = ', '.join(f'{policy} {readable(last, 3)} s' for policy, last in ends.items())
-    differ = '' if max(ends.values()) <= LIKE * min(ends.values()) else (
-        '; as these times differ, so do the scores of policies that are equal'
-    )  # fmt: skip
+    longest = max(max(ends.values()), *last.values())
+    least = readable(min(ends.values()), 3)
+    each = ', '.join(f'{policy} {readable(end, 3)} s' for policy, end in ends.items())
+    differ = ''
+    if longest > LIKE * min(ends.values()):
+        differ = '; as these times differ, so do the scores of policies that are equal'
+        if max(ends.values()) <= LIKE * min(ends.values()):
+            differ = '; others were followed for longer, so scores of equal policies differ'
     return [
         f'operations were followed for less than {tau:g} s: {each} at most; RMST, F and tests take '
         f'it that none would have been done later{differ}; --tau {least} takes what was seen'
@@ -328,7 +361,8 @@ def _beyond_the_horizon(study: Study) -> list[str]:
     done: dict[str, list[float]] = {}
     for row in study.cells:
         if row.cell is not None:
-            done.setdefault(row.policy, []).extend(row.cell.times[row.cell.events].tolist())
+            is_done = row.cell.events & np.isfinite(row.cell.times)
+            done.setdefault(row.policy, []).extend(row.cell.times[is_done].tolist())
     late = {policy: min(times) for policy, times in done.items() if times}
     late = {policy: first for policy, first in late.items() if first > study.options.tau}
     if not late:

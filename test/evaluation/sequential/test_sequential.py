@@ -284,6 +284,19 @@ def test_the_interval_only_narrows_and_mirrors():
 # Studies
 
 
+@pytest.mark.parametrize(('alpha', 'side'), [(0.05, 'both'), (0.01, 'better'), (0.05, 'worse')])
+def test_a_bet_on_so_few_pairs_that_it_can_never_claim_is_refused(alpha, side):
+    with pytest.raises(ValueRangeError, match='most is 2; at least ') as refused:
+        BettingTest(SequentialPlan(alpha=alpha, most=2, method='betting', side=side))
+    least = int(str(refused.value).split('at least ')[1].split()[0])
+    test = BettingTest(SequentialPlan(alpha=alpha, most=least, method='betting', side=side))
+    all_won = (least, 0) if side != 'worse' else (0, least)
+    assert test.decide(least, *all_won) in (Decision.BETTER, Decision.WORSE)
+    before = BettingTest(SequentialPlan(alpha=alpha, most=0, method='betting', side=side))
+    one_less = [max(each - 1, 0) for each in all_won]
+    assert before.decide(least - 1, *one_less) is Decision.CONTINUE
+
+
 @pytest.mark.parametrize('method', ['lai', 'barnard', 'betting'])
 def test_a_study_ends_with_its_decision(method):
     plan = SequentialPlan(method=method, most=40)
