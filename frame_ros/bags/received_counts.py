@@ -85,6 +85,18 @@ def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
     }
 
 
+def has_restart(bag: Bag, namespace: str = '') -> bool:
+    """Returns whether the metrics node of a namespace was started again within a recording: it has
+    taken fewer messages of a topic than before.
+    """
+    taken: dict[str, int] = {}
+    for message in _reports(bag, namespace):
+        if any(each.received < taken.get(each.topic, 0) for each in message.inputs):
+            return True
+        taken = {each.topic: each.received for each in message.inputs}
+    return False
+
+
 def _before_first(row: tuple[int, int, int], first: int) -> tuple[int, int, int]:
     """Returns the count of none yet, as of before the first message: what waited for the node while
     it started is stamped before the time at which that was said.

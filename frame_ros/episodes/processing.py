@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -20,6 +20,8 @@ from frame_ros.core.input_files import load_json
 from frame_ros.core.options import evolved
 from frame_ros.episodes.bounds import FAR, extent
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.live_inputs import unseen_steps
+from frame_ros.episodes.metric_pipeline.control_steps import NONE
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.episodes.metric_pipeline.options import (
     PipelineOptions,
@@ -87,11 +89,11 @@ def recompute_as_live(episode: Episode) -> dict[str, dict[str, NDArray]]:
     readiness the time from which it received each stream; the recording itself is complete. The
     result is like `Episode.metrics`, and that itself if nothing was missing.
     """
-    lagging = _recorded_lags(episode)
-    if not lagging and not episode.heard_since:
+    lagging, unseen = _recorded_lags(episode), unseen_steps(episode)
+    if not lagging and not unseen and not episode.heard_since:
         return episode.metrics
     heard = replace(episode, streams=_heard(episode))
-    samples, _ = run_pipeline(heard, settings_of(episode), lagging)
+    samples, _ = run_pipeline(heard, settings_of(episode), lagging, unseen)
     return {kind: as_arrays(samples, kind, _id(episode)) for kind in KINDS}
 
 
@@ -169,10 +171,13 @@ def _note(episode: Episode, problem: str) -> None:
 
 
 def run_pipeline(
-    episode: Episode, config: PipelineOptions, lagging: dict[int, int] | None = None
+    episode: Episode,
+    config: PipelineOptions,
+    lagging: Mapping[int, int] | None = None,
+    unseen: Mapping[int, int] = NONE,
 ) -> tuple[list[MetricSample], MetricPipeline]:
     """Returns all samples of an episode, fed in the order of reception, events first."""
-    pipeline = MetricPipeline(config, lagging)
+    pipeline = MetricPipeline(config, lagging, unseen)
     for event in _bounded(episode):
         pipeline.feed('event', event.stamp, event)
     streams = _fed_streams(episode, config)

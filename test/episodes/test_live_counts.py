@@ -7,7 +7,7 @@ from bag_making import STORE, message, serialised, stamp, write_bag
 from rosbags.rosbag2 import StoragePlugin, Writer
 
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.received_counts import received_counts
+from frame_ros.bags.received_counts import has_restart, received_counts
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.live_inputs import NEVER, read_first_stamps
 
@@ -82,6 +82,12 @@ def test_counts_without_a_set_back_are_all_there(make_bag):
     counts = received_counts(make_bag(*SET_BACK[:2]))
     assert counts['/pose'].received.tolist() == [90, 100]
     assert '/action' not in counts  # the same count twice says nothing
+
+
+def test_a_node_that_has_taken_fewer_messages_than_before_was_started_again(make_bag):
+    """A clock that was set back is none; what began after the clock did is none either."""
+    assert not has_restart(make_bag(*SET_BACK))
+    assert has_restart(make_bag(*SET_BACK, said(12.0, pose=(3, 11.5, 11.9), action=(0, 0, 0))))
 
 
 def test_what_waited_while_the_node_started_is_of_before_it_said_so(make_bag):

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter, itemgetter
+from types import MappingProxyType
 from typing import Any
 
 from frame_ros.core.events import Event, EventType
@@ -53,6 +54,7 @@ STANDS = tuple(
 LAGGING = {
     'pose': 1, 'contact': 2, 'proximity': 4, 'object': OBJECT, 'goal': GOAL, 'grasp': GRIPPER,
 }  # fmt: skip
+NONE: Mapping[int, int] = MappingProxyType({})
 # Samples of contact and proximity that are kept while no episode runs: 2 s of two at 1 kHz.
 MOST_BEFORE_START = 4000
 
@@ -78,11 +80,13 @@ class ControlStepMetrics:
         account: EpisodeSummaries,
         samples: list[MetricSample],
         count: Callable[[str], None],
-        lagging: dict[int, int] | None = None,
+        lagging: Mapping[int, int] | None = None,
+        unseen: Mapping[int, int] = NONE,
     ) -> None:
         """Samples are appended to `samples`; `count` adds one to a counter of the data quality.
 
-        lagging: stamp of a step -> bits LAGGING_*, instead of what lags here.
+        lagging: stamp of a step -> bits LAGGING_*, instead of what lags here. unseen: the same of
+        streams of which nothing had come yet, which is no lag.
         """
         self.merge = StampMerge(
             {
@@ -106,7 +110,7 @@ class ControlStepMetrics:
         self._account = account
         self._samples = samples
         self._count = count
-        self._forced = lagging
+        self._forced, self._unseen = lagging, unseen
         self._gap = int(config.gap * SECOND)
         self._max_pose_age = int(config.max_pose_age * SECOND)
         self._trajectory = TrajectoryStep(static_threshold=config.static_threshold)
@@ -263,12 +267,13 @@ class ControlStepMetrics:
         lagging = self._lagging(stamp)
         if lagging:
             self._hold_expired += 1
-        pose_age = self._update_trajectory(stamp, lagging)
+        missing = lagging | self._unseen.get(stamp, 0)
+        pose_age = self._update_trajectory(stamp, missing)
         step.update(action)
         if 'action' in self._live.streams:
             self._live.update('action', action)
         self.confidence.update_action(action, None if pose_age != pose_age else self._position)
-        self._emit(stamp, step, lagging, pose_age)
+        self._emit(stamp, step, lagging, missing, pose_age)
         self._step += 1
 
     def _prepare_action(self) -> ActionStep:
@@ -337,7 +342,7 @@ class ControlStepMetrics:
         self._pose_taken = pose_stamp
         return age / SECOND
 
-    def _emit(self, stamp: int, a: ActionStep, lagging: int, pose_age: float) -> None:
+    def _emit(self, stamp: int, a: ActionStep, lagging: int, missing: int, pose_age: float) -> None:
         t, step, episode_id, start = self._trajectory, self._step, self._episode_id, self._start
         time = (stamp - start) / SECOND if start is not None else NAN
         has_pose = pose_age == pose_age
@@ -357,7 +362,7 @@ class ControlStepMetrics:
             ate, rte, target.ot, target.ot_step, target.ot_mean, pose_age,
             *live,
         )  # fmt: skip
-        safety = (step, time, *self._safety.values(stamp, time, t.pl, is_moving, lagging))
+        safety = (step, time, *self._safety.values(stamp, time, t.pl, is_moving, missing))
         samples = self._samples
         samples.append(MetricSample('quality', stamp, episode_id, QUALITY, quality))
         samples.append(MetricSample('safety', stamp, episode_id, SAFETY, safety))

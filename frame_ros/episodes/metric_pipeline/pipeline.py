@@ -9,7 +9,7 @@ because everything is ordered by stamps before it is used (`StampMerge`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from frame_ros.bags.streams.table import STREAMS
@@ -17,7 +17,7 @@ from frame_ros.confidence.applied_calibration import AppliedCalibration
 from frame_ros.core.events import Event
 from frame_ros.core.stamps import SET_BACK, StampGuard, Verdict
 from frame_ros.core.time import SECOND
-from frame_ros.episodes.metric_pipeline.control_steps import ControlStepMetrics
+from frame_ros.episodes.metric_pipeline.control_steps import NONE, ControlStepMetrics
 from frame_ros.episodes.metric_pipeline.control_ticks import ControlTickMetrics
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.episodes.metric_pipeline.options import (
@@ -50,17 +50,22 @@ class MetricPipeline:
     """
 
     def __init__(
-        self, config: PipelineOptions | None = None, lagging: dict[int, int] | None = None
+        self,
+        config: PipelineOptions | None = None,
+        lagging: Mapping[int, int] | None = None,
+        unseen: Mapping[int, int] = NONE,
     ) -> None:
         """`lagging`: stamp of a step -> bits LAGGING_*: what a live run had to do without, for an
-        exact comparison.
+        exact comparison. `unseen`: the same of streams of which nothing had come yet.
         """
         self.config = config or PipelineOptions()
         self.counts: dict[str, int] = {}
         self._samples: list[MetricSample] = []
         self._room = MOST_EVENTS
         self._account = account = EpisodeSummaries(self._samples.append, self.data_quality)
-        self._steps = ControlStepMetrics(self.config, account, self._samples, self._count, lagging)
+        self._steps = ControlStepMetrics(
+            self.config, account, self._samples, self._count, lagging, unseen
+        )
         self._ticks = ControlTickMetrics(
             self.config.efficiency_hold, self.config.action_names, account, self._samples
         )

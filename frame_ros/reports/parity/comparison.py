@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ from frame_ros.bags.streams.form import Stream
 from frame_ros.core.events import EventType
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.live_inputs import NEVER
+from frame_ros.episodes.live_inputs import NEVER, live_of_episode, unseen_steps
 from frame_ros.episodes.metric_pipeline.options import recorded_definitions
 from frame_ros.episodes.processing import recompute_as_live
 from frame_ros.metrics.constants import VERSION
@@ -41,6 +40,14 @@ from frame_ros.reports.parity.bag_losses import (
     roles_of,
     suspected_losses,
     unrefuted,
+)
+from frame_ros.reports.parity.live_node import (
+    beginning_texts,
+    live_namespace,
+    missed_beginning,
+    quality_column,
+    restart_of,
+    restart_problems,
 )
 
 BAR = 1e-9
@@ -100,7 +107,8 @@ class EpisodeParity:
     steps: recorded live steps. lagging_steps: those at which a stream came too late. problems:
     fields that could not be compared, in words. losses: what the bag lacks, and what the live node
     lost.
-    late_inputs: streams that the live node received from some moment on only, in words.
+    late_inputs: what the live node received, or took part in, from some moment of the episode on
+    only, in words.
     """
 
     rows: list[ParityRow] = field(default_factory=list)
@@ -141,8 +149,8 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
     """
     if not episode.live:
         return EpisodeParity()
-    live = live_of_episode(episode)
-    restart = restart_of(live)
+    whole, live = episode, live_of_episode(episode)
+    restart = restart_of(episode)
     if restart is not None:
         live = {kind: found.select(found.stamps <= restart) for kind, found in live.items()}
         # What was said of the inputs is of the node that was there last.
@@ -155,6 +163,10 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
         is_counted = loss.is_counted or role in losses or loss.topic in counts
         losses[role] = replace(loss, missing=missing, is_counted=is_counted)
     lost_live = live_losses(episode, counts)
+    beginning: list[Loss] = []
+    if not any(loss.role == 'action' for loss in lost_live):
+        beginning = comparison.missed_beginning()
+        lost_live += beginning
     rows = comparison.rows([*losses.values(), *lost_live])
     for role, loss in suspected_losses(episode).items():
         is_open = role not in losses and loss.topic not in counts
@@ -165,33 +177,21 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
                 losses, rows = {**losses, role: loss}, others
     problems = [problem for kind in episode.live for problem in field_problems(episode, kind)]
     problems += definition_problems(episode)
-    problems += restart_problems(episode)
+    problems += restart_problems(whole)
     steps = len(live['quality']) if 'quality' in live else 0
     found = [*losses.values(), *lost_live]
-    return EpisodeParity(rows, steps, lagging_steps(live), problems, found, late_inputs(episode))
+    late = [*beginning_texts(episode, beginning), *late_inputs(episode)]
+    return EpisodeParity(rows, steps, lagging_steps(live), problems, found, late)
 
 
 def _counts_of(episode: Episode) -> dict[str, ReceivedCounts]:
     """Topic -> what the metrics node that published the live topics had taken of it."""
     bag = episode.open_bag()
-    topic = next(live.topic for live in episode.live.values())
-    return received_counts(bag, topic.rpartition('/')[0]) if bag is not None else {}
+    return received_counts(bag, live_namespace(episode)) if bag is not None else {}
 
 
 def _rests_on(row: ParityRow, role: str) -> bool:
     return role in roles_of(row.kind, row.field)
-
-
-def live_of_episode(episode: Episode) -> dict[str, Stream]:
-    """Kind -> the live samples within the episode, by stamp, the first of each stamp."""
-    found = {}
-    for kind, live in episode.live.items():
-        ids = live.values.get('episode_id')
-        is_own = np.ones(len(live), bool) if ids is None else np.equal(ids, episode.episode_id)
-        places = np.flatnonzero(is_own)
-        _, first = np.unique(live.stamps[places], return_index=True)
-        found[kind] = live.select(places[first])
-    return found
 
 
 class _Comparison:
@@ -201,15 +201,21 @@ class _Comparison:
         self._live, self._bar = live, bar
         self._left_out = NOT_COMPARED | changed_since(live_definitions(episode) or VERSION)
         self._left_out |= OF_REFERENCES if episode.references else frozenset()
-        first = 0 if episode.heard_since else _first_lagging(live)
+        unseen = min(unseen_steps(episode), default=None)
+        first = 0 if episode.heard_since else _earlier(_first_lagging(live), unseen)
         as_live = recompute_as_live(episode) if first is not None else episode.metrics
         held = _held_stamps(live, as_live.get('quality', {}))
+        self._episode, self._as_live = episode, as_live
         self._samples: dict[str, _Samples] = {}
         for kind, stream in live.items():
             shown = episode.metrics.get(kind)
             if shown and 'stamp' in shown and len(stream):
                 lag = first if kind in JOINED or episode.heard_since else None
                 self._samples[kind] = _Samples.match(stream, shown, as_live[kind], held, lag)
+
+    def missed_beginning(self) -> list[Loss]:
+        """Returns what the live node left out of the beginning of the episode."""
+        return missed_beginning(self._episode, self._live, self._as_live)
 
     def rows(self, losses: Sequence[Loss]) -> list[ParityRow]:
         """One row per kind and numeric field; losses: what only one side had."""
@@ -221,35 +227,6 @@ class _Comparison:
             and name in samples.shown
             and name not in self._left_out
         ]
-
-
-def restart_of(live: Mapping[str, Stream]) -> int | None:
-    """Returns the stamp of the last live step before the node was started again in the episode, ns;
-    None if it was not. live: see `live_of_episode`.
-
-    It counts its steps from 0 again. Where the clock alone was set back, stamps of before and after
-    mix, and no number comes twice.
-    """
-    steps = _quality_column(live, 'step').astype(np.int64)
-    if len(np.unique(steps)) == len(steps):
-        return None
-    places = np.flatnonzero(np.diff(steps) < 0)
-    return int(live['quality'].stamps[places[0]]) if len(places) else None
-
-
-def restart_problems(episode: Episode) -> list[str]:
-    """Says that the live node was started again in the episode, if it was."""
-    restart = restart_of(live_of_episode(episode))
-    if restart is None:
-        return []
-    starts = [event.stamp for event in episode.events if event.type is EventType.START]
-    time = (restart - min(starts, default=restart)) / SECOND
-    return [
-        Note(
-            f'the live metrics node was started again: its values behind {time:.1f} s miss what '
-            'was before, and are not compared'
-        )
-    ]
 
 
 def late_inputs(episode: Episode) -> list[str]:
@@ -274,7 +251,7 @@ def lagging_steps(live: Mapping[str, Stream]) -> int:
     live: see `live_of_episode`. Those whose messages were not recorded are known from the counter
     in later ones.
     """
-    flags, counter = (_quality_column(live, name) for name in ('lagging', 'hold_expired'))
+    flags, counter = (quality_column(live, name) for name in ('lagging', 'hold_expired'))
     return max(int(np.count_nonzero(flags)), int(counter.max(initial=0)))
 
 
@@ -403,18 +380,14 @@ def _differences(difference: NDArray[np.float64], bar: float) -> tuple[int, int,
     return len(difference), int(np.count_nonzero(difference > bar)), worst
 
 
-def _quality_column(live: Mapping[str, Stream], name: str) -> NDArray[Any]:
-    """A column of the live quality topic; zeros where it is not there."""
-    if 'quality' not in live:
-        return np.zeros(0, np.int64)
-    stream = live['quality']
-    return np.asarray(stream.values.get(name, np.zeros(len(stream), np.int64)))
+def _earlier(a: int | None, b: int | None) -> int | None:
+    return min((each for each in (a, b) if each is not None), default=None)
 
 
 def _first_lagging(live: Mapping[str, Stream]) -> int | None:
     """Stamp of the first live step at or before which something lagged; None if nothing did."""
-    is_late = _quality_column(live, 'lagging') != 0
-    is_late |= _quality_column(live, 'hold_expired') > 0
+    is_late = quality_column(live, 'lagging') != 0
+    is_late |= quality_column(live, 'hold_expired') > 0
     return int(live['quality'].stamps[is_late].min()) if is_late.any() else None
 
 
@@ -427,4 +400,4 @@ def _held_stamps(live: Mapping[str, Stream], as_live: dict[str, NDArray]) -> NDA
     known = dict(zip(as_live.get('stamp', ()), as_live.get('hold_expired', ())))
     stamps = live['quality'].stamps
     counts = np.array([known.get(stamp, 0) for stamp in stamps], np.int64)
-    return stamps[_quality_column(live, 'hold_expired') > counts]
+    return stamps[quality_column(live, 'hold_expired') > counts]

@@ -202,6 +202,19 @@ def test_a_second_interrupt_does_not_tear_what_runs_at_exit(ros_domain):
     assert 'KeyboardInterrupt' not in ended.stderr
 
 
+def test_an_interrupt_while_libraries_load_is_no_traceback(ros_domain):
+    """Ctrl-C soon after `ros2 launch`, which each of its nodes gets."""
+    command = [sys.executable, '-X', 'importtime', '-m', 'frame_ros.nodes.kinematics']
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as node:
+        for line in node.stderr:
+            if line.rstrip().endswith(' rclpy.impl'):  # many others follow
+                node.send_signal(signal.SIGINT)
+                break
+        said = node.stderr.read()
+        assert node.wait(PATIENCE) == 0, said
+    assert 'KeyboardInterrupt' not in said
+
+
 def test_a_process_that_ends_does_not_search_for_garbage(monkeypatch):
     from frame_ros.nodes import start
 
