@@ -249,7 +249,7 @@ def frames(robot, position):
     return zip(translations, rotations)
 
 
-@pytest.mark.parametrize('inner', ['<mimic joint="k"/>', '<limit lower="1" upper="-1"/>'])
+@pytest.mark.parametrize('inner', ['<mimic joint="k"/>', '<limit velocity="-1" effort="-1"/>'])
 def test_what_an_option_left_at_a_fixed_joint_counts_for_nothing(inner):
     fixed = JOINT.format(inner).replace('revolute', 'fixed')
     (joint,) = parse_urdf(f'<robot name="r">{LINKS}{fixed}</robot>').joints
