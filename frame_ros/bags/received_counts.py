@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
-from frame_ros.core.time import stamp_ns
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.sensing.stream_health.readiness import READINESS_TYPE
 
 NODE = 'metrics'
@@ -32,12 +32,14 @@ class ReceivedCounts:
         lost: (N,) messages that did not reach the node, or made room for newer ones, since it was
             started.
         recorded: its messages in the bag.
+        said: time of the last report, ns: until then the newest is the last of `last`.
     """
 
     received: NDArray[np.int64]
     last: NDArray[np.int64]
     lost: NDArray[np.int64]
     recorded: int = 0
+    said: int = 0
 
     def lacking(self, stamps: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns (N - 1,) how many more messages the node took between two times than there are
@@ -48,6 +50,27 @@ class ReceivedCounts:
         is_begin = self.received[:-1] == 0
         taken = np.diff(self.received) - places[1:] + np.where(is_begin, 0, places[:-1])
         return np.where(is_begin, np.maximum(taken, 0), taken)
+
+    def unheard(
+        self, stamps: NDArray[np.int64], received: NDArray[np.int64]
+    ) -> list[tuple[int, int, int]]:
+        """Returns messages that the node did not take, and did not count as lost: of publishers
+        that it was not connected to. Begin and end of a stretch in which it took no newer one, ns,
+        and how many, at least.
+
+        stamps, received: (T,) of the recorded ones, in the order in which they came, ns. Where the
+        stamps do not increase nothing is known.
+        """
+        if not np.all(np.diff(stamps) > 0):
+            return []
+        fewer = -self.lacking(stamps) - np.diff(self.lost)
+        places = np.flatnonzero(fewer > 0)
+        found = [(int(self.last[i]) + 1, int(self.last[i + 1]), int(fewer[i])) for i in places]
+        until = self.said - SECOND  # what comes later may be on its way
+        later = stamps[(stamps > self.last[-1]) & (np.maximum(stamps, received) <= until)]
+        if len(later):
+            found.append((int(later[0]), self.said, len(later)))
+        return found
 
 
 def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
@@ -80,7 +103,9 @@ def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
         taken = {each.topic: each.received for each in message.inputs}
     counts = {topic: np.array(found, np.int64) for topic, found in rows.items() if len(found) > 1}
     return {
-        topic: ReceivedCounts(found[:, 0], found[:, 1], found[:, 2], len(bag.topics.get(topic, ())))
+        topic: ReceivedCounts(
+            found[:, 0], found[:, 1], found[:, 2], len(bag.topics.get(topic, ())), now
+        )
         for topic, found in counts.items()
     }
 

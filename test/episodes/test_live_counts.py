@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts of the live metrics node in a bag, also where its clock was set back between reports."""
 
+import numpy as np
 import pytest
 from bag_making import STORE, message, serialised, stamp, write_bag
 from rosbags.rosbag2 import StoragePlugin, Writer
@@ -88,6 +89,19 @@ def test_a_node_that_has_taken_fewer_messages_than_before_was_started_again(make
     """A clock that was set back is none; what began after the clock did is none either."""
     assert not has_restart(make_bag(*SET_BACK))
     assert has_restart(make_bag(*SET_BACK, said(12.0, pose=(3, 11.5, 11.9), action=(0, 0, 0))))
+
+
+def test_messages_of_a_publisher_that_the_node_was_not_connected_to(make_bag):
+    """Those of a policy that was started again: recorded, not taken, and not counted as lost."""
+    reports = [said(1.0, inference=(1, 0.5, 0.9)), said(3.0, inference=(3, 0.5, 2.9))]
+    stamps = np.array([0.5, 0.9, 1.5, 2.0, 2.9, 4.0, 5.5]) * SECOND
+    stamps = stamps.astype(np.int64)
+    counts = received_counts(make_bag(*reports, said(6.0, inference=(3, 0.5, 2.9))))['/inference']
+    middle, last = counts.unheard(stamps, stamps)
+    assert middle == (int(0.9 * SECOND) + 1, int(2.9 * SECOND), 1)
+    assert last == (4 * SECOND, 6 * SECOND, 1)  # what came at 5.5 s may have been on its way
+    assert counts.unheard(stamps[[0, 1, 2, 4]], stamps[[0, 1, 2, 4]]) == []
+    assert counts.unheard(stamps[::-1], stamps) == []
 
 
 def test_what_waited_while_the_node_started_is_of_before_it_said_so(make_bag):

@@ -246,21 +246,26 @@ def _lacking(
 
 
 def live_losses(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> list[Loss]:
-    """Returns what the live node lost of the streams of an episode by its own counts (topic ->
-    counts).
+    """Returns what the live node did not get of the streams of an episode by its own counts (topic
+    -> counts): it lost it, or was not connected yet to who published it.
     """
     found = []
     for role, stream in episode.streams.items():
         if stream.topic not in counts or not len(stream):
             continue
-        last, lost = counts[stream.topic].last, np.diff(counts[stream.topic].lost)
-        is_short = (last[1:] >= stream.stamps.min()) & (last[:-1] < stream.stamps.max())
-        is_short &= lost > 0
-        if is_short.any():
-            stretches = last[:-1][is_short] + 1, last[1:][is_short]
-            missing = int(lost[is_short].sum())
-            own = Loss(role, stream.topic, missing, len(stream), *stretches, is_counted=True)
-            found.append(replace(own, is_live=True))
+        known, newest = counts[stream.topic], int(stream.stamps.max())
+        lost = np.diff(known.lost)
+        stretches = [
+            (int(known.last[i]) + 1, int(known.last[i + 1]), int(lost[i]))
+            for i in np.flatnonzero(lost > 0)
+        ]
+        stretches += known.unheard(stream.stamps, stream.received)
+        oldest = int(stream.stamps.min())
+        inside = [each for each in stretches if each[0] <= newest and each[1] >= oldest]
+        if inside:
+            begins, ends, missing = np.array(inside, np.int64).T
+            own = Loss(role, stream.topic, int(missing.sum()), len(stream), begins, ends)
+            found.append(replace(own, is_counted=True, is_live=True))
     return found
 
 
