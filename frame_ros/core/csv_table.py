@@ -71,6 +71,6 @@ class CsvTable:
             yield from self._reader
         except csv.Error as error:
             raise ValueRangeError(
-                f'{self.path}, line {self._reader.line_num}: {error}; a quotation mark that begins a '
-                'value ends it, too, and is doubled within'
+                f'{self.path}, line {self._reader.line_num}: {error}; a quotation mark that begins '
+                'a value ends it, too, and is doubled within'
             ) from error

@@ -158,9 +158,7 @@ def detection_curves(
             + random.integers(pool.counts[1], size=(trials, number), dtype=np.int32)
             for name, pool in pools.items()
         }
-        found = trial_p_values(
-            pools, first, second, tau, times, resamples, random, workers, has_replacement=False
-        )
+        found = trial_p_values(pools, first, second, tau, times, resamples, random, workers, False)
         for test, p in found.items():
             rates.setdefault(test, []).append(float((p <= alpha).mean()))
     return {

@@ -67,8 +67,8 @@ class BettingTest:
         self.plan = plan
         if plan.method == 'betting' and 0 < plan.most < (least := self._fewest_pairs()):
             raise ValueRangeError(
-                f'most is {plan.most}; at least {least} pairs are needed, for the bet on fewer never '
-                f'wins 1 / alpha = {1 / plan.alpha:g} times its stake'
+                f'most is {plan.most}; at least {least} pairs are needed, for the bet on fewer '
+                f'never wins 1 / alpha = {1 / plan.alpha:g} times its stake'
             )
 
     def decide(self, pairs: int, wins: int, losses: int) -> Decision:

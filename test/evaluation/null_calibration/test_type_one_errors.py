@@ -14,6 +14,7 @@ from frame_ros.evaluation.null_calibration.calibration import (
     BOSCHLOO,
     LOGRANK,
     MCNEMAR,
+    PERMUTED,
     SHARED_SCENES,
     NullOptions,
     generated_calibration,
@@ -120,7 +121,7 @@ def test_errors_are_about_nominal_where_operations_are_independent():
         assert row.test in CONSERVATIVE or high >= 0.03, row
         assert row.trials == 100 and 0.0 <= row.mean_p <= 1.0
     tests = {row.test for row in found.rows if row.scenario == SHARED_SCENES}
-    assert {KS, MCNEMAR, BOSCHLOO} < tests
+    assert {PERMUTED, KS, MCNEMAR, BOSCHLOO} < tests
 
 
 def test_recorded_episodes_are_calibrated_on_and_repeat():
@@ -132,6 +133,7 @@ def test_recorded_episodes_are_calibrated_on_and_repeat():
     assert done == [(1, 3), (2, 3), (3, 3)]
     assert {row.scenario for row in first.rows} == {'a', 'b', 'a and b'}
     assert [row.test for row in first.rows].count(MCNEMAR) == 1
+    assert [row.test for row in first.rows].count(PERMUTED) == 3
     assert all(math.isfinite(row.mean_p) for row in first.rows)
 
 
