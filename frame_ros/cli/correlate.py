@@ -125,6 +125,11 @@ def as_text(study: Study) -> str:
         f'{a.episodes} episodes'
         for a in study.agreements
     ]
+    parts += [
+        f'left out, {group.name}: {len(places)}: {why}'
+        for group in study.groups
+        for why, places in group.left_out.items()
+    ]
     parts += [f'note: {remark}' for remark in study.remarks]
     return '\n\n'.join(parts)
 
