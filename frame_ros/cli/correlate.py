@@ -66,8 +66,8 @@ def run(args: argparse.Namespace) -> int:
         SetupError: the labels cannot be read, or the page cannot be written.
         ValueRangeError: a label or a metric is unknown, or no labelled episode was read.
     """
-    from frame_ros.cli.report.reading import load_episodes, survey_all
     from frame_ros.bags.find_bags import files_of_bag
+    from frame_ros.cli.report.reading import load_episodes, survey_all
     from frame_ros.core.output_files import check_file, refuse_inputs
     from frame_ros.episodes.copies import copy_remarks, with_copies
     from frame_ros.evaluation.discrimination.labels import read_labels
