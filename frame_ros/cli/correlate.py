@@ -66,8 +66,8 @@ def run(args: argparse.Namespace) -> int:
         SetupError: the labels cannot be read, or the page cannot be written.
         ValueRangeError: a label or a metric is unknown, or no labelled episode was read.
     """
-    from frame_ros.cli.report.reading import load_episodes, survey_all
     from frame_ros.bags.find_bags import files_of_bag
+    from frame_ros.cli.report.reading import load_episodes, survey_all
     from frame_ros.core.output_files import check_file, refuse_inputs
     from frame_ros.episodes.copies import copy_remarks, with_copies
     from frame_ros.evaluation.discrimination.labels import read_labels
@@ -124,6 +124,11 @@ def as_text(study: Study) -> str:
         f'raters {a.first or "-"} and {a.second or "-"}: kappa {_number(a.kappa)} over '
         f'{a.episodes} episodes'
         for a in study.agreements
+    ]
+    parts += [
+        f'left out, {group.name}: {len(places)}: {why}'
+        for group in study.groups
+        for why, places in group.left_out.items()
     ]
     parts += [f'note: {remark}' for remark in study.remarks]
     return '\n\n'.join(parts)

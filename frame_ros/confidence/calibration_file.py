@@ -126,7 +126,10 @@ class CalibrationFile:
         if not isinstance(content, Mapping) or 'format' not in content:
             raise CalibrationError('it is no calibration: it has no format')
         if content['format'] != FORMAT:
-            raise CalibrationError(f'its format is {content["format"]!r}; {FORMAT!r} is expected')
+            raise CalibrationError(
+                f'its format is {content["format"]!r}; {FORMAT!r} is expected, as the '
+                '`frame-ros calibrate` of this version writes it'
+            )
         values = {name: value for name, value in content.items() if name != 'format'}
         _check_finite(values)
         try:

@@ -117,6 +117,15 @@ def test_bad_input_is_named(study, tmp_path, capsys, change, words):
     assert study[0].read_text() == before
 
 
+def test_episodes_that_are_left_out_are_named_with_the_reason(study, tmp_path, capsys):
+    labels, bags = study
+    other = tmp_path / 'labels.csv'
+    other.write_text(labels.read_text() + '\ne3,low,ann\ne7,low,ann')
+    assert main(['correlate', str(other), str(bags), '-o', str(tmp_path / 'x.html'), '-q']) == 0
+    out = capsys.readouterr().out
+    assert 'left out, pick: act: 2: recorded as a failure, labelled as a success' in out
+
+
 def test_files_of_the_bags_are_not_overwritten(study, capsys: pytest.CaptureFixture[str]):
     labels, bags = study
     file = bags / 'e3' / 'metadata.yaml'

@@ -230,6 +230,7 @@ def test_a_damaged_file_is_refused(path, value, match):
     [
         (b'', 'not JSON'),
         (b'{"format": "frame_ros calibration 1"', 'not JSON'),
+        (b'{"format": "frame_ros calibration 0"}', 'as the `frame-ros calibrate` of this version'),
         (b'[1, 2]', 'no format'),
         (b'null', 'no format'),
         (b'\xff\xfe', 'UTF-8'),
@@ -239,7 +240,7 @@ def test_a_damaged_file_is_refused(path, value, match):
         (b'{"format": "frame_ros calibration 1", "drift": {"ev": [1e999]}}', 'drift.ev holds inf'),
         (b' ' * (17 << 20), 'above the limit'),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_what_is_no_calibration_is_refused_by_name(tmp_path, content, match):
     path = tmp_path / 'calibration.json'

@@ -85,8 +85,15 @@ def _lack(
             there += [f'{name} has none, because {why}'
                       for name, why in each.refused.items() if name in scores]  # fmt: skip
     together = ' together' if len(scores) > 1 else ''
-    found = '; '.join(dict.fromkeys(there)) or 'none of them'
+    found = '; '.join(dict.fromkeys(there)) or f'none of them, {_those_of(guarantees, form)}'
     return (
         f'the calibration has no {form} threshold of {", ".join(scores)}{together} for {rate}; it '
         f'has: {found}'
     )
+
+
+def _those_of(guarantees: Iterable[Guarantee], form: str) -> str:
+    names = dict.fromkeys(
+        name for each in guarantees if each.form == form for name in each.thresholds
+    )
+    return f'but those of {", ".join(names)}' if names else 'and of no other score'

@@ -149,8 +149,11 @@ def test_a_band_is_of_the_risk_over_the_time_since_start():
     assert 'follows the time since START, and no episode is under way' in unknown.reasons[0].text
     with pytest.raises(CalibrationError, match=r'no band threshold .* 0.05 .* has: .* rate of 0.1'):
         HaltMonitor(MonitorOptions(threshold_from='band', alpha=0.05), calibration)
-    with pytest.raises(CalibrationError, match='no band .* none of them'):
+    with pytest.raises(CalibrationError, match='no band .* none of them, and of no other score'):
         HaltMonitor(MonitorOptions(threshold_from='band'), CalibrationFile())
+    other = CalibrationFile(guarantees=[guarantee({'tb_e_step': (0.3,)}, FalseAlarmRate(0.1))])
+    with pytest.raises(CalibrationError, match='none of them, but those of tb_e_step'):
+        HaltMonitor(MonitorOptions(threshold_from='conformal'), other)
 
 
 def test_a_rate_per_hour_is_one_of_the_options():
