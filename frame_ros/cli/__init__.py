@@ -105,8 +105,11 @@ FILE_LIMITS: dict[str, Any] = {
 USAGE_ERROR = 2
 COMPLETION = '_ARGCOMPLETE'  # set by the shell, see argcomplete
 INTERRUPTED = 130
-# Errors of a full disk, of a user's share of it, and of the size that files may have.
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# Of a full disk, of a user's share of it, and of the size that files may have; then of paths.
+USER_ERRORS = (
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG,
+    errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS,
+)  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -142,7 +145,7 @@ def _run(arguments: Sequence[str]) -> int:
         print(f'frame-ros: {error}', file=sys.stderr)
         return USAGE_ERROR
     except OSError as error:
-        if error.errno not in NO_ROOM:
+        if error.errno not in USER_ERRORS:
             raise
         print(f'frame-ros: {error.filename or "a file"}: {error.strerror}', file=sys.stderr)
         return USAGE_ERROR

@@ -7,6 +7,7 @@ are written all the same.
 from __future__ import annotations
 
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 from robot_bags import robot_bag
 
+from frame_ros.cli import main
 from frame_ros.cli.lasting_output import lasting_output
 
 CODE = 'import sys; from frame_ros.cli import main; sys.exit(main())'
@@ -103,6 +105,12 @@ def test_files_without_room_are_one_line_and_an_error(tmp_path, command):
     assert done.returncode == 2 and 'Traceback' not in done.stderr
     assert line.startswith('frame-ros: ') and line.endswith('File too large')
     assert not (tmp_path / 'file').exists()
+
+
+@pytest.mark.parametrize('command', ['report', 'compare', 'clean', 'plan'])
+def test_a_path_that_no_system_has_is_one_line_and_an_error(command, capsys):
+    assert main([command, 300 * 'a']) == 2
+    assert re.fullmatch(r'frame-ros: .*a{300}.*File name too long.*\n', capsys.readouterr().err)
 
 
 def test_what_is_read_arrives_whole(tmp_path):
