@@ -40,6 +40,7 @@ from frame_ros.core.output_files import write_whole
 from frame_ros.core.own_folder import own_folder
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
 from frame_ros.policies.policy_names import policies
+from frame_ros.robots.profiles import public_name
 
 __all__ = [
     'PROFILES',
@@ -250,8 +251,7 @@ def _recorder(options: RunOptions, expected: Sequence[str], others: Sequence[str
     names = options.remappings()
     parameters: dict[str, Value] = {
         'topics.expected': list(expected),
-        # Of a description the file's name: bags are given away, their facts with them.
-        'robot_name': Path(options.robot_source).name,
+        'robot_name': public_name(options.robot_source),
     }
     also = sorted({*names.values(), *filter(None, others)})
     if also:

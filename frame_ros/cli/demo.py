@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 NAMES = {'qualities': '--quality', 'policy_options': '--option', 'references': '--reference'}
 LOOK_PERIOD = 0.25  # s
-LAST_SUMMARY = 5.0  # s to wait for the metrics of the last episode
+LAST_SUMMARY = 20.0  # s to wait for summaries behind the last episode, as on a busy machine
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     make_folder(directory, '--directory')
     earlier = bags_in(directory)
     try:
-        run_episodes(options, processes, directory)
+        run_episodes(options, processes, directory, earlier)
         if options.record and not args.no_report:
             write_demo_report(directory, earlier)
         elif options.record:
@@ -122,14 +122,20 @@ def require_ros() -> None:
 
 
 def run_episodes(
-    options: DemoOptions, processes: Sequence[Process], directory: Path
+    options: DemoOptions,
+    processes: Sequence[Process],
+    directory: Path,
+    earlier: Collection[Path] = (),
 ) -> list[EpisodeResult]:
     """Starts everything, shows it live until the session has ended, stops everything.
+
+    earlier: bags that were in the folder before.
 
     Raises:
         ProcessError: a node died.
     """
-    from frame_ros.cli.live_view import LiveView
+    from frame_ros.cli.live_view import LiveView, closing_lines
+    from frame_ros.cli.recorded import new_episodes
 
     view = LiveView(sys.stdout, options.episodes)
     began = time.monotonic()
@@ -145,8 +151,8 @@ def run_episodes(
             f'ROS_DOMAIN_ID={supervisor.domain_id}, logs in {supervisor.log_directory}'
         )
         results = _watch(supervisor, view, options)
-    noun = 'episode' if len(results) == 1 else 'episodes'
-    view.line(f'{len(results)} {noun} in {time.monotonic() - began:.0f} s')
+    count = len(new_episodes(directory, earlier)) if options.record else options.episodes
+    view.line('\n'.join(closing_lines(count, results, time.monotonic() - began, options.record)))
     return results
 
 

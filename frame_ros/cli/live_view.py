@@ -7,9 +7,11 @@ from __future__ import annotations
 import math
 import shutil
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
 from frame_ros.confidence.monitor import Level
+from frame_ros.reports.model.numbers import counted
 
 if TYPE_CHECKING:
     from frame_ros.nodes.console.node import EpisodeResult, Snapshot
@@ -26,13 +28,10 @@ def number(value: float, unit: str, scale: float = 1.0, digits: int = 1) -> str:
     return f'{value * scale:.{digits}f} {unit}' if math.isfinite(value) else '-'
 
 
-def snapshot_line(snapshot: Snapshot, following: int, episodes: int) -> str:
-    """Returns the current headline metrics on one line.
-
-    following: number of the next episode, while none runs.
-    """
+def snapshot_line(snapshot: Snapshot, episodes: int) -> str:
+    """Returns the current headline metrics on one line."""
     if not snapshot.episode_id:
-        text = f'waiting for episode {min(following, episodes)} of {episodes}'
+        text = f'waiting for episode {min(snapshot.number + 1, episodes)} of {episodes}'
         more = len(snapshot.waits_for) - 1
         first = f': {snapshot.waits_for[0]}' if more >= 0 else ''
         return text + first + (f'; and {more} more' if more > 0 else '')
@@ -50,16 +49,35 @@ def snapshot_line(snapshot: Snapshot, following: int, episodes: int) -> str:
     return ' | '.join(parts)
 
 
-def result_line(number_of_episode: int, result: EpisodeResult) -> str:
+def result_line(result: EpisodeResult) -> str:
     """Returns the line of a finished episode, in the columns of HEADER."""
     done = result.time_to_success if math.isfinite(result.time_to_success) else result.duration
     return (
-        f'{number_of_episode:>7}    {result.outcome.name.lower():<7}  '
+        f'{result.number:>7}    {result.outcome.name.lower():<7}  '
         f'{result.attributes.get("quality", "-"):>7}  {number(done, "s"):>7}  '
         f'{number(result.path, "m", 1, 2):>7}  {number(result.jerk, "m/s^3"):>10}  '
         f'{number(result.distance, "mm", 1e3, 0):>7}  {result.collisions:>10}  '
         f'{number(result.latency, "ms", 1e3):>12}  {number(result.control_rate, "Hz"):>9}'
     )
+
+
+def closing_lines(
+    episodes: int, results: Iterable[EpisodeResult], seconds: float, is_recorded: bool
+) -> list[str]:
+    """Returns the number of episodes that there were, and which of them have no line of their own.
+
+    is_recorded: whether they left bags.
+    """
+    shown = {each.number for each in results}
+    lacking = [str(number) for number in range(1, episodes + 1) if number not in shown]
+    lines = [f'{counted(episodes, "episode")} in {seconds:.0f} s']
+    if lacking:
+        noun, verb = ('episode', 'is') if len(lacking) == 1 else ('episodes', 'are')
+        where = '; see the bags' if is_recorded else ''
+        lines.append(
+            f'{noun} {", ".join(lacking)} {verb} not in the table: no episode_summary came{where}'
+        )
+    return lines
 
 
 class LiveView:
@@ -76,7 +94,7 @@ class LiveView:
         self._period = 0.5 if self._is_terminal else period
         self._next = 0.0
         self._live = ''
-        self._episodes = 0
+        self._has_header = False
 
     def line(self, text: str) -> None:
         """Writes a line that stays."""
@@ -90,7 +108,7 @@ class LiveView:
         if now < self._next:
             return
         self._next = now + self._period
-        text = snapshot_line(snapshot, self._episodes + 1, self._of)
+        text = snapshot_line(snapshot, self._of)
         if not self._is_terminal:
             self.line(f'  {text}')
             return
@@ -101,10 +119,10 @@ class LiveView:
 
     def result(self, result: EpisodeResult) -> None:
         """Writes a finished episode, below the header if it is the first."""
-        if self._episodes == 0:
+        if not self._has_header:
             self.line(HEADER)
-        self._episodes += 1
-        text = result_line(self._episodes, result)
+        self._has_header = True
+        text = result_line(result)
         if self._is_terminal:
             text = f'\x1b[{COLOURS[result.outcome.name]}m{text}\x1b[0m'
         self.line(text)

@@ -30,6 +30,8 @@ KINDS = (
     (stat.S_ISBLK, 'a device'),
 )
 _ESCAPED_SURROGATE = re.compile(r'\\ud[89a-f]', re.IGNORECASE)
+# Of a text with blanks only these show that it is a path.
+_BEGINNINGS = ('/', './', '../', '~')
 _ENDINGS = ('.yaml', '.yml', '.urdf', '.xml')  # of texts that can only name a file
 # Brackets, and strings, in which brackets do not count.
 _JSON_NESTING = re.compile(r'[\[{]|[\]}]|"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -183,6 +185,8 @@ def names_file(text: str) -> bool:
 def missing_file(text: str) -> str:
     """Returns, in words, why there is no file of a text that can only be a path; '' otherwise."""
     is_path = text.endswith(_ENDINGS) or ('/' in text and '://' not in text)
+    if ' ' in text and not text.startswith(_BEGINNINGS):  # 1 m/s
+        is_path = text.endswith(_ENDINGS)
     if not is_path or '\n' in text or names_file(text):
         return ''
     try:

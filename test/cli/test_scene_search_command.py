@@ -27,7 +27,9 @@ def test_a_search_writes_a_campaign_and_goes_on(tmp_path, capsys):
     arguments += ['--policy', 'planted_weaknesses', '--processes', '0', '--timeout', '0.1', '-q']
     assert main(['scenes', *arguments, '--budget', '1', '--output', str(folder)]) == 0
     out = capsys.readouterr().out
-    assert '1 scenes tried: 1 failures in 1 cells, 0 do not count' in out
+    assert '1 scene tried: 1 failure in 1 cell, 0 do not count\n' in out
+    assert '\nfailed of random scenes: 100% (95 % interval: 21% to 100%)\n' in out
+    assert '\n1 draw\n' in out
     assert 'failed: pick_up_0' in out
     assert main(['scenes', *arguments, '--budget', '2', '--output', str(folder)]) == 0
     found = read_campaign(folder)

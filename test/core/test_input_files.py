@@ -168,9 +168,10 @@ def test_any_text_may_be_asked_whether_it_names_a_file(text):
 def test_only_a_text_that_can_be_nothing_else_is_a_missing_file(tmp_path):
     there = tmp_path / 'a.yaml'
     there.touch()
-    for text in (f'{tmp_path}/b', 'options.yaml', 'arm.urdf'):
+    for text in (f'{tmp_path}/b', 'options.yaml', 'arm.urdf', './a b', 'my arm.yaml'):
         assert missing_file(text) == f'there is no file {text!r}; the folder now is {Path.cwd()}'
-    for text in (str(there), 'fr3', 'ws://127.0.0.1:8000', '{a: 1}', '- a/b\n- c.yaml'):
+    others = 'fr3', 'ws://127.0.0.1:8000', '{a: 1}', '- a/b\n- c.yaml', 'max 1 m/s'
+    for text in (str(there), *others):
         assert missing_file(text) == ''
 
 
@@ -191,3 +192,8 @@ def test_a_file_is_missing_in_a_folder_that_was_removed_too(tmp_path, monkeypatc
 def test_a_missing_file_of_options_is_said_to_be_missing():
     with pytest.raises(SetupError, match="not 'nofile.yaml': there is no file 'nofile.yaml'"):
         parse_mapping('gate_parameters', 'nofile.yaml')
+
+
+def test_options_that_are_no_mapping_are_not_taken_for_a_file():
+    with pytest.raises(SetupError, match=r"a YAML mapping such as .*, not 'max 1 m/s'$"):
+        parse_mapping('gate_parameters', 'max 1 m/s')

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The teleoperator node over real rclpy, with LeRobot's SO-101 leader on a simulated bus."""
 
+import re
 import threading
 
 import numpy as np
@@ -26,6 +27,7 @@ from frame_ros.core.errors import FrameRosError
 from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.nodes.teleoperator.node import TeleoperatorNode
+from frame_ros.robots import find_urdf
 from frame_ros.scenes import JOINT_NAMES
 from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
 
@@ -128,6 +130,21 @@ def test_taking_over_and_giving_back(bench):
     bench.commands.clear()
     bench.until(lambda: len(bench.takeovers) == 2)
     assert not bench.commands and not bench.recorded
+
+
+def test_a_joint_that_turns_without_end_begins_on_the_robots_turn(bench, tmp_path):
+    own = find_urdf('so101').read_text()
+    urdf = re.sub('(joint name="wrist_roll" type=)"revolute"', r'\1"continuous"', own)
+    (tmp_path / 'endless.urdf').write_text(urdf)
+    (tmp_path / 'endless.yaml').write_text('urdf: endless.urdf')
+    bench.start(robot=str(tmp_path / 'endless.yaml'))
+    bench.until(lambda: np.isfinite(bench.position()).all())
+    there = np.array(HERE) + (0.0, 0.0, 0.0, 0.0, 2 * np.pi, 0.0)
+    bench.until(lambda: bench.teleoperator._state is not None, lambda: bench.robot_at(there))
+    taken = bench.take_over(True)
+    assert taken.success, taken.message
+    bench.until(lambda: bench.commands, lambda: bench.robot_at(there))
+    np.testing.assert_allclose(bench.commands[-1].position, there, atol=0.01)
 
 
 def test_who_begins_episodes_is_told_when_it_is_ready(bench):

@@ -14,7 +14,7 @@ from frame_ros.gate.limits.command_limits import limits_of
 from frame_ros.robots import ROBOT_NAMES, find_urdf, load_robot
 from frame_ros.robots.description import parse_urdf
 from frame_ros.robots.profile_check import check_profile
-from frame_ros.robots.profiles import find_profile, packaged_profiles
+from frame_ros.robots.profiles import find_profile, packaged_profiles, public_name
 
 
 @pytest.fixture
@@ -62,6 +62,8 @@ def test_a_profile_outside_the_package_is_found_by_path_and_by_folder(outside, m
         load_robot(missing)
     monkeypatch.setenv('FRAME_ROS_ROBOTS', f'/nowhere:{path.parent}')
     assert load_robot('mine').profile == robot.profile
+    with pytest.raises(RobotError, match="'Mine1': did you mean 'mine'.; known are fr3, mine, p"):
+        load_robot('Mine1')
     assert robot.profile.gripper.opened == 0.3
 
 
@@ -153,6 +155,23 @@ def test_a_name_stands_for_one_robot(outside, tmp_path, monkeypatch):
         find_profile('so101')
     with pytest.raises(RobotError, match="name is 'so101', which is a robot of the package"):
         find_profile(tmp_path / 'c' / 'so101.yaml')
+
+
+def test_the_robots_of_folders_are_known_by_name(outside, tmp_path, monkeypatch):
+    path = outside()
+    for name in ('a/left_arm.yaml', 'b/right/right.yaml', 'b/right/notes.yaml', 'b/urdf/x.yaml'):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(path.read_text())
+    monkeypatch.setenv('FRAME_ROS_ROBOTS', f'{tmp_path}/a:/nowhere:{tmp_path}/b')
+    with pytest.raises(RobotError, match='known are fr3, left_arm, panda, right, so101, or give'):
+        find_profile('nothing')
+    with pytest.raises(RobotError, match="did you mean 'left_arm'.; known"):
+        find_profile('left-arm')
+
+
+def test_bags_name_a_robot_without_the_folders_of_this_machine(outside):
+    assert public_name(outside()) == 'mine.yaml'
+    assert (public_name('so101'), public_name('')) == ('so101', '')
 
 
 def test_a_urdf_alone_has_the_rates_of_the_robot_that_it_names(tmp_path):

@@ -85,12 +85,14 @@ def _search(args: argparse.Namespace, _: Sequence[Scene]) -> int:
 
 
 def _coverage(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
+    from frame_ros.reports.model.numbers import counted
+
     groups: dict[tuple[str, str, tuple[str, ...]], list[Scene]] = {}
     for each in scenes:
         values = tuple(each.origin.values) if each.origin else ()
         groups.setdefault((each.robot, each.task.kind, values), []).append(each)
     for (robot, kind, values), found in groups.items():
-        print(f'{len(found)} scenes: {kind}, {robot}')
+        print(f'{counted(len(found), "scene")}: {kind}, {robot}')
         _print_coverage(found, bool(values), from_arguments(SceneRunOptions, args).world)
     return 0 if groups else 1
 
@@ -130,6 +132,7 @@ def coverage_text(found: OperatorCoverage) -> str:
 def _mutate(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     from frame_ros.core.output_files import check_file, refuse_inputs
     from frame_ros.policies.rephrasing.rephrasings import load_rephrasings
+    from frame_ros.reports.model.numbers import counted
     from frame_ros.scenes.description.files import check_ending, write_scenes
     from frame_ros.scenes.tasks.instructions import mutated_scenes
 
@@ -142,7 +145,7 @@ def _mutate(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     source = load_rephrasings(args.instructions) if args.instructions else None
     found = mutated_scenes(scenes, source, chosen.mutations, chosen.seed)
     write_scenes(output, [each.scene for each in found])
-    print(f'{len(found)} scenes with other instructions, of {len(scenes)}')
+    print(f'{counted(len(found), "scene")} with other instructions, of {len(scenes)}')
     return 0
 
 

@@ -144,7 +144,8 @@ def _outcome(name: str, rows: Sequence[_Row]) -> EpisodeOutcome:
     first = _merged(rows)
     ordered = _ordered(rows)
     operations = _operations(ordered)
-    values, notes = first.values, first.values.get('notes', '')
+    values = facts.with_plain_names(first.values)
+    notes = values.get('notes', '')
     duration = first.number('duration')
     if duration is None:
         duration = max((each.end for each in operations), default=math.nan)
@@ -189,10 +190,11 @@ def _merged(rows: Sequence[_Row]) -> _Row:
         for column, value in row.values.items():
             if column not in OF_EPISODE and not column.startswith(tuple(PREFIXES)):
                 continue
-            if merged.values.setdefault(column, value) != value:
+            said = merged.values.setdefault(column, value)
+            if facts.without_point(said) != facts.without_point(value):
                 raise row.error(
                     column,
-                    f'line {lines[column]} gives {merged.values[column]!r} for the same episode '
+                    f'line {lines[column]} gives {said!r} for the same episode '
                     f'{row.values.get("episode")!r}; leave one, or name the episodes differently',
                 )
             lines.setdefault(column, row.line)

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import PurePath
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.episodes.recorded.robot import NOT_OPENED
+from frame_ros.robots.profiles import public_name
 
 # The policy of a recording of a human at a leader arm, in any case.
 HUMANS = ('human', 'teleop', 'teleoperation', 'teleoperator')
@@ -17,6 +17,8 @@ PAIR, HUMAN = 'pair', 'human'
 # Facts that together name the scene of an episode, if it has no `pair`.
 SCENE_FACTS = ('scene', 'seed')
 STAGE, CONDITION = 'stage.', 'condition.'
+# Facts that name what episodes have in common; `task` is `instruction` in a bag.
+NAMING = ('object', 'task', 'instruction', PAIR, *SCENE_FACTS)
 # Facts that are conditions without the prefix.
 CONDITIONS = (
     'camera',
@@ -50,13 +52,19 @@ def truth(text: str, name: str) -> bool:
 
 
 def pair_of(facts: Mapping[str, str]) -> str:
-    """Returns the name of what paired episodes share: `pair`, else scene and seed; '' without. 7.0
-    and 7 are one name.
-    """
+    """Returns the name of what paired episodes share: `pair`, else scene and seed; '' without."""
+    facts = with_plain_names(facts)
     if facts.get(PAIR):
-        return without_point(facts[PAIR])
-    named = {name: facts[name] for name in SCENE_FACTS if facts.get(name)}
-    return ', '.join(f'{name} {without_point(text)}' for name, text in named.items())
+        return facts[PAIR]
+    return ', '.join(f'{name} {facts[name]}' for name in SCENE_FACTS if facts.get(name))
+
+
+def with_plain_names(facts: Mapping[str, str]) -> dict[str, str]:
+    """Returns facts in which one thing has one name: 7, also where a table says 7.0."""
+    return {
+        name: without_point(text) if name in NAMING or name.startswith(CONDITION) else text
+        for name, text in facts.items()
+    }
 
 
 def without_point(text: str) -> str:
@@ -89,6 +97,7 @@ def stages_of(facts: Mapping[str, str]) -> dict[str, bool]:
 
 def conditions_of(facts: Mapping[str, str]) -> dict[str, str]:
     """Returns name -> value of the conditions: `CONDITIONS`, and all of `condition.NAME`."""
+    facts = with_plain_names(facts)
     found = {name: facts[name] for name in CONDITIONS if facts.get(name)}
     if found.get('namespace') == '/':
         del found['namespace']  # none
@@ -96,6 +105,6 @@ def conditions_of(facts: Mapping[str, str]) -> dict[str, str]:
         found['robot'] = facts[NOT_OPENED]
     if 'robot' in found:
         # A description in the bag's own folder: its name is the same in every bag.
-        found['robot'] = PurePath(found['robot']).name or found['robot']
+        found['robot'] = public_name(found['robot'])
     named = {n.removeprefix(CONDITION): v for n, v in facts.items() if n.startswith(CONDITION)}
     return {**found, **{name: value for name, value in named.items() if name and value}}

@@ -54,7 +54,7 @@ def episode_outcome(
         labels: those of the operations that take precedence over the events; None: none do.
     """
     options = options or EpisodeOutcomeOptions()
-    attributes = dict(episode_facts(episode))
+    attributes = facts.with_plain_names(episode_facts(episode))
     notes: list[str] = []
     is_human = bool(_readable(facts.is_human, attributes, notes))
     if is_human:

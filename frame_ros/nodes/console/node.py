@@ -33,9 +33,10 @@ class Snapshot:
     """The newest values of the running episode, in s, m/s, m/s^3, m, Hz; NaN where nothing came or
     it is unavailable.
 
-    episode_id: '' between episodes. number: of the episode, from 1, as its START came. latency: of
-    the newest call. control_rate: over the last second. monitor: level of its newest verdict;
-    -1: none has come. waits_for: why the first episode has not begun, one reason for each node.
+    episode_id: '' between episodes. number: of the episode, from 1, as its START came; between
+    episodes that of the newest, 0 before the first. latency: of the newest call. control_rate: over
+    the last second. monitor: level of its newest verdict; -1: none has come. waits_for: why the
+    first episode has not begun, one reason for each node.
     """
 
     episode_id: str = ''
@@ -55,11 +56,12 @@ class Snapshot:
 class EpisodeResult:
     """One finished episode, from its summary.
 
-    duration, time_to_success: s. path, distance: m. jerk: m/s^3, RMS. latency: s, mean over the
-    calls. control_rate: Hz, mean.
+    number: of the episode, from 1, in the order of the STARTs. duration, time_to_success: s. path,
+    distance: m. jerk: m/s^3, RMS. latency: s, mean over the calls. control_rate: Hz, mean.
     """
 
     episode_id: str
+    number: int
     outcome: Outcome
     duration: float
     time_to_success: float
@@ -86,11 +88,14 @@ class ConsoleNode(Node):
         self._summaries = FittingSubscription(self, METRICS['summary'], depth=EVENTS.depth)
         self._events = FittingSubscription(self, EPISODE_EVENTS, depth=EVENTS.depth)
         self._attributes: dict[str, dict[str, str]] = {}
+        self._new: list[EpisodeSummary] = []  # those whose START has not come yet stay
         self._ready = ReadinessWatch(self)
         self.snapshot = Snapshot()
 
     def look(self) -> list[EpisodeResult]:
-        """Renews `snapshot` and returns the episodes that finished since the last look."""
+        """Renews `snapshot` and returns the episodes that finished since the last look, also
+        before this node was there.
+        """
         for each in inputs_of(self):
             each.look()
         for message, _ in self._events.take():
@@ -108,7 +113,9 @@ class ConsoleNode(Node):
             self.snapshot.control_rate = message.control_rate_now
         for message in self._of_episode(self._monitor):
             self.snapshot.monitor = message.level
-        return [self._result(message) for message, _ in self._summaries.take()]
+        new = [*self._new, *(message for message, _ in self._summaries.take())]
+        self._new = [each for each in new if each.episode_id not in self._attributes]
+        return [self._result(each) for each in new if each.episode_id in self._attributes]
 
     def _on_event(self, event: EpisodeEvent) -> None:
         """START clears what was shown of the episode before, END what was shown of this one."""
@@ -117,7 +124,7 @@ class ConsoleNode(Node):
             self._attributes[event.episode_id] = pairs
             self.snapshot = Snapshot(event.episode_id, len(self._attributes))
         elif event.type == EpisodeEvent.END and event.episode_id == self.snapshot.episode_id:
-            self.snapshot = Snapshot()
+            self.snapshot = Snapshot(number=self.snapshot.number)
 
     def _of_episode(self, subscription: FittingSubscription) -> list[Any]:
         """Messages of the episode that runs; others came before its START, or after its END."""
@@ -125,8 +132,10 @@ class ConsoleNode(Node):
         return [m for m, _ in subscription.take() if running and m.episode_id == running]
 
     def _result(self, summary: EpisodeSummary) -> EpisodeResult:
+        known = list(self._attributes)
         return EpisodeResult(
             episode_id=summary.episode_id,
+            number=known.index(summary.episode_id) + 1,
             outcome=Outcome(summary.outcome),
             duration=summary.duration,
             time_to_success=summary.time_to_success,
@@ -136,7 +145,7 @@ class ConsoleNode(Node):
             collisions=summary.safety.collisions,
             latency=summary.efficiency.il,
             control_rate=summary.efficiency.control_rate,
-            attributes=self._attributes.get(summary.episode_id, {}),
+            attributes=self._attributes[summary.episode_id],
         )
 
 

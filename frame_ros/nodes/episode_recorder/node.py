@@ -69,7 +69,7 @@ class EpisodeRecorderNode(LifecycleNode):
         self._videos = EpisodeVideos(self)
         self._readiness = Readiness(
             self,
-            str(self._directory()),
+            self._directory().name,
             problem=lambda: '' if self._is_active else f'it is not active {self._problem}'.strip(),
             inputs=lambda: self._recorded.states() if self._recorded and self._is_active else (),
         )
@@ -358,7 +358,7 @@ class EpisodeRecorderNode(LifecycleNode):
     def _hold_folder(self) -> None:
         """Marks the folder as one that is recorded into, for `frame-ros clean`."""
         folder = self._directory()
-        self._readiness.hardware_id = str(folder)
+        self._readiness.hardware_id = folder.name
         try:
             self._folder_lock.hold(folder)
         except OSError as error:

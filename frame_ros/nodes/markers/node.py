@@ -36,6 +36,7 @@ from frame_ros.nodes.runtime.options import BEST_EFFORT
 from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.spinning import SERVICE_PERIOD, poll_with_services, run_node
 from frame_ros.robots import Robot, load_robot
+from frame_ros.robots.profiles import public_name
 from frame_ros.robots.shapes.filter_shapes import filter_shapes
 from frame_ros.robots.shapes.link_shapes import LinkShapes
 
@@ -65,7 +66,7 @@ class MarkersNode(Node):
         self._base = Header(frame_id=self._look.frames.of(robot.base_link))
         self._subscribe_all()
         self._publisher = self.create_publisher(*published(topics.MARKERS))
-        self._readiness = Readiness(self, self._look.robot)
+        self._readiness = Readiness(self, public_name(self._look.robot))
 
     def _change(self, options: MarkersOptions) -> None:
         self._look = options

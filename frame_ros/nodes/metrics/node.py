@@ -47,6 +47,7 @@ from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
+from frame_ros.robots.profiles import public_name
 
 POLL_PERIOD = 0.005
 WARNING_PERIOD = 5.0
@@ -99,8 +100,7 @@ class MetricsNode(Node):
         self._counted: dict[str, int] = {}
         self._sampled: dict[str, int] = {}
         self._next_warning = 0.0
-        robot = self.get_parameter('robot').value
-        self._readiness = Readiness(self, robot, parts=self._statuses)
+        self._readiness = Readiness(self, public_name(options.robot), parts=self._statuses)
 
     def _statuses(self) -> list[Status]:
         calibration = self._pipeline.calibration

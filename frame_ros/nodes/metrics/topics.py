@@ -31,7 +31,9 @@ METRICS = {
     'confidence': Topic(
         'confidence_metrics', 'frame_ros/msg/ConfidenceMetrics', 'at every inference'
     ),
-    'summary': Topic('episode_summary', 'frame_ros/msg/EpisodeSummary', 'at the end of an episode'),
+    'summary': Topic(
+        'episode_summary', 'frame_ros/msg/EpisodeSummary', 'at the end of an episode', 'EVENTS'
+    ),
 }
 OPTIONS = Topic('metrics_config', 'std_msgs/msg/String', 'options of the metrics, JSON', 'EVENTS')
 REFERENCE_PATH = Topic('reference_path', PATH, 'what `ate` and `rte` compare with', 'EVENTS')

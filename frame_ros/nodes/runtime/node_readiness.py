@@ -37,7 +37,8 @@ class Readiness:
     """Publishes, by a timer of the node, its readiness and its health.
 
     Args:
-        hardware_id: robot, serial number or port that the node works for.
+        hardware_id: robot, serial number or port that the node works for; no folder of this
+            machine, as it is recorded (`robots.profiles.public_name`).
         problem: why the node is not ready, apart from its inputs; '' if it is.
         parts: statuses of what it looks after.
         inputs: of those that are no FittingSubscription.

@@ -35,6 +35,8 @@ LARGE_TYPES = (
 )
 Accept = Callable[[ReceivedMessage], None]
 Now = Callable[[], int] | None
+# Latched for who watches; what was sent before a bag is of another episode.
+OF_ONE_EPISODE = ('frame_ros/msg/EpisodeSummary',)
 LARGE_DEPTH, DEPTH, LATCHED_DEPTH = 30, 1000, 50
 
 
@@ -262,7 +264,9 @@ class TopicSubscriptions:
 
     def _subscribe_if_needed(self, name: str, message_type: str, offered: list[QoSProfile]) -> None:
         is_reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
-        is_latched = all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered)
+        is_latched = message_type not in OF_ONE_EPISODE and all(
+            qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered
+        )
         known = self._sources.get(name)
         if known is not None:
             self._settle_lost(known, len(offered))

@@ -37,6 +37,7 @@ from frame_ros.nodes.session.topics import (
     SET_PARAMETERS,
     START,
 )
+from frame_ros.robots.profiles import public_name
 from frame_ros.scenes.running_scene import RunningScene
 from frame_ros.srv import EndEpisode, ResetScene, StartEpisode
 
@@ -77,7 +78,7 @@ class SessionNode(Node):
         if self.options.scene_topic:
             scene = SCENE.at(self.options.scene_topic)
             FittingSubscription(self, scene, self._scenes.put, is_called=True)
-        self._readiness = Readiness(self, self.options.robot)
+        self._readiness = Readiness(self, public_name(self.options.robot))
         self._result = 0
         self._finished = self.create_guard_condition(self._finish)
         self._stopping = threading.Event()

@@ -36,6 +36,7 @@ from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.nodes.simulator.sensors import Sensors
 from frame_ros.nodes.simulator.topics import JOINT_COMMANDS, RESET_SCENE, SCENE, TF_STATIC
 from frame_ros.nodes.simulator.truth import TruthPublishers
+from frame_ros.robots.profiles import public_name
 from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.cards.choice import find_scene
 from frame_ros.scenes.description.files import read_scenes
@@ -114,7 +115,7 @@ class SimulatorNode(Node):
             f'{options.robot}, {self._scene_text()}, '
             f'cameras: {", ".join(self._cameras.names) or "none"}'
         )
-        self._readiness = Readiness(self, f'simulated {options.robot}', self._problem)
+        self._readiness = Readiness(self, f'simulated {public_name(options.robot)}', self._problem)
 
     def _scenes_of_file(self) -> SceneFileSimulation | None:
         """The scenes of the file, if there is one."""

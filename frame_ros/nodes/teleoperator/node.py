@@ -21,6 +21,7 @@ from std_srvs.srv import SetBool
 
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.turns import continuous_among, nearest_turn
 from frame_ros.hardware.device_error import DeviceError
 from frame_ros.hardware.lerobot.teleoperator import LeRobotTeleoperator
 from frame_ros.nodes.runtime.endpoints import endpoint, published
@@ -83,6 +84,7 @@ class TeleoperatorNode(ManagedNode):
         for note in self._teleoperator.calibration_notes():
             self.get_logger().warning(note)
         self._names = self._teleoperator.names
+        self._turning = continuous_among(self._names, robot.continuous)
         self._assembler = JointStateAssembler(self._names)
 
     def _start(self) -> None:
@@ -177,7 +179,7 @@ class TeleoperatorNode(ManagedNode):
                 f'there is no joint state of the last {OLDEST_STATE:g} s to compare with; '
                 'max_start_difference 0 starts without'
             )
-        difference = self._position - state[1]
+        difference = nearest_turn(self._position - state[1], 0.0, self._turning)
         worst = int(np.argmax(np.abs(difference)))
         if abs(difference[worst]) <= self._settings.max_start_difference:
             return ''
@@ -251,11 +253,13 @@ class TeleoperatorNode(ManagedNode):
                     self._announce(True)
                 if obstacle:
                     self._warnings.warn('obstacle', f'waiting: {obstacle}')
-            is_driving = self._is_driving
+            is_driving, state = self._is_driving, self._state
         if has_begun:
             self.get_logger().info('aligned: the operator drives')
         if is_driving:
-            self._publish(within)
+            # Joints that turn without end go on from where the robot counts them.
+            reference = within if state is None else state[1]
+            self._publish(nearest_turn(within, reference, self._turning))
             self.counts['clipped'] += int(not np.array_equal(within, position))
 
     def _look_after_robot(self) -> None:

@@ -14,7 +14,7 @@ import importlib
 import os
 import pkgutil
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import attrs
 import yaml
@@ -75,12 +75,13 @@ def locate(name_or_file: str | os.PathLike[str]) -> str:
     if source in ROBOT_NAMES and not found:
         return source
     if not found:
-        near = nearest(source.lower(), ROBOT_NAMES)
+        names = sorted({*ROBOT_NAMES, *_names_in_folders()})
+        near = nearest(source.lower(), names)
         near = f'did you mean {near!r}?' if near else ''
         hint = missing_file(source) or near
         raise RobotError(
             f'no robot {source!r}: ' + (f'{hint}; ' if hint else '') + 'known are '
-            f'{", ".join(ROBOT_NAMES)}, or give the path of a profile or of a URDF file, or set '
+            f'{", ".join(names)}, or give the path of a profile or of a URDF file, or set '
             f'{FOLDERS_VARIABLE} to the folder of its profile'
         )
     if source in ROBOT_NAMES:
@@ -93,6 +94,14 @@ def locate(name_or_file: str | os.PathLike[str]) -> str:
             'give a path'
         )
     return found[0]
+
+
+def public_name(name_or_file: str | os.PathLike[str]) -> str:
+    """The robot as bags name it, which are given away: its name, of a profile or URDF the file's
+    name, without the folders of this machine.
+    """
+    source = os.fspath(name_or_file)
+    return PurePath(source).name or source
 
 
 def read_profile(path: Path) -> RobotProfile:
@@ -149,12 +158,23 @@ def _packaged(name: str) -> RobotProfile:
     return profile
 
 
+def _folders() -> list[Path]:
+    """The folders of FRAME_ROS_ROBOTS, which need not be there."""
+    folders = filter(None, os.environ.get(FOLDERS_VARIABLE, '').split(os.pathsep))
+    return [Path(folder).expanduser() for folder in folders]
+
+
 def _in_folders(name: str) -> list[str]:
     """The files of that name in the folders of FRAME_ROS_ROBOTS, links followed."""
-    folders = filter(None, os.environ.get(FOLDERS_VARIABLE, '').split(os.pathsep))
     files = (
-        Path(folder).expanduser() / file
-        for folder in folders
-        for file in (f'{name}.yaml', f'{name}/{name}.yaml')
+        folder / file for folder in _folders() for file in (f'{name}.yaml', f'{name}/{name}.yaml')
     )
     return sorted({str(file.resolve()) for file in files if file.is_file()})
+
+
+def _names_in_folders() -> set[str]:
+    """The names by which `_in_folders` finds a file."""
+    files = (file for folder in _folders() for file in folder.glob('*.yaml'))
+    inner = (file for folder in _folders() for file in folder.glob('*/*.yaml'))
+    own = (file for file in inner if file.parent.name == file.stem)
+    return {file.stem for file in (*files, *own) if file.is_file()}

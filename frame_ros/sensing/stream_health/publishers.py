@@ -9,7 +9,7 @@ not known whether they agree, and where they do not, the topic cannot be used.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.health import Level, Status
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import continuous_among, nearest_turn
 
 Array = NDArray[np.float64]
 HEARD = SECOND // 2  # ns of arrivals for which a publisher counts as there
@@ -70,12 +71,14 @@ class _Pair:
 
     Attributes:
         rows: of each, by its id, the places of the names that both have.
+        is_continuous: whether each of these is a joint that turns without end.
         difference, step: means, of the values of both, and from message to message.
         count: pairs of messages that were compared. backward: of these, with stamps that go back.
         is_relayed: whether one has sent what the other had. why: how they differ; '': not, so far.
     """
 
     rows: dict[int, list[int]]
+    is_continuous: NDArray[np.bool_]
     difference: float = 0.0
     step: float = 0.0
     count: int = 0
@@ -95,20 +98,24 @@ class _Pair:
         self.count += 1
         share = max(SHARE, 1.0 / self.count)
         steps = (
-            _size(values[rows] - before[rows])
+            self._apart(values[rows], before[rows])
             for values, before, rows in (
                 (new, mine.values, first), (theirs.values, theirs.before, second)
             )
             if len(before)
         )  # fmt: skip
         self.step += share * (max(steps, default=0.0) - self.step)
-        self.difference += share * (_size(new[first] - theirs.values[second]) - self.difference)
+        apart = self._apart(new[first], theirs.values[second])
+        self.difference += share * (apart - self.difference)
         if self.count > 1 and self.difference > APART * self.step + least:
             self.why = f'whose values alternate by {self.difference:.3g}'
         self.backward += stamp < theirs.stamp
         if not self.why and self.backward >= BACKWARD and not self.is_relayed:
             back = (theirs.stamp - stamp) / SECOND
             self.why = f'whose stamps go back and forth, by {back:.3g} s'
+
+    def _apart(self, values: Array, others: Array) -> float:
+        return _size(nearest_turn(values - others, 0.0, self.is_continuous))
 
     def add_other_stamp(self) -> None:
         """Takes a message without values, behind one of the other with another stamp."""
@@ -120,9 +127,11 @@ class _Pair:
 class TopicPublishers:
     """The publishers of one topic; takes every message in the order of arrival."""
 
-    def __init__(self, least: float) -> None:
-        """least: difference of values below which publishers agree in any case."""
-        self._least = least
+    def __init__(self, least: float, continuous: Collection[str] = ()) -> None:
+        """least: difference of values below which publishers agree in any case. continuous: names
+        of joints that turn without end.
+        """
+        self._least, self._continuous = least, continuous
         self._sources: dict[tuple[Hashable, tuple[str, ...]], _Source] = {}
         self._pairs: dict[frozenset[_Source], _Pair] = {}
         # The problem and the warning, when they were made (ns of arrivals), and of what problem.
@@ -196,7 +205,7 @@ class TopicPublishers:
             if not (shared := [n for n in mine.names if n in theirs.names]):
                 return
             rows = {id(each): [each.names.index(n) for n in shared] for each in both}
-            pair = self._pairs[both] = _Pair(rows)
+            pair = self._pairs[both] = _Pair(rows, continuous_among(shared, self._continuous))
         if pair.why:
             return
         if frame != theirs.frame:
@@ -233,13 +242,15 @@ def _size(values: Array) -> float:
 class PublisherCheck:
     """The publishers of all topics of one robot that are judged."""
 
-    def __init__(self) -> None:
+    def __init__(self, continuous: Collection[str] = ()) -> None:
+        """continuous: joints of the robot that turn without end."""
+        self._continuous = continuous
         self._topics: dict[str, TopicPublishers] = {}
 
     def _of(self, name: str, least: float) -> TopicPublishers:
         found = self._topics.get(name)
         if found is None:
-            found = self._topics[name] = TopicPublishers(least)
+            found = self._topics[name] = TopicPublishers(least, self._continuous)
         return found
 
     def joints(

@@ -56,13 +56,13 @@ class StreamHealth:
     ) -> None:
         """robot: whose joints these are; None: no position is outside of its limits."""
         self.settings = settings or StreamHealthOptions()
-        self.publishers = PublisherCheck()
         margin = self.settings.beyond_limits
         self._limits = JointLimits(robot, margin) if robot is not None and margin else None
         self.streams: dict[str, Judged] = {}
         self._parts: dict[tuple[str, tuple[str, ...], int], str] = {}
         self.motion = JointMotion()
         self._continuous = frozenset(() if robot is None else robot.continuous)
+        self.publishers = PublisherCheck(self._continuous)
         # Positions of each part, counted on over the turns of joints that turn without end.
         self._turned: dict[str, Array] = {}
         self._tool: SpecificForce | None = None

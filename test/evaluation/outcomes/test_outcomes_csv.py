@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.evaluation.binary.pairing import pair_key
 from frame_ros.evaluation.outcomes.csv_columns import COLUMNS, PREFIXES
 from frame_ros.evaluation.outcomes.csv_reading import read_outcomes_csv
 from frame_ros.evaluation.outcomes.csv_writing import write_outcomes_csv
@@ -61,6 +62,21 @@ def test_whole_numbers_as_pandas_writes_them_are_those_numbers(read):
     for text in ('2.5', '-1.0', '1e3', '9' * 5000):
         with pytest.raises(ValueRangeError, match='a whole number from 0'):
             read(f'policy,success,operator_count\nact,1,{text}\n')
+
+
+def test_objects_tasks_and_conditions_as_pandas_writes_them_are_named_alike(read):
+    head = 'policy,success,seed,object,task,condition.site\n'
+    (whole,), _ = read(f'{head}act,1,7,1,2,3\n')
+    (floats,), _ = read(f'{head}act,1,7,1.0,2.0,3.0\n')
+    assert pair_key(floats) == pair_key(whole) == ('2', '1', 'seed 7')
+    assert floats.conditions == whole.conditions == {'site': '3'}
+
+
+def test_rows_of_an_episode_may_write_a_number_in_either_form(read):
+    (outcome,), _ = read('episode,policy,success,scene,duration\na,act,1,1,9\na,act,1,1.0,9.0\n')
+    assert (outcome.pair, outcome.duration) == ('scene 1', 9.0)
+    with pytest.raises(ValueRangeError, match="line 2 gives '1' for the same episode"):
+        read('episode,policy,success,scene\na,act,1,1\na,act,1,1.5\n')
 
 
 def test_rows_of_an_episode_are_its_operations(read):

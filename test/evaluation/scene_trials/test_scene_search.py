@@ -15,6 +15,7 @@ from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.search.objective import LEAST_FAILURE, TriedScene, scores
 from frame_ros.evaluation.scene_trials.search.search_options import MODES, SearchOptions
 from frame_ros.evaluation.scene_trials.search.study import search
+from frame_ros.metrics import wilson_interval
 from frame_ros.scenes.generation.generator import generate
 from frame_ros.scenes.search.coverage import operator_coverage
 from frame_ros.scenes.search.space import cell_of, space_of
@@ -146,6 +147,16 @@ def test_trials_that_do_not_count_are_no_failures():
     found = search(options(budget=24), diverged, robot=ROBOT)
     assert (found.invalid, found.failures, found.failed_cells) == (24, (), frozenset())
     assert '0 failures in 0 cells, 24 do not count' in found.text
+    assert 'failed of random' not in found.text
+
+
+def test_the_share_of_failures_is_a_rate_of_random_scenes_only(at_random):
+    count, failed = len(at_random.tried), len(at_random.failures)
+    lower, upper = wilson_interval(failed, count)
+    rate = f'random scenes: {failed / count:.0%} (95 % interval: {lower:.0%} to {upper:.0%})'
+    assert rate in at_random.text and 'no failure rate' not in at_random.text
+    found = search(options('coverage', budget=4), evaluate, robot=ROBOT)
+    assert 'no failure rate of the policy: these scenes were chosen' in found.text
 
 
 def test_repeats_decide_by_majority():

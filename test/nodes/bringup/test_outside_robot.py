@@ -22,6 +22,7 @@ pytest.importorskip('trajectory_msgs')
 
 from trajectory_msgs.msg import JointTrajectory
 
+from frame_ros.bags.reader import Bag
 from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.process_table import arm_processes
 from frame_ros.bringup.run_checks import check_run
@@ -93,6 +94,11 @@ def test_it_is_watched_commanded_and_reported(run, name, tmp_path, capsys):
     assert len(messages) >= COMMANDS
     arm = [joint for joint in robot.joint_limits if joint not in robot.grippers]
     assert {tuple(message.joint_names) for message in messages} == {tuple(arm)}
+    own = Bag(bag)
+    named = {message.hardware_id for _, message in own.messages('/arm/node_readiness')}
+    named |= {each.hardware_id for _, m in own.messages('/diagnostics') for each in m.status}
+    assert f'{name}.yaml' in named
+    assert [each for each in named if '/' in each] == []  # a bag is given away
     (episode,) = read_episodes(bag)
     poses = episode.streams['pose']
     wanted = [

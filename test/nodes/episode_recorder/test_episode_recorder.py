@@ -38,7 +38,9 @@ from frame_ros.bags.recording_lock import is_being_recorded
 from frame_ros.core.events import EventType, Outcome
 from frame_ros.core.time import stamp_ns
 from frame_ros.episodes.reading import read_bag
-from frame_ros.msg import EpisodeEvent
+from frame_ros.msg import EpisodeEvent, EpisodeSummary
+from frame_ros.nodes.metrics.topics import METRICS
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
 
 
@@ -573,12 +575,27 @@ def test_its_folder_is_marked_from_its_start_to_its_end(make_bench):
     assert not is_being_recorded(bench.directory)
 
 
-def test_its_diagnostics_name_the_folder(make_bench):
+def test_a_bag_has_no_summary_of_the_episode_before(make_bench):
+    bench = make_bench('summaries')
+    publisher = bench.node.create_publisher(*published(METRICS['summary']))
+    bags = []
+    for name in ('a', 'b'):
+        assert bench.start().success
+        until(publisher.get_subscription_count, 'the summary is not recorded')
+        publisher.publish(EpisodeSummary(episode_id=name))
+        time.sleep(1.5)  # longer than what is recorded of before an episode
+        bags.append(Bag(bench.end().bag))
+    found = [[m.episode_id for _, m in bag.messages(f'{bench.namespace}/episode_summary')]
+             for bag in bags]  # fmt: skip
+    assert found == [['a'], ['b']]
+
+
+def test_its_diagnostics_name_the_folder_without_those_around_it(make_bench):
     bench = make_bench('named')
     heard = []
     bench.node.create_subscription(DiagnosticArray, '/diagnostics', heard.append, 10)
     until(lambda: bench.rclpy.spin_once(bench.node, timeout_sec=0.1) or heard, 'no diagnostics')
-    assert {status.hardware_id for status in heard[0].status} == {str(bench.directory)}
+    assert {status.hardware_id for status in heard[0].status} == {bench.directory.name}
 
 
 def test_a_second_recorder_in_the_namespace_ends_and_names_the_first(make_bench):

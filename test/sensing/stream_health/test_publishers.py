@@ -54,6 +54,20 @@ def test_another_publisher_of_zeros_is_found_at_its_first_message():
     assert status.name == 'publishers of wrench' and status.message == said[-1]
 
 
+@pytest.mark.parametrize('away', [0.0, 0.5])
+def test_a_joint_that_turns_without_end_is_compared_by_the_short_way(away):
+    """Two drivers of one arm that turns slowly through pi; one of them counts on."""
+    check, said = PublisherCheck({'b'}), []
+    for i in range(300):
+        angle = np.pi - 0.1 + 0.001 * i
+        wrapped = (angle + away + np.pi) % (2 * np.pi) - np.pi
+        for row, (publisher, at) in enumerate((('/driver', wrapped), ('/other', angle))):
+            arrival = SECOND + i * STEP + row * STEP // 4
+            check.joints('joints', publisher, arrival, arrival, ARM, np.array([0.0, at, 0.0]))
+            said.append(check.problem('joints'))
+    assert said[-1] == '' if not away else 'whose values alternate by' in said[-1]
+
+
 def test_another_frame_is_found_at_its_first_message():
     check, read = PublisherCheck(), noise()
     said = wrenches(

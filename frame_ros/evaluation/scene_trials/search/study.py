@@ -25,7 +25,9 @@ from frame_ros.evaluation.scene_trials.search.proposers import (
 from frame_ros.evaluation.scene_trials.search.search_folder import SearchFolder
 from frame_ros.evaluation.scene_trials.search.search_options import SearchOptions
 from frame_ros.evaluation.scene_trials.search.unfinished import Evaluate, once_more
+from frame_ros.evaluation.statistics.verdict import counted
 from frame_ros.evaluation.trials.campaign import plain
+from frame_ros.metrics import wilson_interval
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.generation.generator import SceneDraws
 from frame_ros.scenes.generation.limits import SceneLimits
@@ -34,6 +36,10 @@ from frame_ros.scenes.generation.setting import setting
 from frame_ros.scenes.search.coverage import OperatorCoverage, operator_coverage
 from frame_ros.scenes.search.space import Cell, SceneSpace, Values
 from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
+
+NO_RATE = (
+    'no failure rate of the policy: these scenes were chosen; random ones (mode random) give one'
+)
 
 
 @attrs.frozen
@@ -47,6 +53,7 @@ class SearchFound:
         left_out: number of scenes for which no draw kept all constraints.
         coverage: of the scenes tried.
         rule: of success.
+        is_random: whether the scenes are random ones, of which the share of failures is a rate.
     """
 
     tried: tuple[TriedScene, ...]
@@ -55,6 +62,7 @@ class SearchFound:
     left_out: int
     coverage: OperatorCoverage
     rule: str = 'paper'
+    is_random: bool = False
 
     @property
     def failures(self) -> tuple[TriedScene, ...]:
@@ -72,15 +80,29 @@ class SearchFound:
         return sum(not each.valid for each in self.tried)
 
     @property
+    def _rate_text(self) -> str:
+        count = len(self.tried) - self.invalid
+        if not self.is_random or not count:
+            return NO_RATE
+        lower, upper = wilson_interval(len(self.failures), count)
+        return (
+            f'failed of random scenes: {len(self.failures) / count:.0%} '
+            f'(95 % interval: {lower:.0%} to {upper:.0%})'
+        )
+
+    @property
     def text(self) -> str:
         """A report of some lines."""
         pairs = self.coverage.pairs[1]
         lines = [
-            f'{len(self.tried)} scenes tried: {len(self.failures)} failures in '
-            f'{len(self.failed_cells)} cells, {self.invalid} do not count',
+            f'{counted(len(self.tried), "scenes")} tried: '
+            f'{counted(len(self.failures), "failures")} in '
+            f'{counted(len(self.failed_cells), "cells")}, {self.invalid} '
+            f'{"does" if self.invalid == 1 else "do"} not count',
+            self._rate_text,
             f'coverage: {self.coverage.single_share:.0%} of the cells of each dimension'
             + (f', {self.coverage.pair_share:.0%} of the pairs of cells' if pairs else ''),
-            f'{self.draws} draws',
+            counted(self.draws, 'draws'),
         ]
         ordered = sorted(self.rejected.items(), key=lambda item: -item[1])
         lines += [f'rejected by {name}: {count}' for name, count in ordered]
@@ -145,7 +167,7 @@ def search(
     coverage = operator_coverage([each.scene for each in tried], space)
     return SearchFound(
         tuple(tried), draws.found.draws, dict(draws.found.rejected), draws.left_out, coverage,
-        chosen.success_rule,
+        chosen.success_rule, chosen.mode == 'random',
     )  # fmt: skip
 
 
