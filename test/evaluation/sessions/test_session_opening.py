@@ -125,6 +125,26 @@ def test_a_contradiction_keeps_the_labels_closed_until_somebody_decides(tmp_path
         assert events_of(folder, OPENED)[-1]['decided_by'] == decided_by
 
 
+def test_times_are_not_selected_by_outcome(tmp_path):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=3)
+    ids = play(folder)
+    ends = dict.fromkeys(ids, Outcome.SUCCESS) | {ids[0]: Outcome.FAILURE}
+    bags = bags_of(*(bag_of(folder, tmp_path / id, id, end) for id, end in ends.items()))
+    for decided_by, has_times in (('marks', False), ('bags', True)):
+        opened = open_session(folder, bags, OpeningOptions(decided_by=decided_by))
+        assert [bool(each.operations) for each in opened.outcomes] == [has_times] * 6
+        assert has_times != ('the times of all trials are left out' in ' '.join(opened.notes))
+    assert all(each.duration == 10.0 for each in opened.outcomes)
+
+
+def test_the_opening_counts_what_was_invalid_of_each_policy(tmp_path):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=2)
+    play(folder, {NAMES[0]: [INVALID, 'failure', INVALID, INVALID]})
+    opened = open_session(folder)
+    assert opened.invalid == {NAMES[0]: 3, NAMES[1]: 0}
+    assert opened.marks == {NAMES[0]: (1, 2), NAMES[1]: (2, 2)}
+
+
 def test_a_corrected_mark_settles_a_contradiction_and_is_seen(tmp_path):
     folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
     first, _ = play(folder)
