@@ -245,7 +245,7 @@ def status(args: argparse.Namespace) -> None:
     if running:
         print(f'trial {running.id}, cell {running.cell}, is not marked yet')
     elif valid >= folder.plan.trials:
-        print('all are done')
+        print(f'all are done; SHA-256 of the journal: {folder.journal.digest()}')
     elif is_due and due is not None and due['trial']:
         print(due_text(folder, due['cell'], due['trial']))
 
