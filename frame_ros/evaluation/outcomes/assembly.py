@@ -28,9 +28,9 @@ def assembled(
 ) -> OutcomeSet:
     """Returns the set of episodes, each with a label given for its policy, or ''.
 
-    Names are as a terminal shows them. Two recordings with the same name and start are one episode: the one with an END counts, else
-    the one with more events, else the first by path. Episodes of the same name that differ in start
-    both count, with their bags in their names.
+    Names are as a terminal shows them. Two recordings with the same name and start are one episode:
+    the one with an END counts, else the one with more events, else the first by path. Episodes of
+    the same name that differ in start both count, with their bags in their names.
     """
     found = [*notes]
     by_place = sorted(episodes, key=lambda pair: _order(pair[1].outcome))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The journal of a session: a line per event, only ever added to, and on the disk at once.
 
-Each line has the digest of the one before it, so that one that is changed, added or removed later is
-noticed.
+Each line has the digest of the one before it, so that one that is changed, added or removed later
+is noticed.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ class Journal:
         """Returns all events that are whole.
 
         Raises:
-            SetupError: it cannot be read, a line but the last is wrong, or one was changed, added or
-                removed.
+            SetupError: it cannot be read, a line but the last is wrong, or one was changed, added
+                or removed.
         """
         *lines, _ = self._content().split(b'\n')
         events = [self._event(line, number) for number, line in enumerate(lines, 1)]

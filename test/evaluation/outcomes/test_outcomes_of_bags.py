@@ -334,7 +334,8 @@ def test_rows_that_a_later_file_has_again_are_named(tmp_path):
 
 def test_names_that_a_terminal_would_act_on_are_escaped(tmp_path):
     path = tmp_path / 'a.csv'
-    path.write_text('episode,policy,object,success\n"a\nb","x\ny",a\x1b[2Jb,1\nc\u202ed,Grün 試,,1\n')
+    rows = '"a\nb","x\ny",a\x1b[2Jb,1\nc\u202ed,Grün 試,,1\n'
+    path.write_text(f'episode,policy,object,success\n{rows}')
     first, second = read(path).outcomes
     assert (first.name, first.policy, first.object) == (r'a\nb', r'x\ny', r'a\x1b[2Jb')
     assert (second.name, second.policy) == (r'c\u202ed', 'Grün 試')

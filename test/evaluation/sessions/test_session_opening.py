@@ -105,8 +105,13 @@ def test_a_journal_that_was_changed_after_the_trials_keeps_the_labels_closed(tmp
     place = next(i for i, line in enumerate(lines) if '"marked"' in line)
     without = re.sub(r', "before": "\w+"', '', lines[place])
     assert without != lines[place]
-    new = {'without': [without], 'changed': [lines[place].replace('success', 'failure')], 'removed': []}
-    lines[place : place + 1] = new.get(how, [lines[place]] * 2)
+    new = {
+        'changed': [lines[place].replace('success', 'failure')],
+        'removed': [],
+        'added': [lines[place]] * 2,
+        'without': [without],
+    }
+    lines[place : place + 1] = new[how]
     folder.journal.path.write_text('\n'.join(lines) + '\n')
     with pytest.raises(SetupError, match='does not follow the line before'):
         open_session(folder)
