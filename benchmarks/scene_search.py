@@ -63,7 +63,7 @@ def main() -> int:
     medians = {mode: np.median(each, axis=0) for mode, each in counts.items()}
     for mode, each in medians.items():
         print(f'{mode}, median: {", ".join(f"{n}: {c:g}" for n, c in zip(HEAD, each))}')
-    for index in (1, 2):
+    for index in (1, 2) if {'guided', 'random'} <= medians.keys() else ():
         ratio = medians['guided'][index] / max(medians['random'][index], 1)
         text = f'{HEAD[index]} failures, guided to random, at {arguments.budget} scenes'
         bars.at_least(text, float(ratio), LEAST_RATIO)

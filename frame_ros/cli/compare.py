@@ -17,6 +17,7 @@ from frame_ros.cli.metrics import format_table
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
+from frame_ros.core.plain_text import plain
 from frame_ros.evaluation.outcomes.options import OutcomeOptions
 from frame_ros.evaluation.outcomes.selection import SelectionOptions
 from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
@@ -169,7 +170,7 @@ def as_text(study: Study) -> str:
     parts += [f'note: {text}' for text in remarks[:MOST_LINES]]
     if len(remarks) > MOST_LINES:
         parts.append(f'note: {len(remarks) - MOST_LINES} more on successes are in the page')
-    return '\n\n'.join(parts)
+    return '\n\n'.join('\n'.join(map(plain, part.split('\n'))) for part in parts)
 
 
 def _score_rows(study: Study) -> list[tuple[str, ...]]:

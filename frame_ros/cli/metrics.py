@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from frame_ros.cli.arguments import given
 from frame_ros.cli.parser import suggestion
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.plain_text import plain
 
 if TYPE_CHECKING:
     from frame_ros.metrics.record import Metric
@@ -90,7 +91,8 @@ def python_names(entry: Metric) -> list[str]:
 
 
 def format_table(rows: list[tuple[str, ...]]) -> str:
-    """Returns rows as text with aligned columns, the first row underlined."""
+    """Returns rows as text with aligned columns, the first row underlined; one line for each."""
+    rows = [tuple(plain(cell) for cell in row) for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = [
         '  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows

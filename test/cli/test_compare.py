@@ -47,6 +47,16 @@ def test_two_policies_give_the_exit_status_of_their_verdict(place, capsys):
     assert capsys.readouterr().out.count('old is worse than new') >= 2
 
 
+def test_the_terminal_acts_on_no_text_of_a_file(place, capsys):
+    (place / 'o.csv').write_text(
+        'episode,policy,success,notes\n1,"x\ny",1,\x1b[2J\n2,"x\ny",,\n3,z\x1b[31m,1,\n'
+    )
+    main(['compare', str(place / 'o.csv'), *FAST])
+    printed = capsys.readouterr().out
+    assert '\x1b' not in printed and r'z\x1b[31m' in printed
+    assert any(line.startswith(r'x\ny  ') for line in printed.splitlines())
+
+
 def test_too_few_episodes_are_underpowered(place, capsys):
     file = write(place / 'outcomes.csv', *rows('a', 5), *rows('b', 6))
     assert main(['compare', file, *FAST]) == 14

@@ -159,7 +159,9 @@ def test_an_early_opening_says_so_and_json_has_the_labels(tmp_path, capsys):
     output = str(tmp_path / 'o.csv')
     opened = json.loads(run(capsys, 'open', str(folder.path), '--json', '--output', output))
     assert set(opened['labels']) == set(ids) and opened['early'] is False
-    assert opened['policies'] == {name: {'successes': 1, 'trials': 1} for name in NAMES}
+    assert opened['policies'] == {
+        name: {'successes': 1, 'trials': 1, 'invalid': 0} for name in NAMES
+    }
 
 
 def test_a_report_shows_the_policies_of_an_open_session_and_not_before(tmp_path, capsys):

@@ -114,9 +114,9 @@ def test_single_cells_and_pairs_are_counted():
     counter = CoverageCounter(space, bins=2)
     low = {'friction': {'target': 0.3}, 'mass': {'target': 0.6}}
     mixed = {'friction': {'target': 0.3}, 'mass': {'target': 1.9}}
-    assert counter.gain(low) == 3
+    assert counter.gain(low) == 1.0
     counter.add(low)
-    assert (counter.gain(low), counter.gain(mixed)) == (0, 2)
+    assert (counter.gain(low), counter.gain(mixed)) == (0.0, 2 / 3)
     counter.add(mixed)
     counter.add(low)
     found = counter.found

@@ -245,7 +245,7 @@ def status(args: argparse.Namespace) -> None:
     if running:
         print(f'trial {running.id}, cell {running.cell}, is not marked yet')
     elif valid >= folder.plan.trials:
-        print('all are done')
+        print(f'all are done; SHA-256 of the journal: {folder.journal.digest()}')
     elif is_due and due is not None and due['trial']:
         print(due_text(folder, due['cell'], due['trial']))
 
@@ -277,8 +277,11 @@ def open_labels(args: argparse.Namespace) -> None:
 
 
 def _opened_text(opened: OpenedSession, output: Path) -> str:
-    rows: list[tuple[str, ...]] = [('policy', 'successes', 'trials')]
-    rows += [(name, str(won), str(all)) for name, (won, all) in opened.marks.items()]
+    rows: list[tuple[str, ...]] = [('policy', 'successes', 'trials', 'invalid')]
+    rows += [
+        (name, str(won), str(all), str(opened.invalid[name]))
+        for name, (won, all) in opened.marks.items()
+    ]
     notes = [f'note: {text}' for text in opened.notes]
     return '\n'.join([format_table(rows), *notes, f'the outcomes: {output}'])
 
@@ -286,7 +289,8 @@ def _opened_text(opened: OpenedSession, output: Path) -> str:
 def _opened_json(opened: OpenedSession, output: Path) -> str:
     data = {
         'policies': {
-            name: {'successes': won, 'trials': all} for name, (won, all) in opened.marks.items()
+            name: {'successes': won, 'trials': all, 'invalid': opened.invalid[name]}
+            for name, (won, all) in opened.marks.items()
         },
         'labels': {each.name: each.policy for each in opened.outcomes},
         'early': opened.is_early,

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from frame_ros.core.plain_text import plain
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.outcomes.outcome_set import LeftOut, OutcomeSet
 from frame_ros.evaluation.outcomes.recording import RecordedOutcome
@@ -27,9 +28,9 @@ def assembled(
 ) -> OutcomeSet:
     """Returns the set of episodes, each with a label given for its policy, or ''.
 
-    Two recordings with the same name and start are one episode: the one with an END counts, else
-    the one with more events, else the first by path. Episodes of the same name that differ in start
-    both count, with their bags in their names.
+    Names are as a terminal shows them. Two recordings with the same name and start are one episode:
+    the one with an END counts, else the one with more events, else the first by path. Episodes of
+    the same name that differ in start both count, with their bags in their names.
     """
     found = [*notes]
     by_place = sorted(episodes, key=lambda pair: _order(pair[1].outcome))
@@ -48,6 +49,14 @@ def assembled(
     if repeated:
         found.append(
             _named('different episodes have one name, all count with their bags named', repeated)
+        )
+    if equal := _equal(each.outcome for _, each in counted if not each.content):
+        found.append(
+            _named(
+                'several files have the same rows, which count in each; leave one file out if they '
+                'are of the same episodes',
+                equal,
+            )
         )
     excluded.sort(key=lambda each: (natural(each.name), str(each.source)))
     ordered = sorted(unread, key=lambda each: natural(str(each.source)))
@@ -100,10 +109,23 @@ def _with_labels(episodes: Sequence[tuple[str, RecordedOutcome]]) -> list[Episod
     return [
         replace(
             episode.outcome,
-            policy=label or (episode.outcome.policy if episode.facts is None else next(labels)),
+            name=plain(episode.outcome.name),
+            policy=plain(
+                label or (episode.outcome.policy if episode.facts is None else next(labels))
+            ),
+            object=plain(episode.outcome.object),
+            task=plain(episode.outcome.task),
         )
         for label, episode in episodes
     ]
+
+
+def _equal(outcomes: Iterable[EpisodeOutcome]) -> list[str]:
+    """Returns the names of outcomes that are in several files with the same content."""
+    named: dict[str, list[EpisodeOutcome]] = {}
+    for outcome in outcomes:
+        named.setdefault(outcome.name, []).append(replace(outcome, source=None))
+    return [name for name, own in named.items() if any(own.count(each) > 1 for each in own)]
 
 
 def with_names(outcomes: Sequence[EpisodeOutcome]) -> tuple[list[EpisodeOutcome], list[str]]:

@@ -89,7 +89,7 @@ class SessionFolder:
         """Returns the key, which is as it was when the session was drawn.
 
         Raises:
-            SetupError: it cannot be read, or does not fit the commitment.
+            SetupError: it cannot be read, or does not fit the commitment or the plan.
         """
         place = self.path / PRIVATE / KEY
         key = _read(place, SessionKey.from_content)
@@ -103,6 +103,13 @@ class SessionFolder:
                     f'{place} is not the key that was drawn: its SHA-256 is {key.commitment}, and '
                     f'{where} has {commitment}'
                 )
+        cells = {slot.cell for slot in key.slots}
+        if set(self.plan.cells) != cells or self.plan.trials != len(key.slots):
+            raise SetupError(
+                f'{self.path / PLAN} does not fit the key: it has {self.plan.trials} trials on '
+                f'{", ".join(self.plan.cells)}, and the key {len(key.slots)} on '
+                f'{", ".join(sorted(cells))}'
+            )
         return key
 
     def note(self, text: str) -> None:

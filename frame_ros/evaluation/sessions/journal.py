@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The journal of a session: a line per event, only ever added to, and on the disk at once."""
+"""The journal of a session: a line per event, only ever added to, and on the disk at once.
+
+Each line has the digest of the one before it, so that one that is changed, added or removed later
+is noticed.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +34,8 @@ OPERATOR, SERVER = 'operator', 'server'
 # Kinds of events.
 PLANNED, SERVED, DUE, BEGUN, ENDED = 'planned', 'served', 'due', 'begun', 'ended'
 REFUSED, RECONNECTED, MARKED, OPENED = 'refused', 'reconnected', 'marked', 'opened'
+
+BEFORE = 'before'  # field: SHA-256 of the line before; '' in the first
 
 Event = Mapping[str, Any]
 
@@ -104,10 +110,15 @@ class Journal:
             with appending(self.path) as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 drop_cut_line(file)
+                lines = self._content().splitlines()
+                last = _digest(lines[-1]) if lines else ''
 
                 def add(event: str, **fields: Any) -> None:
-                    line = {'time': now(), 'event': event, **fields}
-                    append_line(file, json.dumps(line, allow_nan=False))
+                    nonlocal last
+                    fields = {**fields, BEFORE: last}
+                    line = json.dumps({'time': now(), 'event': event, **fields}, allow_nan=False)
+                    append_line(file, line)
+                    last = _digest(line.encode())
 
                 yield add
         except OSError as error:
@@ -117,14 +128,26 @@ class Journal:
         """Returns all events that are whole.
 
         Raises:
-            SetupError: it cannot be read, or a line but the last is wrong.
+            SetupError: it cannot be read, a line but the last is wrong, or one was changed, added
+                or removed.
         """
         *lines, _ = self._content().split(b'\n')
-        return [self._event(line, number) for number, line in enumerate(lines, 1)]
+        events = [self._event(line, number) for number, line in enumerate(lines, 1)]
+        # Earlier versions wrote no digests.
+        first = next((place for place, e in enumerate(events) if BEFORE in e), len(events))
+        for place in range(first, len(events)):
+            before = _digest(lines[place - 1]) if place else ''
+            if events[place].get(BEFORE) != before:
+                raise SetupError(
+                    f'{self.path}, line {place + 1} does not follow the line before: one of the '
+                    'two was changed, or lines were added or removed; a journal is only ever added '
+                    'to (frame-ros session mark --trial corrects a mark)'
+                )
+        return events
 
     def digest(self) -> str:
         """Returns the SHA-256 of the file."""
-        return hashlib.sha256(self._content()).hexdigest()
+        return _digest(self._content())
 
     def _content(self) -> bytes:
         try:
@@ -168,6 +191,10 @@ def trials_of(events: Iterable[Event]) -> dict[str, Trial]:
     except (KeyError, TypeError, ValueError) as error:
         raise SetupError(f'the journal has an event that cannot be: {dict(event)}') from error
     return trials
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def now() -> str:

@@ -16,6 +16,7 @@ from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome, LabelS
 from frame_ros.evaluation.outcomes.outcome_set import OutcomeSet
 from frame_ros.evaluation.sessions.folder import SessionFolder
 from frame_ros.evaluation.sessions.journal import (
+    INVALID,
     OPENED,
     RECORDED,
     SUCCESS,
@@ -41,23 +42,33 @@ class OpenedSession:
         notes: for the reader: what was early, decided, or left out.
         is_early: whether trials are missing.
         marks: policy -> successes and trials that count.
+        invalid: policy -> trials that were marked as invalid, by the operator or the server.
     """
 
     outcomes: tuple[EpisodeOutcome, ...]
     notes: tuple[str, ...]
     is_early: bool
     marks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    invalid: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class _Judged:
-    """A trial with what its bag says, still without its policy."""
+    """A trial with what its bag says, still without its policy.
+
+    is_against_bag: its outcome is the mark's, and its bag, with its operations, has the other.
+    """
 
     trial: Trial
     bag: EpisodeOutcome | None
     is_success: bool
     notes: tuple[str, ...] = ()
-    has_operations: bool = True
+    is_against_bag: bool = False
+
+    @property
+    def without_times(self) -> _Judged:
+        """The same without the operations in its bag."""
+        return replace(self, bag=self.bag and replace(self.bag, operations=()))
 
 
 def open_session(
@@ -97,6 +108,8 @@ def _open(
         notes.append(f'opened early: {missing}')
     counted, repeats = _once([each for each in judged if isinstance(each, _Judged)], schedule.begun)
     notes += repeats
+    counted, left_out = _without_selected_times(counted)
+    notes += left_out
     doubts = [f'the session was opened early: {missing}'] if missing else []
     before = [event['time'] for event in events if event['event'] == OPENED]
     if before:
@@ -109,7 +122,13 @@ def _open(
         journal_sha256=digest,
     )  # fmt: skip
     notes += [note for each in counted for note in each.notes]
-    return OpenedSession(outcomes, tuple(notes), bool(missing), _rates(outcomes, key))
+    invalid = Counter(
+        schedule.begun[id].what.policy for id, each in trials.items() if each.outcome == INVALID
+    )
+    return OpenedSession(
+        outcomes, tuple(notes), bool(missing), _rates(outcomes, key),
+        {name: invalid[name] for name in key.policies},
+    )  # fmt: skip
 
 
 def _missing(trials: Mapping[str, Trial], schedule: Schedule) -> str:
@@ -222,7 +241,7 @@ def _judged(trial: Trial, bag: EpisodeOutcome | None, decided_by: str) -> _Judge
         return contradiction
     note = f'{contradiction}: the {decided_by} decide'
     is_marked = decided_by == MARKS
-    return _Judged(trial, bag, marked if is_marked else recorded, (note,), not is_marked)
+    return _Judged(trial, bag, marked if is_marked else recorded, (note,), is_marked)
 
 
 def _refuse(judged: Iterable[_Judged | str], valid: Sequence[Trial]) -> None:
@@ -250,6 +269,22 @@ def _once(
                 'marked as invalid and is valid after all'
             )
     return list(kept.values()), notes
+
+
+def _without_selected_times(judged: list[_Judged]) -> tuple[list[_Judged], list[str]]:
+    """Returns the trials without any times, and a remark on it, if those of some do not fit their
+    outcome: without these alone, equal policies differ in the times of the rest as soon as the
+    bags of one have another outcome than the mark more often.
+    """
+    against = sum(each.is_against_bag for each in judged)
+    if not against:
+        return judged, []
+    note = (
+        f'the times of all trials are left out, and not only those of the {against} whose mark is '
+        'not what their bag has: those of the rest would be a selection by outcome; corrected '
+        'marks, or --decided-by bags, keep them'
+    )
+    return [each.without_times for each in judged], [note]
 
 
 def _outcome(
@@ -288,7 +323,6 @@ def _outcome(
         policy=own.policy,
         object=own.object,
         task=task,  # the same in all of a cell, or its pairs would not be found
-        operations=bag.operations if judged.has_operations else (),
         is_success=own.is_success,
         pair=own.pair,
         conditions={**bag.conditions, **own.conditions},

@@ -15,6 +15,7 @@ from typing import Any
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import option, options, rule
+from frame_ros.core.plain_text import plain
 
 PLAN_FORMAT, KEY_FORMAT = 'frame_ros blinded session 1', 'frame_ros session key 1'
 # Letters and digits of trial ids: none that is taken for another.
@@ -168,7 +169,7 @@ def draw_key(
         raise SetupError('cells is empty; name what every policy is tried on')
     if len(policies) < 2:
         raise SetupError(f'{len(policies)} policy is given; a blinded session compares two or more')
-    if unusable := [name for name in policies if not name or name != name.strip()]:
+    if unusable := [name for name in policies if not name.strip() or name != plain(name.strip())]:
         raise SetupError(f'{unusable[0]!r} names no policy in a file of outcomes; choose another')
     slots: list[Slot] = []
     for block in range(1, episodes + 1):

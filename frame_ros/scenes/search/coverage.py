@@ -115,6 +115,7 @@ class CoverageCounter:
         sizes = [axis.bins(bins) for axis in space.axes]
         self._starts = np.concatenate(([0], np.cumsum(sizes))).astype(int)
         total = int(self._starts[-1])
+        self._decides = np.repeat([axis.is_deciding for axis in space.axes], sizes).astype(bool)
         self._covered = np.zeros((total, total), dtype=bool)
         possible = self._possible_cells(total)
         self._can = possible.diagonal().copy()
@@ -131,10 +132,16 @@ class CoverageCounter:
         self._cells.add(self._space.cell_of(values, self._bins))
         self._scenes += 1
 
-    def gain(self, values: Values) -> int:
-        """Number of cells and pairs of cells that a scene would be the first in."""
+    def gain(self, values: Values) -> float:
+        """The share of a scene's own cells and pairs of cells that it would be the first in, and 1
+        for each such cell on which it depends what other cells it has, as the number of
+        confounders. By how many they are, scenes of few objects would be the last to be tried.
+        """
         indices = self._indices(values)
-        return int(np.triu(~self._covered[np.ix_(indices, indices)]).sum())
+        new = ~self._covered[np.ix_(indices, indices)]
+        every = len(indices) * (len(indices) + 1) / 2
+        decides = new.diagonal() & self._decides[indices]
+        return float(np.triu(new).sum() / max(every, 1) + decides.sum())
 
     @property
     def found(self) -> OperatorCoverage:

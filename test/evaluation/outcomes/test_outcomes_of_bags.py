@@ -321,6 +321,26 @@ def test_a_file_given_twice_counts_once(tmp_path):
     assert read(tmp_path / 'c.csv').excluded[0].reason == 'no outcome: its success is not given'
 
 
+def test_rows_that_a_later_file_has_again_are_named(tmp_path):
+    rows = 'episode,policy,success\none,act,1\ntwo,act,0\n'
+    (tmp_path / 'day.csv').write_text(rows)
+    (tmp_path / 'all.csv').write_text(f'{rows}three,act,1\n')
+    (tmp_path / 'other.csv').write_text('episode,policy,success\nthree,act,0\n')
+    note = 'several files have the same rows, which count in each; leave one file out'
+    found = read(tmp_path / 'day.csv', tmp_path / 'all.csv', tmp_path / 'other.csv')
+    assert len(found.outcomes) == 6
+    assert [each.rpartition(': ')[2] for each in found.notes if note in each] == ['one, two']
+
+
+def test_names_that_a_terminal_would_act_on_are_escaped(tmp_path):
+    path = tmp_path / 'a.csv'
+    rows = '"a\nb","x\ny",a\x1b[2Jb,1\nc\u202ed,Grün 試,,1\n'
+    path.write_text(f'episode,policy,object,success\n{rows}')
+    first, second = read(path).outcomes
+    assert (first.name, first.policy, first.object) == (r'a\nb', r'x\ny', r'a\x1b[2Jb')
+    assert (second.name, second.policy) == (r'c\u202ed', 'Grün 試')
+
+
 def test_files_that_are_no_text(tmp_path):
     (tmp_path / 'x.json').write_bytes(b'\xff')
     with pytest.raises(SetupError, match='not UTF-8'):

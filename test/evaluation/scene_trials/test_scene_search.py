@@ -13,12 +13,15 @@ from frame_ros.core.errors import MissingExtraError, SetupError, ValueRangeError
 from frame_ros.core.options import OptionError
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.search.objective import LEAST_FAILURE, TriedScene, scores
+from frame_ros.evaluation.scene_trials.search.proposers import CoverageProposer
 from frame_ros.evaluation.scene_trials.search.search_options import MODES, SearchOptions
 from frame_ros.evaluation.scene_trials.search.study import search
 from frame_ros.metrics import wilson_interval
 from frame_ros.scenes.generation.generator import generate
+from frame_ros.scenes.generation.operators import chosen_operators
+from frame_ros.scenes.generation.setting import setting
 from frame_ros.scenes.search.coverage import operator_coverage
-from frame_ros.scenes.search.space import cell_of, space_of
+from frame_ros.scenes.search.space import SceneSpace, cell_of, space_of
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 
 ROBOT = scene_robot('so101')
@@ -68,6 +71,13 @@ def test_the_coverage_mode_covers_more_than_chance(at_random):
     )
     assert found.coverage.pair_share > 1.1 * first.pair_share
     assert found.coverage.single_share == 1.0
+
+
+def test_the_coverage_mode_tries_every_number_of_objects():
+    space = SceneSpace(setting(ROBOT, 'pick_up'), chosen_operators(['all']))
+    for seed in range(5):
+        found = CoverageProposer(space)([], 10, (seed,))
+        assert {each['confounder_count']['count'] for each in found} == {0, 1, 2, 3, 4}
 
 
 @pytest.mark.parametrize('mode', MODES)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from datetime import datetime
 
@@ -12,7 +13,7 @@ import pytest
 pytest.importorskip('msgpack')
 pytest.importorskip('websockets')
 
-from blinded_servers import NAMES, events_of, key_of, play, unserved_session
+from blinded_servers import NAMES, events_of, key_of, play, rewrite, unserved_session
 from outcome_bags import outcome_bag
 
 from frame_ros.core.errors import SetupError
@@ -24,6 +25,7 @@ from frame_ros.evaluation.outcomes.reading import read_outcomes
 from frame_ros.evaluation.policy_comparison.comparison import compare_policies
 from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
 from frame_ros.evaluation.sequential.pairing import read_pairs
+from frame_ros.evaluation.sessions.folder import SessionFolder
 from frame_ros.evaluation.sessions.journal import INVALID, OPENED, RECORDED, trials_of
 from frame_ros.evaluation.sessions.opening import open_session
 from frame_ros.evaluation.sessions.opening_options import OpeningOptions
@@ -94,6 +96,47 @@ def test_nothing_is_opened_with_a_key_that_was_changed(tmp_path):
     assert not events_of(folder, OPENED)
 
 
+@pytest.mark.parametrize('how', ['changed', 'removed', 'added', 'without'])
+def test_a_journal_that_was_changed_after_the_trials_keeps_the_labels_closed(tmp_path, how):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
+    first, _ = play(folder)
+    mark(folder, first, 'failure', 'it fell later', 'operator')
+    lines = folder.journal.path.read_text().splitlines()
+    place = next(i for i, line in enumerate(lines) if '"marked"' in line)
+    without = re.sub(r', "before": "\w+"', '', lines[place])
+    assert without != lines[place]
+    new = {
+        'changed': [lines[place].replace('success', 'failure')],
+        'removed': [],
+        'added': [lines[place]] * 2,
+        'without': [without],
+    }
+    lines[place : place + 1] = new[how]
+    folder.journal.path.write_text('\n'.join(lines) + '\n')
+    with pytest.raises(SetupError, match='does not follow the line before'):
+        open_session(folder)
+    assert '"opened"' not in folder.journal.path.read_text()
+
+
+def test_a_journal_of_a_version_without_digests_goes_on(tmp_path):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
+    first, _ = play(folder)
+    text = re.sub(r', "before": "\w*"', '', folder.journal.path.read_text())
+    folder.journal.path.write_text(text)
+    mark(folder, first, 'failure', 'it fell later', 'operator')
+    assert len(open_session(folder).outcomes) == 2
+
+
+def test_a_plan_that_was_changed_after_the_trials_keeps_the_labels_closed(tmp_path):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=2)
+    play(folder)
+    text = (folder.path / 'session.json').read_text()
+    for old, new in (('"episodes": 2', '"episodes": 1'), ('"cube"', '"cup"')):
+        (folder.path / 'session.json').write_text(text.replace(old, new))
+        with pytest.raises(SetupError, match='does not fit'):
+            open_session(SessionFolder(folder.path))
+
+
 def test_bags_bring_times_and_the_outcomes_that_were_left_to_them(tmp_path):
     folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
     ids = play(folder, {NAMES[0]: [RECORDED]})
@@ -125,6 +168,26 @@ def test_a_contradiction_keeps_the_labels_closed_until_somebody_decides(tmp_path
         assert events_of(folder, OPENED)[-1]['decided_by'] == decided_by
 
 
+def test_times_are_not_selected_by_outcome(tmp_path):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=3)
+    ids = play(folder)
+    ends = dict.fromkeys(ids, Outcome.SUCCESS) | {ids[0]: Outcome.FAILURE}
+    bags = bags_of(*(bag_of(folder, tmp_path / id, id, end) for id, end in ends.items()))
+    for decided_by, has_times in (('marks', False), ('bags', True)):
+        opened = open_session(folder, bags, OpeningOptions(decided_by=decided_by))
+        assert [bool(each.operations) for each in opened.outcomes] == [has_times] * 6
+        assert has_times != ('the times of all trials are left out' in ' '.join(opened.notes))
+    assert all(each.duration == 10.0 for each in opened.outcomes)
+
+
+def test_the_opening_counts_what_was_invalid_of_each_policy(tmp_path):
+    folder = unserved_session(tmp_path / 's', ('cube',), episodes=2)
+    play(folder, {NAMES[0]: [INVALID, 'failure', INVALID, INVALID]})
+    opened = open_session(folder)
+    assert opened.invalid == {NAMES[0]: 3, NAMES[1]: 0}
+    assert opened.marks == {NAMES[0]: (1, 2), NAMES[1]: (2, 2)}
+
+
 def test_a_corrected_mark_settles_a_contradiction_and_is_seen(tmp_path):
     folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
     first, _ = play(folder)
@@ -139,12 +202,11 @@ def test_a_corrected_mark_settles_a_contradiction_and_is_seen(tmp_path):
 def test_a_bag_without_the_name_of_its_trial_is_found_by_its_time(tmp_path):
     folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
     first, second = play(folder)
-    text = folder.journal.path.read_text().splitlines()
     # The second trial a minute later.
     begun = trials_of(folder.journal.events())[second].begun
     later = datetime.fromisoformat(begun.replace('Z', '+00:00')).timestamp() + 60.0
     new = datetime.utcfromtimestamp(later).strftime('%Y-%m-%dT%H:%M:%S.%fZ')
-    folder.journal.path.write_text('\n'.join(line.replace(begun, new) for line in text) + '\n')
+    rewrite(folder, lambda line: line.replace(begun, new))
     bags = bags_of(bag_of(folder, tmp_path / 'one', first, policy='remote'))
     opened = open_session(folder, bags)
     assert f'one was taken for trial {first} by its time' in opened.notes
@@ -159,12 +221,10 @@ def test_a_bag_of_an_invalid_trial_or_of_another_session_is_of_no_trial(tmp_path
     invalid = next(id for id, t in trials_of(folder.journal.events()).items() if not t.is_valid)
     valid = next(id for id in ids if id != invalid)
     other = next(iter(key_of(unserved_session(tmp_path / 'o', ('cube',), episodes=1))))
-    text = folder.journal.path.read_text().splitlines()
     # Long ago, but for one trial.
     for id in set(ids) - {valid}:
         begun = trials_of(folder.journal.events())[id].begun
-        text = [line.replace(begun, f'2001{begun[4:]}') for line in text]
-    folder.journal.path.write_text('\n'.join(text) + '\n')
+        rewrite(folder, lambda line, begun=begun: line.replace(begun, f'2001{begun[4:]}'))
     bags = [
         bag_of(folder, tmp_path / 'one', valid, Outcome.FAILURE, policy=invalid, offset=1.0),
         bag_of(folder, tmp_path / 'two', valid, Outcome.FAILURE, policy=other),
@@ -184,8 +244,7 @@ def test_a_bag_without_a_name_from_an_invalid_trial_is_of_no_valid_one(tmp_path)
     invalid = next(id for id, each in trials.items() if not each.is_valid)
     # The next valid trial begins within the tolerance after its end, another one much later.
     far = next(each.begun for each in trials.values() if each.is_valid)
-    text = folder.journal.path.read_text()
-    folder.journal.path.write_text(text.replace(far, f'2101{far[4:]}'))
+    rewrite(folder, lambda line: line.replace(far, f'2101{far[4:]}'))
     bags = bags_of(bag_of(folder, tmp_path / 'one', invalid, Outcome.FAILURE, policy='remote'))
     opened = open_session(folder, bags)
     assert 'one is of no valid trial of the session' in opened.notes
@@ -195,8 +254,7 @@ def test_a_bag_with_the_name_of_one_trial_and_the_time_of_another_keeps_the_labe
     folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
     first, second = play(folder)
     begun = trials_of(folder.journal.events())[first].begun
-    text = folder.journal.path.read_text()
-    folder.journal.path.write_text(text.replace(begun, f'2001{begun[4:]}'))
+    rewrite(folder, lambda line: line.replace(begun, f'2001{begun[4:]}'))
     bags = bags_of(bag_of(folder, tmp_path / 'one', second, policy=first))
     doubt = f'one has the name of trial {first}, and the time of trial {second}'
     with pytest.raises(SetupError, match=doubt):

@@ -26,7 +26,7 @@ STARTUP = 16  # scenes drawn at random before the guided mode is guided
 EXPLORE = 4  # of so many scenes of the guided mode one is drawn at random
 GOOD = 10  # scenes of the highest scores near which the guided mode looks
 ASKS = 8  # for a scene in a cell that was not tried yet
-CANDIDATES = 40  # draws of which the coverage mode takes the one that fills most empty cells
+CANDIDATES = 40  # draws of which the coverage mode takes the one most of whose cells are empty
 
 
 class Proposer(Protocol):
