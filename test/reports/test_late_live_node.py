@@ -34,7 +34,6 @@ def live_run(
     since: int = 0,
     start_at: int = 0,
     slow: tuple[str, int] = ('', 0),
-    inference_latency: int = LATENCY,
 ) -> dict:
     """Live metrics of a node that gets each message soon after its stamp.
 
@@ -46,8 +45,7 @@ def live_run(
     for role, stream in episode.streams.items():
         for stamp, value in zip(stream.stamps.tolist(), pipeline_values(role, stream)):
             first = slow[1] if role == slow[0] else 0
-            latency = inference_latency if role == 'inference' else LATENCY
-            arriving.append((max(stamp + latency, first), role, stamp, value))
+            arriving.append((max(stamp + LATENCY, first), role, stamp, value))
     for event in episode.events:
         at = start_at if event.type is EventType.START else 0
         arriving.append((max(event.stamp + LATENCY, at), 'event', event.stamp, event))
@@ -132,20 +130,6 @@ def test_a_node_that_was_started_in_the_episode_is_compared_where_it_can_be(hear
         assert 'from 4.0 s on' in text
     heard.live['quality'].values['a_pi'][-1] += 0.01
     assert parity_verdict([compare_live(heard)]).holds is False
-
-
-@pytest.mark.parametrize('latency', [LATENCY, SECOND // 40])
-def test_an_inference_and_an_action_of_one_stamp(latency: int):
-    """As with `/clock` at 20 Hz: which of them comes first is chance."""
-    episode = synthetic_episode(0)
-    inference, actions = episode.streams['inference'], episode.streams['action'].stamps
-    stamps = actions[np.searchsorted(actions, inference.stamps)]
-    episode.streams['inference'] = replace(inference, stamps=stamps, received=stamps + latency)
-    process_episode(episode)
-    live = live_run(episode, inference_latency=latency)
-    verdict = parity_verdict([compare_live(lived(episode, live))])
-    assert verdict.holds, verdict.text
-    assert np.isfinite(live['confidence']['a_pi']).any()
 
 
 def test_a_node_that_was_started_again_after_few_steps(monkeypatch):

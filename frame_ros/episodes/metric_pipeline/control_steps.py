@@ -97,8 +97,8 @@ class ControlStepMetrics:
                 'goal': self._on_goal,
                 'grasp': self._on_grasp,
                 'pose': self._on_pose,
+                'inference': self._on_inference,
                 'action': self._on_action,
-                'inference': self._on_inference,  # last, as it is not waited for
             },
             waits_for=('pose', 'action', 'contact', 'proximity', *target_streams(config)),
             hold=config.hold,
