@@ -44,7 +44,7 @@ def test_search_draws_from_the_other_worlds_own_scene(tmp_path, capsys):
     command += ['--operators', 'mass,light_count', '--timeout', '0.1', '--processes', '0', '-q']
     assert main([*command, '--output', str(tmp_path / 'found')]) == 0
     said = capsys.readouterr()
-    assert '1 scenes tried: 1 failures' in said.out and 'light_count does not apply' in said.err
+    assert '1 scene tried: 1 failure' in said.out and 'light_count does not apply' in said.err
     (scene,) = read_campaign(tmp_path / 'found').scenes
     assert scene.target.name == own_world().scene.target.name and set(scene.origin.values) == {
         'mass'
