@@ -99,7 +99,7 @@ def age_seconds(text: str) -> float:
 
 def print_runs(runs: Sequence[Run], chosen: Sequence[Run]) -> None:
     """Prints a line per run (removed or kept, time, episodes, size, path), and the sums."""
-    from frame_ros.reports.model.numbers import counted
+    from frame_ros.core.plain_text import counted
 
     for found in runs:
         when = time.strftime('%Y-%m-%d %H:%M', time.localtime(found.changed))
@@ -118,7 +118,7 @@ def confirms(count: int) -> bool:
     Raises:
         SetupError: input is not a terminal.
     """
-    from frame_ros.reports.model.numbers import counted
+    from frame_ros.core.plain_text import counted
 
     if not sys.stdin.isatty():
         raise SetupError('the input is no terminal: --yes removes without asking, --dry-run lists')

@@ -82,7 +82,7 @@ def _print_report(report: ExportReport, args: argparse.Namespace) -> None:
         print(json.dumps(data, indent=2))
     if args.quiet:
         return
-    from frame_ros.reports.model.numbers import counted
+    from frame_ros.core.plain_text import counted
 
     episodes = counted(report.episodes, 'episode')
     print(

@@ -203,9 +203,9 @@ def write_demo_report(directory: Path, earlier: Collection[Path] = ()) -> Path:
     from frame_ros.cli.recorded import size_text
     from frame_ros.cli.report.command import print_doubts
     from frame_ros.cli.report.reading import checked, read_all
+    from frame_ros.core.plain_text import counted
     from frame_ros.reports import write_report
     from frame_ros.reports.model.episode_check import EpisodeChecks
-    from frame_ros.reports.model.numbers import counted
 
     bags = sorted(bags_in(directory) - set(earlier))
     if not bags:

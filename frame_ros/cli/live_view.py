@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
 from frame_ros.confidence.monitor import Level
-from frame_ros.reports.model.numbers import counted
+from frame_ros.core.plain_text import counted
 
 if TYPE_CHECKING:
     from frame_ros.nodes.console.node import EpisodeResult, Snapshot

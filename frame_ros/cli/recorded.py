@@ -10,7 +10,7 @@ from pathlib import Path
 
 from frame_ros.bags.run_folders import run_at, size_of
 from frame_ros.bags.writer import PARTIAL_SUFFIX
-from frame_ros.reports.model.numbers import counted
+from frame_ros.core.plain_text import counted
 
 
 def new_episodes(directory: Path, earlier: Collection[Path] = ()) -> list[Path]:

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Text of others, such as names in a bag, as a terminal shows it without acting on it."""
+"""Texts for people: of others, such as names in a bag, as a terminal shows them without acting on
+them, and numbers of things.
+"""
 
 from __future__ import annotations
 
@@ -19,3 +21,9 @@ def plain(text: str) -> str:
         each.encode('unicode_escape').decode() if unicodedata.category(each) in ACTING else each
         for each in text
     )
+
+
+def counted(count: int, noun: str) -> str:
+    """Returns '1 episode', '2,000 episodes', '2 successes'; the noun's plural takes an s."""
+    plural = 'es' if noun.endswith('s') else 's'
+    return f'{count:,} {noun}{"" if count == 1 else plural}'

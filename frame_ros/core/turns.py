@@ -44,7 +44,7 @@ def continuous_among(names: Sequence[str], continuous: Collection[str]) -> NDArr
     return np.array([name in continuous for name in names], np.bool_)
 
 
-def counted(positions: Array, is_continuous: NDArray[np.bool_]) -> Array:
+def unwrapped(positions: Array, is_continuous: NDArray[np.bool_]) -> Array:
     """Counts finite positions (T, D), rad or m, on over their turns, from a first one between -pi
     and pi: the same of one motion, whether it was published so or not. Returns `positions` itself
     where that changes nothing.
@@ -57,9 +57,9 @@ def counted(positions: Array, is_continuous: NDArray[np.bool_]) -> Array:
     return positions if (found == positions).all() else found
 
 
-class CountedTurns:
+class Unwrapper:
     """Counts positions on over their turns: each is brought to the turn nearest the one before, one
-    sample at a time. The first stays as it is. Batch form: `counted`.
+    sample at a time. The first stays as it is. Batch form: `unwrapped`.
     """
 
     __slots__ = ('_places', '_last')

@@ -21,11 +21,17 @@ def bounds_of(episode: Episode) -> tuple[int, int]:
     after it, or else the first stamp, and 1 ns after the last, of `extent`. (0, 0) without either.
     """
     first, last = extent(episode) or (0, -1)
-    starts = [event.stamp for event in episode.events if event.type is EventType.START]
     ends = [event.stamp for event in episode.events if event.type is EventType.END]
-    begin = min(starts, default=first)
+    start = start_of(episode)
+    begin = first if start is None else start
     later = [stamp for stamp in ends if stamp > begin]
     return begin, min(later) if later else max(last + 1, begin)
+
+
+def start_of(episode: Episode) -> int | None:
+    """Returns the stamp of an episode's first START, ns; None without one."""
+    starts = [event.stamp for event in episode.events if event.type is EventType.START]
+    return min(starts, default=None)
 
 
 def within(episode: Episode, stream: Stream) -> Stream:

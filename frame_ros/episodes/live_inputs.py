@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.form import Stream
-from frame_ros.core.events import EventType
 from frame_ros.core.time import SECOND, stamp_ns
+from frame_ros.episodes.bounds import start_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.control_steps import LAGGING
 from frame_ros.sensing.stream_health.readiness import READINESS_TOPIC, READINESS_TYPE
@@ -101,8 +101,7 @@ def unseen_steps(episode: Episode) -> dict[int, int]:
 
     A stream that began before the episode is known at every step.
     """
-    starts = [event.stamp for event in episode.events if event.type is EventType.START]
-    begin, live = min(starts, default=0), live_of_episode(episode)
+    begin, live = start_of(episode) or 0, live_of_episode(episode)
     found: dict[int, int] = {}
     for role, (kind, column) in USED.items():
         samples, stream = live.get(kind), episode.streams.get(role)

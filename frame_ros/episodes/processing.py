@@ -18,7 +18,7 @@ from frame_ros.core.errors import FrameRosError
 from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.input_files import load_json
 from frame_ros.core.options import evolved
-from frame_ros.episodes.bounds import FAR, extent
+from frame_ros.episodes.bounds import FAR, extent, start_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.live_inputs import unseen_steps
 from frame_ros.episodes.metric_pipeline.control_steps import NONE
@@ -221,11 +221,11 @@ def _feed_known(
         poses = {s: (int(v[0]), (*map(float, v[1:4]), str(v[4]))) for s, v in known.items()}
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         return
-    starts = [event.stamp for event in episode.events if event.type is EventType.START]
+    start = start_of(episode) or 0
     for role in sporadic_streams(config):
         stamp, value = poses.get(role, (0, None))
         is_recorded = role in streams and stamp in streams[role].stamps
-        if 0 < stamp <= min(starts, default=0) and not is_recorded:
+        if 0 < stamp <= start and not is_recorded:
             pipeline.feed(role, stamp, value)
 
 

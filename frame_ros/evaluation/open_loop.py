@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError, PolicyError, ValueRangeError
 from frame_ros.core.time import SECOND
-from frame_ros.core.turns import continuous_among, counted, nearest_turn
+from frame_ros.core.turns import continuous_among, nearest_turn, unwrapped
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded.actions import RecordedActions
 from frame_ros.metrics import mse
@@ -176,7 +176,7 @@ def compare(
     times, _ = action_times(actions.stamps, dt)
     columns = [actions.names.index(name) for name in names]
     is_continuous = continuous_among(names, actions.continuous)
-    executed = counted(actions.positions[:, columns], is_continuous)
+    executed = unwrapped(actions.positions[:, columns], is_continuous)
     ends, is_last = _pieces(actions.stamps, times)
     counts: Counter[str] = Counter(left_out or {})
     truth, predicted, steps = [], [], []

@@ -11,6 +11,7 @@ from frame_ros.confidence.calibration import Estimate
 from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.guarantees.guarantee import CONSTANT
 from frame_ros.confidence.score_episode import ScoreEpisode
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.calibration.comparison import Candidate, Comparison
 from frame_ros.evaluation.calibration.options import FIRST, HORIZON, RAW, STATISTICS
 from frame_ros.evaluation.calibration.score_table import CalibrationRow, ScoreRow
@@ -35,7 +36,7 @@ from frame_ros.reports.html.study_page import (
     StudyPage,
     Table,
 )
-from frame_ros.reports.model.numbers import counted, readable
+from frame_ros.reports.model.numbers import readable
 
 DASH = '–'
 # Statistic of `calibration_metrics` -> heading.

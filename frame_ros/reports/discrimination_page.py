@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.discrimination.groups import Group
 from frame_ros.evaluation.discrimination.labels import QUALITY, Level
 from frame_ros.evaluation.discrimination.overhead import InferenceTime, MetricTime
@@ -34,7 +35,7 @@ from frame_ros.reports.html.study_page import (
     StudyPage,
     Table,
 )
-from frame_ros.reports.model.numbers import counted, json_safe, plot_numbers, readable, shortened
+from frame_ros.reports.model.numbers import json_safe, plot_numbers, readable, shortened
 
 FORMAT = 'frame_ros discrimination 1'
 # Okabe and Ito; failures last.

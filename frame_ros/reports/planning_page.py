@@ -6,6 +6,7 @@ rollouts that are still needed.
 
 from __future__ import annotations
 
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.planning.rollouts_needed import RolloutsNeeded
 from frame_ros.evaluation.planning.study import NumbersPlan, OutcomesPlan, PairPlan
 from frame_ros.reports.comparison_figures.detection import Rates, detection_figure
@@ -19,7 +20,7 @@ from frame_ros.reports.html.study_page import (
     StudyPage,
     Table,
 )
-from frame_ros.reports.model.numbers import UNAVAILABLE, counted, readable
+from frame_ros.reports.model.numbers import UNAVAILABLE, readable
 
 DOUBT = (
     'Detection rates take the recorded episodes as the truth, noise included: they are too high, '

@@ -7,10 +7,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.scene_trials.robustness.scene_table import ONE_PER_SCENE, SUCCESS
 from frame_ros.evaluation.scene_trials.robustness.study import GroupStudy, RobustnessStudy
 from frame_ros.reports.html.study_page import Cell, Part, StudyPage, Table
-from frame_ros.reports.model.numbers import counted, json_safe, readable
+from frame_ros.reports.model.numbers import json_safe, readable
 from frame_ros.reports.robustness.mutation_parts import mutation_parts, step_rows
 from frame_ros.reports.robustness.parts import chosen_text, group_parts, interval_text
 from frame_ros.scenes.tasks.rules import RULES

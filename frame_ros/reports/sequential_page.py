@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.sequential.bounded import BoundedTest
 from frame_ros.evaluation.sequential.decision import Decision
 from frame_ros.evaluation.sequential.plan import SequentialPlan
 from frame_ros.evaluation.sequential.study import Step
 from frame_ros.reports.comparison_figures.sequential import Path, sequential_figure
 from frame_ros.reports.html.study_page import Figure, Part, StudyPage, Table
-from frame_ros.reports.model.numbers import counted, readable
+from frame_ros.reports.model.numbers import readable
 
 Boundary = tuple[list[int], list[float]]
 

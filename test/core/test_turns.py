@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frame_ros.core.turns import TURN, CountedTurns, continuous_among, nearest_turn
-from frame_ros.core.turns import counted as batch
+from frame_ros.core.turns import TURN, Unwrapper, continuous_among, nearest_turn
+from frame_ros.core.turns import unwrapped as batch
 
 STEPS = st.lists(st.tuples(*[st.floats(-3.0, 3.0, allow_nan=False)] * 3), min_size=1, max_size=40)
 NAMES = ('pan', 'lift', 'roll')
@@ -24,21 +24,21 @@ def wrapped(values):
 @given(STEPS)
 def test_what_a_driver_wraps_is_counted_on_as_it_was_and_as_numpy_does_it(steps):
     true = np.cumsum(np.array(steps), axis=0)
-    published, turns = wrapped(true), CountedTurns(NAMES, ('pan', 'roll'))
+    published, turns = wrapped(true), Unwrapper(NAMES, ('pan', 'roll'))
     counted = np.array([turns.update(row.tolist()) for row in published])
     np.testing.assert_allclose(np.diff(counted, axis=0), np.diff(true, axis=0), atol=1e-9)
     assert (counted[:, 1] == true[:, 1]).all()
     np.testing.assert_allclose(batch(published, TURNING), counted, atol=1e-9)
     if np.abs(np.abs(published[0]) - math.pi).min() > 1e-6:  # else its first turn is either
         np.testing.assert_allclose(batch(true, TURNING), counted, atol=1e-9)
-    again = CountedTurns(NAMES, ('pan', 'roll'))
+    again = Unwrapper(NAMES, ('pan', 'roll'))
     smooth = np.clip(true, -1.0, 1.0)
     for row in smooth.tolist():
         assert again.update(row) is row
 
 
 def test_other_joints_stay_as_they_are_to_the_bit():
-    turns = CountedTurns(NAMES, ())
+    turns = Unwrapper(NAMES, ())
     for row in ([0.1, 4.0, 6.0], [3.5, -4.0, -6.0]):
         assert turns.update(row) is row
     values = np.array([[0.1, 9.0, 0.0], [6.0, -9.0, 3.0]])
@@ -64,7 +64,7 @@ def test_what_is_not_finite_stays_and_brings_nothing_nearer():
 
 
 def test_after_a_reset_the_next_sample_stays_as_it_is():
-    turns = CountedTurns(('a',), ('a',))
+    turns = Unwrapper(('a',), ('a',))
     turns.update([3.1])
     assert turns.update([-3.1]) == [-3.1 + TURN]
     turns.reset()

@@ -20,6 +20,7 @@ from frame_ros.bags.streams.form import Stream
 from frame_ros.confidence.calibration_file import CalibrationFile
 from frame_ros.confidence.calibration_parts import Provenance
 from frame_ros.core.events import Outcome
+from frame_ros.core.plain_text import counted
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
@@ -42,13 +43,7 @@ from frame_ros.reports.model.metric_table import (
     success_count,
     value_name,
 )
-from frame_ros.reports.model.numbers import (
-    counted,
-    json_safe,
-    peak_indices,
-    readable,
-    readable_unit,
-)
+from frame_ros.reports.model.numbers import json_safe, peak_indices, readable, readable_unit
 from frame_ros.reports.model.rates import metric_rates, rate_of, sampling_sentence, stream_rates
 from frame_ros.reports.model.series import contact_sensing, contact_spans, panels, path
 from frame_ros.reports.model.verdict import answers, success_sentence

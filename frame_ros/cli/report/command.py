@@ -175,10 +175,10 @@ def _write_page(
     options: ReportOptions,
     checks: EpisodeChecks,
 ) -> None:
+    from frame_ros.core.plain_text import counted
     from frame_ros.episodes.copies import copies_among, recording_key
     from frame_ros.reports import write_report
     from frame_ros.reports.model.episode_check import has_data
-    from frame_ros.reports.model.numbers import counted
 
     found = [episode for episode in episodes if has_data(episode)]
     count = len(found) - len(copies_among(map(recording_key, found)))

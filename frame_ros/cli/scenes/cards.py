@@ -16,7 +16,7 @@ from frame_ros.cli.scenes.verdicts import NOT_CHECKED, SceneChecks
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.output_files import check_file, refuse_inputs, write_whole
-from frame_ros.reports.model.numbers import counted
+from frame_ros.core.plain_text import counted
 from frame_ros.scenes.cards.mat import MatOptions
 from frame_ros.scenes.generation.limits import SceneLimits
 

@@ -85,7 +85,7 @@ def _search(args: argparse.Namespace, _: Sequence[Scene]) -> int:
 
 
 def _coverage(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
-    from frame_ros.reports.model.numbers import counted
+    from frame_ros.core.plain_text import counted
 
     groups: dict[tuple[str, str, tuple[str, ...]], list[Scene]] = {}
     for each in scenes:
@@ -131,8 +131,8 @@ def coverage_text(found: OperatorCoverage) -> str:
 
 def _mutate(args: argparse.Namespace, scenes: Sequence[Scene]) -> int:
     from frame_ros.core.output_files import check_file, refuse_inputs
+    from frame_ros.core.plain_text import counted
     from frame_ros.policies.rephrasing.rephrasings import load_rephrasings
-    from frame_ros.reports.model.numbers import counted
     from frame_ros.scenes.description.files import check_ending, write_scenes
     from frame_ros.scenes.tasks.instructions import mutated_scenes
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
-from frame_ros.core.turns import CountedTurns
+from frame_ros.core.turns import Unwrapper
 from frame_ros.episodes.metric_pipeline.action_order import ActionOrder
 from frame_ros.episodes.metric_pipeline.confidence_state import ConfidenceState
 from frame_ros.episodes.metric_pipeline.live_metrics import LiveMetrics
@@ -72,7 +72,7 @@ class ControlStepMetrics:
 
     _start: int | None
     _last_step: int | None
-    _turns: CountedTurns  # of the joints of the actions, once they are known
+    _turns: Unwrapper  # of the joints of the actions, once they are known
 
     def __init__(
         self,
@@ -287,7 +287,7 @@ class ControlStepMetrics:
         if bounds is not None:
             at = [self._config.action_names.index(name) for name in names]
             bounds = tuple(bounds[0][i] for i in at), tuple(bounds[1][i] for i in at)
-        self._turns = CountedTurns(names, self._config.continuous)
+        self._turns = Unwrapper(names, self._config.continuous)
         self._action = ActionStep(len(names), bounds)
         return self._action
 

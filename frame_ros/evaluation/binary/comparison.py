@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.binary.needed import Aim, needed_episodes, needed_pairs
 from frame_ros.evaluation.binary.pairing import Pairing, Unpaired, pair_episodes
 from frame_ros.evaluation.binary.partial_credit import RESAMPLES
@@ -24,7 +25,6 @@ from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.statistics.verdict import (
     Judgement,
     Sensitivity,
-    counted,
     judge,
     sensitivity_of,
 )
@@ -254,7 +254,7 @@ def _remarks(
     fewer = min(unpaired.trials_a, unpaired.trials_b) if unpaired else 0
     if has_keys and 2 * pairs < fewer:
         found.append(
-            f'{fewer} episodes of a policy make {counted(pairs, "pairs")}, less than half: the '
+            f'{fewer} episodes of a policy make {counted(pairs, "pair")}, less than half: the '
             'test of all episodes decides'
         )
     elif pairs == 1:

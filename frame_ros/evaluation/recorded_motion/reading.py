@@ -21,7 +21,7 @@ from frame_ros.bags.streams.table import read_stream
 from frame_ros.bags.streams.topic_map import TopicMap
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.time import SECOND
-from frame_ros.core.turns import continuous_among, counted
+from frame_ros.core.turns import continuous_among, unwrapped
 from frame_ros.episodes.recorded.units import in_radians, joint_problems
 from frame_ros.evaluation.recorded_motion.foreign_sets import (
     is_lerobot,
@@ -165,7 +165,7 @@ class _Reading:
         self._notes.update(dict.fromkeys([*map(str, notes), *map(str, problems)]))
         if len(table):
             is_continuous = continuous_among(self.joints, self.robot.continuous)
-            positions = counted(self._columns(name, table), is_continuous)
+            positions = unwrapped(self._columns(name, table), is_continuous)
             self._take(Motion(name, (table.stamps - table.stamps[0]) / SECOND, positions))
 
     def _take(self, motion: Motion) -> None:

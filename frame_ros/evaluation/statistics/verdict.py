@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.meanings import MeaningEnum
+from frame_ros.core.plain_text import counted
 
 LEVEL = 0.05
 
@@ -184,9 +185,14 @@ def judge(
         raise ValueRangeError(f'p is {p}; a value from 0 to 1 is expected')
     if p <= level:
         verdict = direction_of(differences)
-        return Judgement(verdict, f'p = {p:.3g} with {counted(have, unit)}, at most {level:g}')
-    found = f'p = {p:.3g} with {counted(have, unit)}'
+        return Judgement(verdict, f'p = {p:.3g} with {_of_unit(have, unit)}, at most {level:g}')
+    found = f'p = {p:.3g} with {_of_unit(have, unit)}'
     return _undecided(found, have, needed, sensitivity)
+
+
+def _of_unit(number: int, unit: str) -> str:
+    noun, *rest = unit.split(' ')
+    return ' '.join((counted(number, noun.removesuffix('s')), *rest))
 
 
 def _undecided(
@@ -208,15 +214,6 @@ def _undecided(
         return Judgement(Verdict.UNDERPOWERED, reason, number, least)
     reason = f'{found}; {number:,} are enough{aim}'
     return Judgement(Verdict.INDISTINGUISHABLE, reason, None, least)
-
-
-def counted(number: int, unit: str) -> str:
-    """Returns a number of things in words, such as '1 episode of each policy'.
-
-    unit: begins with a plural in s.
-    """
-    noun, *rest = unit.split(' ')
-    return ' '.join((str(number), noun.removesuffix('s') if number == 1 else noun, *rest))
 
 
 def direction_of(differences: Sequence[float]) -> Verdict:

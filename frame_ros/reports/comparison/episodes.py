@@ -10,11 +10,12 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.outcomes.outcome_set import LeftOut
 from frame_ros.evaluation.policy_comparison.study import Study
 from frame_ros.reports.html.study_page import BAD, GOOD, PLAIN, QUIET, Cell, Part, Table
-from frame_ros.reports.model.numbers import UNAVAILABLE, counted, readable
+from frame_ros.reports.model.numbers import UNAVAILABLE, readable
 
 
 def set_link(number: int) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.policy_comparison.estimates import Estimate
 from frame_ros.evaluation.policy_comparison.facts import CONDITIONS as OF_FACTS
 from frame_ros.evaluation.policy_comparison.follow_up import LIKE, open_end
@@ -18,7 +19,7 @@ from frame_ros.evaluation.policy_comparison.judgements import TIMES, adjusted_p
 from frame_ros.evaluation.policy_comparison.scores import SUCCESS, Score
 from frame_ros.evaluation.policy_comparison.study import CellRow, PairRow, Relation, Study
 from frame_ros.evaluation.statistics.verdict import Verdict
-from frame_ros.reports.model.numbers import UNAVAILABLE, counted, readable
+from frame_ros.reports.model.numbers import UNAVAILABLE, readable
 
 # Pairs of which there is a sentence below the headline.
 MOST_SENTENCES = 6

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.survival.cell import Cell
 from frame_ros.evaluation.survival.kaplan_meier import KaplanMeier
 from frame_ros.reports.comparison_figures.curves import (
@@ -32,7 +33,7 @@ from frame_ros.reports.comparison_figures.style import (
 )
 from frame_ros.reports.html.panels import axes_of, legend_below, small_multiples, transparent
 from frame_ros.reports.html.study_page import Figure
-from frame_ros.reports.model.numbers import counted, plot_numbers
+from frame_ros.reports.model.numbers import plot_numbers
 
 STRIP = 0.17  # of tau, right of it, for the shares that are done by tau
 MACRO_STRIP = 0.36  # the same, with the names

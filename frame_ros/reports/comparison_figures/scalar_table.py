@@ -10,8 +10,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from frame_ros.core.plain_text import counted
 from frame_ros.reports.html.study_page import GOOD, PLAIN, QUIET, Cell, Table
-from frame_ros.reports.model.numbers import UNAVAILABLE, counted, readable
+from frame_ros.reports.model.numbers import UNAVAILABLE, readable
 
 ORDINALS = {1: '1st', 2: '2nd', 3: '3rd'}
 

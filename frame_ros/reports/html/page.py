@@ -12,6 +12,7 @@ from typing import Any
 from frame_ros.bags.findings import Level
 from frame_ros.core.input_files import valid_text
 from frame_ros.core.output_files import write_whole
+from frame_ros.core.plain_text import counted
 from frame_ros.core.time import SECOND
 from frame_ros.core.version import package_version
 from frame_ros.episodes.episode import Episode
@@ -22,7 +23,7 @@ from frame_ros.reports.html.page_frame import page_frame
 from frame_ros.reports.html.tables import COLUMNS
 from frame_ros.reports.html.tiles import tiles
 from frame_ros.reports.model.episode_check import EpisodeChecks, shared_findings
-from frame_ros.reports.model.numbers import counted, shortened
+from frame_ros.reports.model.numbers import shortened
 from frame_ros.reports.model.options import ReportOptions
 from frame_ros.reports.parity.comparison import BAR
 from frame_ros.reports.report import REPORT_SECTIONS, Report

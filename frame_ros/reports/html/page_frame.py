@@ -18,9 +18,10 @@ import jinja2
 from markupsafe import Markup
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.plain_text import counted
 from frame_ros.reports.html.projections import legend_svg
 from frame_ros.reports.html.tables import dot_strip
-from frame_ros.reports.model.numbers import counted, readable, readable_unit, shortened
+from frame_ros.reports.model.numbers import readable, readable_unit, shortened
 
 ASSETS = Path(__file__).parent / 'page_assets'
 FRAGMENTS = Path(__file__).parents[1] / 'sections'

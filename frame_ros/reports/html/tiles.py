@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from statistics import median
 
 from frame_ros.core.events import Outcome
+from frame_ros.core.plain_text import counted
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.model.episode_check import FindingCounts
 from frame_ros.reports.model.metric_table import MetricRow, SuccessCount
-from frame_ros.reports.model.numbers import UNAVAILABLE, counted, finite, readable, readable_unit
+from frame_ros.reports.model.numbers import UNAVAILABLE, finite, readable, readable_unit
 from frame_ros.reports.model.series import collisions
 from frame_ros.reports.parity.verdict import ParityVerdict
 from frame_ros.reports.report import Report

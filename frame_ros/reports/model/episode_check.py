@@ -20,13 +20,14 @@ from frame_ros.bags.findings import (
 )
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.table import FED_ROLES
+from frame_ros.core.plain_text import counted
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of, within
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import NO_MESSAGES
 from frame_ros.episodes.topic_statistics import GAP_FACTOR, TopicFaults, topic_faults
 from frame_ros.evaluation.contact_comparison import ContactComparison, compared_contacts
-from frame_ros.reports.model.numbers import counted, readable
+from frame_ros.reports.model.numbers import readable
 from frame_ros.reports.model.rates import RateRow, stream_rates
 from frame_ros.reports.parity.comparison import (
     EpisodeParity,

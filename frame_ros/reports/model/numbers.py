@@ -129,9 +129,3 @@ def peak_indices(values: NDArray, points: int = SERIES_POINTS) -> NDArray[np.int
     for begin, end in zip(edges[:-1], edges[1:]):
         kept += [begin + int(low[begin:end].argmin()), begin + int(high[begin:end].argmax())]
     return np.unique(kept)
-
-
-def counted(count: int, noun: str) -> str:
-    """Returns '1 episode', '2,000 episodes', '2 successes'; the noun's plural takes an s."""
-    plural = 'es' if noun.endswith('s') else 's'
-    return f'{count:,} {noun}{"" if count == 1 else plural}'

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from frame_ros.core.events import Outcome
+from frame_ros.core.plain_text import counted
 from frame_ros.episodes.episode import Episode
 from frame_ros.evaluation.policy_labels import policy_labels
 from frame_ros.reports.model.episode_check import FindingCounts
 from frame_ros.reports.model.metric_table import MetricRow, SuccessCount, success_count
-from frame_ros.reports.model.numbers import counted, readable, readable_unit
+from frame_ros.reports.model.numbers import readable, readable_unit
 from frame_ros.reports.model.series import collisions, contact_sensing
 from frame_ros.reports.model.watching import (
     PARTIAL,

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from statistics import median
 
 from frame_ros.core.events import Outcome
+from frame_ros.core.plain_text import counted
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import GateAction, GateRun
 from frame_ros.episodes.monitoring.halts import EpisodeHalts
 from frame_ros.episodes.unseen_shares import PartialDistances
-from frame_ros.reports.model.numbers import counted, readable
+from frame_ros.reports.model.numbers import readable
 
 # From this share of partial distances on the least one is no bound.
 PARTIAL = 0.1

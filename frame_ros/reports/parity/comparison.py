@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from frame_ros.bags.findings import Note
 from frame_ros.bags.received_counts import ReceivedCounts, received_counts
 from frame_ros.bags.streams.form import Stream
-from frame_ros.core.events import EventType
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.bounds import start_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.live_inputs import NEVER, live_of_episode, unseen_steps
 from frame_ros.episodes.metric_pipeline.options import recorded_definitions
@@ -231,11 +231,11 @@ class _Comparison:
 
 def late_inputs(episode: Episode) -> list[str]:
     """Says which streams the live node received only from some moment of the episode on."""
-    starts = [event.stamp for event in episode.events if event.type is EventType.START]
+    start = start_of(episode)
     texts = []
     for role, since in episode.heard_since.items():
         stream = episode.streams[role]
-        begin = min(starts, default=int(stream.stamps.min()))
+        begin = int(stream.stamps.min()) if start is None else start
         when = f'from {(since - begin) / SECOND:.1f} s on' if since != NEVER else 'not at all'
         missed = int(np.count_nonzero((stream.stamps > 0) & (stream.stamps < since)))
         texts.append(

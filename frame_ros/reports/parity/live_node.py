@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from frame_ros.bags.findings import Note
 from frame_ros.bags.received_counts import has_restart
 from frame_ros.bags.streams.form import Stream
-from frame_ros.core.events import EventType
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.bounds import start_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.live_inputs import live_of_episode
 from frame_ros.reports.parity.bag_losses import Loss
@@ -95,8 +95,8 @@ def missed_beginning(
     _, missed = _missed_steps(live, as_live)
     if not len(missed) or missed[0] <= 0:
         return []
-    counted = as_live['quality']['stamp'][as_live['quality']['step'] >= missed[0]]
-    begin, end = _begin(episode), int(counted.min())
+    taken = as_live['quality']['stamp'][as_live['quality']['step'] >= missed[0]]
+    begin, end = start_of(episode) or 0, int(taken.min())
     found = []
     for role in ('action', 'inference'):
         stream = episode.streams.get(role)
@@ -119,13 +119,7 @@ def beginning_texts(episode: Episode, losses: list[Loss]) -> list[str]:
     ]
 
 
-def _begin(episode: Episode) -> int:
-    """The START's stamp, ns; 0 without one."""
-    starts = [event.stamp for event in episode.events if event.type is EventType.START]
-    return min(starts, default=0)
-
-
 def _time(episode: Episode, stamp: int) -> float:
     """Time since the START, s; 0 without one."""
-    begin = _begin(episode)
+    begin = start_of(episode)
     return (stamp - begin) / SECOND if begin else 0.0

@@ -8,8 +8,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from frame_ros.core.plain_text import counted
 from frame_ros.metrics import REGISTRY
-from frame_ros.reports.model.numbers import counted, readable
+from frame_ros.reports.model.numbers import readable
 from frame_ros.reports.parity.bag_losses import Loss
 from frame_ros.reports.parity.comparison import BAR, EpisodeParity, ParityRow
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.scene_trials.robustness.factors import (
     LEAST_IN_BIN,
     LEAST_SCENES,
@@ -18,7 +19,7 @@ from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS, fa
 from frame_ros.evaluation.scene_trials.robustness.sobol import LEAST_ROWS, SobolIndex
 from frame_ros.evaluation.scene_trials.robustness.study import GroupStudy
 from frame_ros.reports.html.study_page import BAD, QUIET, STRONG, Cell, Figure, Part, Table
-from frame_ros.reports.model.numbers import UNAVAILABLE, counted, readable
+from frame_ros.reports.model.numbers import UNAVAILABLE, readable
 from frame_ros.reports.robustness.figures import (
     confounder_figure,
     effects_figure,

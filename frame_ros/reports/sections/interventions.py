@@ -10,6 +10,7 @@ from typing import Any
 
 from frame_ros.bags.reader import Bag
 from frame_ros.core.events import Event
+from frame_ros.core.plain_text import counted
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import (
@@ -18,7 +19,7 @@ from frame_ros.episodes.interventions import (
     GateRun,
     interventions_of,
 )
-from frame_ros.reports.model.numbers import counted, readable
+from frame_ros.reports.model.numbers import readable
 from frame_ros.reports.sections.section import EpisodeSection, as_row
 
 INCLUDED = 'Metrics are over whole episodes: the stretches in which an operator drove are in them.'

@@ -14,6 +14,7 @@ import numpy as np
 
 from frame_ros.bags.findings import Finding, Level
 from frame_ros.bags.reader import Bag
+from frame_ros.core.plain_text import counted
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
@@ -26,7 +27,7 @@ from frame_ros.evaluation.contact_comparison import (
 )
 from frame_ros.evaluation.distance_comparison import TOO_FAR, DistanceComparison, compare_distances
 from frame_ros.evaluation.missed_contacts import MissedContact, WhyMissed
-from frame_ros.reports.model.numbers import counted, finite, readable
+from frame_ros.reports.model.numbers import finite, readable
 from frame_ros.reports.sections.section import EpisodeSection, as_row
 
 

@@ -14,6 +14,7 @@ import attrs
 
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.core.options import flatten
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.search.objective import TriedScene
 from frame_ros.evaluation.scene_trials.search.proposers import (
@@ -25,7 +26,6 @@ from frame_ros.evaluation.scene_trials.search.proposers import (
 from frame_ros.evaluation.scene_trials.search.search_folder import SearchFolder
 from frame_ros.evaluation.scene_trials.search.search_options import SearchOptions
 from frame_ros.evaluation.scene_trials.search.unfinished import Evaluate, once_more
-from frame_ros.evaluation.statistics.verdict import counted
 from frame_ros.evaluation.trials.campaign import plain
 from frame_ros.metrics import wilson_interval
 from frame_ros.scenes.description.scene import Scene
@@ -95,14 +95,14 @@ class SearchFound:
         """A report of some lines."""
         pairs = self.coverage.pairs[1]
         lines = [
-            f'{counted(len(self.tried), "scenes")} tried: '
-            f'{counted(len(self.failures), "failures")} in '
-            f'{counted(len(self.failed_cells), "cells")}, {self.invalid} '
+            f'{counted(len(self.tried), "scene")} tried: '
+            f'{counted(len(self.failures), "failure")} in '
+            f'{counted(len(self.failed_cells), "cell")}, {self.invalid} '
             f'{"does" if self.invalid == 1 else "do"} not count',
             self._rate_text,
             f'coverage: {self.coverage.single_share:.0%} of the cells of each dimension'
             + (f', {self.coverage.pair_share:.0%} of the pairs of cells' if pairs else ''),
-            counted(self.draws, 'draws'),
+            counted(self.draws, 'draw'),
         ]
         ordered = sorted(self.rejected.items(), key=lambda item: -item[1])
         lines += [f'rejected by {name}: {count}' for name, count in ordered]

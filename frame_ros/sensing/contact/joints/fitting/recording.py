@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError, ShapeError
-from frame_ros.core.turns import continuous_among, counted, nearest_turn
+from frame_ros.core.turns import continuous_among, nearest_turn, unwrapped
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.friction_direction import FrictionDirection
 from frame_ros.sensing.contact.joints.momentum_observer import (
@@ -119,7 +119,7 @@ def recording_of(
         velocities, efforts = velocities[kept], efforts[kept]
         commands = None if commands is None else commands[kept]
     is_continuous = continuous_among(joint_names, continuous)
-    positions = counted(positions, is_continuous)
+    positions = unwrapped(positions, is_continuous)
     if commands is not None:
         commands = nearest_turn(commands, positions, is_continuous)
     has_velocities = len(stamps) > 0 and bool(np.isfinite(velocities).all())
