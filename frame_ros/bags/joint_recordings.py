@@ -52,7 +52,7 @@ def read_joints(
             _joint_rows(bag, _topic(bag, topic, JOINT_STATE, 'joint_states'), names, continuous)
         )
         shift = rows[-1][0] + BETWEEN - found[0][0] if rows and found else 0
-        goals.append(_commands(bag, names, [row[0] for row in found]))
+        goals.append(_commands(bag, names, [row[0] for row in found], continuous))
         rows += [(row[0] + shift, *row[1:]) for row in found]
     if not rows:
         raise SetupError(f'no joint state in the bags has all of {", ".join(names)}')
@@ -116,7 +116,9 @@ def _listed(names: Iterable[str]) -> str:
     return ', '.join(sorted(names)) or 'none'
 
 
-def _commands(bag: Bag, names: Sequence[str], stamps: Sequence[int]) -> Array:
+def _commands(
+    bag: Bag, names: Sequence[str], stamps: Sequence[int], continuous: Collection[str]
+) -> Array:
     """(T, N) rad, the newest commands at stamps, NaN where there are none."""
     unknown = np.full((len(stamps), len(names)), math.nan)
     found = [
@@ -126,7 +128,7 @@ def _commands(bag: Bag, names: Sequence[str], stamps: Sequence[int]) -> Array:
     ]
     if len(found) != 1:
         return unknown
-    merger, sent = JointMerger(names), []
+    merger, sent = JointMerger(names, continuous=continuous), []
     for _, message in bag.messages(found[0]):
         state = merger.update(
             stamp_ns(message.header.stamp), tuple(message.name), message.position, (), ()

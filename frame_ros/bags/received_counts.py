@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
 from frame_ros.core.time import SECOND, stamp_ns
-from frame_ros.sensing.stream_health.readiness import READINESS_TYPE
+from frame_ros.sensing.stream_health.readiness import READINESS_PERIOD, READINESS_TYPE
 
 NODE = 'metrics'
 
@@ -110,13 +110,16 @@ def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
     }
 
 
-def has_restart(bag: Bag, namespace: str = '') -> bool:
-    """Returns whether the metrics node of a namespace was started again within a recording: it has
-    taken fewer messages of a topic than before.
+def has_restart(bag: Bag, namespace: str, begin: int, end: int) -> bool:
+    """Returns whether the metrics node of a namespace was started again between two times, ns: it
+    reports fewer messages of a topic than before.
     """
     taken: dict[str, int] = {}
+    last = end + int(READINESS_PERIOD * SECOND)  # it may say so later
     for message in _reports(bag, namespace):
-        if any(each.received < taken.get(each.topic, 0) for each in message.inputs):
+        is_within = begin <= stamp_ns(message.header.stamp) <= last
+        is_fewer = any(each.received < taken.get(each.topic, 0) for each in message.inputs)
+        if is_within and is_fewer:
             return True
         taken = {each.topic: each.received for each in message.inputs}
     return False

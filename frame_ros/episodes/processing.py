@@ -68,12 +68,16 @@ def _note_turns(episode: Episode, continuous: Collection[str]) -> None:
     if actions is None or len(actions) < 2:
         return
     names, positions = actions.values['names'], actions.values['positions']
-    rows = positions[(names == names[0]).all(axis=1)]
-    with np.errstate(invalid='ignore'):
-        is_within = (np.abs(rows) <= np.pi + NEAR_PI).all(axis=0)
-        jumps = (np.abs(np.diff(rows, axis=0)) > 2.0 * (np.pi - NEAR_PI)).sum(axis=0)
-    known = zip(names[0].tolist(), jumps.tolist(), is_within.tolist())
-    found = [f'{n} ({c})' for n, c, w in known if c and w and n and n not in continuous]
+    found = []
+    for joint in dict.fromkeys(names.ravel().tolist()):
+        if joint in ('', *continuous):
+            continue
+        own = positions[names == joint]
+        with np.errstate(invalid='ignore'):
+            is_within = (np.abs(own) <= np.pi + NEAR_PI).all()
+            jumps = int((np.abs(np.diff(own)) > 2.0 * (np.pi - NEAR_PI)).sum())
+        if is_within and jumps:
+            found.append(f'{joint} ({jumps})')
     if found:
         _note(
             episode,

@@ -90,6 +90,7 @@ class RolloutRecord:
             'policy_fingerprint': self._fingerprint.of(observation),
             'instruction': observation.instruction,
             'action_names': np.array(inference.action_names),
+            'action_units': np.array(inference.action_units),
             'sample_count': 0 if samples is None else len(samples),
             'token_count': 0 if tokens is None else len(tokens.step),
             'vocabulary_size': 0 if tokens is None else tokens.vocabulary_size,

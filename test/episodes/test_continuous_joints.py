@@ -127,14 +127,14 @@ def test_reversals_and_standing_still_see_no_turn_back_at_the_seam():
         assert raw.value > 0.0 and found.values['reversals'] == 0.0
 
 
-def inferred(samples, number):
+def inferred(samples, number, unit='rad'):
     """Stamp and PolicyInference with samples (N, H, 3) of a chunk."""
     at = T0 + (number + 1) * SECOND // 5
     return at, message(
         'frame_ros/msg/PolicyInference', header__stamp=stamp(at), sequence=number,
         sample_count=len(samples), horizon=samples.shape[1], action_dimension=3,
         samples=samples.ravel(), chunk_shift=6.0 if number else 0.0, action_dt=1 / RATE,
-        action_space='joint_position', action_names=list(NAMES),
+        action_space='joint_position', action_names=list(NAMES), action_units=[unit] * 3,
     )  # fmt: skip
 
 
@@ -196,5 +196,24 @@ def test_an_arm_that_is_not_known_is_not_silently_taken_for_one_with_limits(tmp_
     sent = [each for each in sent_by(wrapped(counted())) if each[0] != '/joint_states']
     [episode] = read_episodes(write_bag(tmp_path / 'a', sent))
     assert any('jump by a turn at pi' in str(text) for text in episode.problems)
+    at = T0 - 500
+    sent.insert(1, ('/joint_commands', at, joint_state(at, ('gripper',), (0.0,))))  # by itself
+    [halves] = read_episodes(write_bag(tmp_path / 'c', sent))
+    assert any('jump by a turn at pi' in str(text) for text in halves.problems)
     [known] = read_episodes(write_bag(tmp_path / 'b', sent_by(counted())))
     assert not any('jump by a turn' in str(text) for text in known.problems)
+
+
+def test_samples_in_units_of_a_policy_are_not_turned(tmp_path):
+    samples = np.random.default_rng(0).normal(0.0, 20.0, (8, 6, 12, 3))  # such as -100 to 100
+    metrics = []
+    for name, arm in (('turning', urdf()), ('limited', urdf('revolute'))):
+        sent = sent_by(counted(), settings=settings_of(arm))
+        for number in range(8):
+            at, content = inferred(samples[number], number, unit='1')
+            sent.append(('/policy_inference', at + 1000, content))
+        [episode] = read_episodes(write_bag(tmp_path / name, sorted(sent, key=lambda s: s[1])))
+        metrics.append(episode.metrics['confidence'])
+    for column in ('ev_step', 'chunk_entropy', 'stac'):
+        assert np.isfinite(metrics[0][column]).any()
+        np.testing.assert_array_equal(metrics[0][column], metrics[1][column], err_msg=column)

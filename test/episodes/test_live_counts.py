@@ -87,8 +87,13 @@ def test_counts_without_a_set_back_are_all_there(make_bag):
 
 def test_a_node_that_has_taken_fewer_messages_than_before_was_started_again(make_bag):
     """A clock that was set back is none; what began after the clock did is none either."""
-    assert not has_restart(make_bag(*SET_BACK))
-    assert has_restart(make_bag(*SET_BACK, said(12.0, pose=(3, 11.5, 11.9), action=(0, 0, 0))))
+    whole = 0, 50 * SECOND
+    assert not has_restart(make_bag(*SET_BACK), '', *whole)
+    bag = make_bag(*SET_BACK, said(12.0, pose=(3, 11.5, 11.9), action=(0, 0, 0)))
+    for bounds in (whole, (4 * SECOND, 11 * SECOND)):
+        assert has_restart(bag, '', *bounds)
+    for bounds in ((0, 9 * SECOND), (13 * SECOND, 50 * SECOND)):  # between episodes
+        assert not has_restart(bag, '', *bounds)
 
 
 def test_messages_of_a_publisher_that_the_node_was_not_connected_to(make_bag):

@@ -96,6 +96,21 @@ def test_links_that_are_too_near_may_come_apart_and_no_nearer():
     assert (found == -apart).all()
 
 
+def test_links_that_stay_as_near_as_they_are_stop_nothing():
+    """A turn of the first joint alone changes no distance of links behind it but by rounding."""
+    random, guard, rates = np.random.default_rng(1), VelocityGuard(FR3, 0.07), 0.2 * np.eye(7)[0]
+    postures = ENDS[0] + (ENDS[1] - ENDS[0]) * random.random((400, 7))
+    behind = guard._levers[:, 0] == 0.0
+    apart = np.array([guard._check.at(q).selves for q in postures])
+    postures = postures[((apart > 0.0) & ((apart > 0.07) | behind)).all(1) & (apart < 0.07).any(1)]
+    assert len(postures) > 5
+    for posture in postures:
+        for angle in np.linspace(-1.0, 1.0, 20):
+            posture[0] = angle
+            found, near = guard.bounded(rates, posture, REST, np.full(7, 5.0), ENDS)
+            assert (found == rates).all() and near == ''
+
+
 def test_links_that_are_too_near_let_no_others_come_as_near():
     """A finger is 1 mm from link 2; the hand, 60 mm from link 1, would come to 27 mm."""
     inside = np.array((1.3926, 0.5402, 1.9102, -2.6891, -0.3853, 0.8553, -1.7703))

@@ -145,6 +145,15 @@ def test_a_joint_that_turns_without_end_begins_on_the_robots_turn(bench, tmp_pat
     assert taken.success, taken.message
     bench.until(lambda: bench.commands, lambda: bench.robot_at(there))
     np.testing.assert_allclose(bench.commands[-1].position, there, atol=0.01)
+    # It stays on it where the robot says the same place by another turn, as drivers do over pi.
+    state = bench.teleoperator._state
+    bench.until(
+        lambda: abs(bench.teleoperator._state[1][4] - state[1][4]) > 6.0,
+        lambda: bench.robot_at(HERE),
+    )
+    bench.commands.clear()
+    bench.until(lambda: len(bench.commands) > 2, lambda: bench.robot_at(HERE))
+    np.testing.assert_allclose(bench.commands[-1].position, there, atol=0.01)
 
 
 def test_who_begins_episodes_is_told_when_it_is_ready(bench):

@@ -145,7 +145,7 @@ def test_a_node_that_was_started_again_after_few_steps(monkeypatch):
             for name, column in values.items()
         }
     lived(episode, live)
-    monkeypatch.setattr(live_node, 'has_restart', lambda bag, namespace: True)
+    monkeypatch.setattr(live_node, 'has_restart', lambda *_: True)
     monkeypatch.setattr(Episode, 'open_bag', lambda self: self)
     steps = episode.live['quality'].values['step']
     assert len(np.unique(steps)) == len(steps)
@@ -153,5 +153,5 @@ def test_a_node_that_was_started_again_after_few_steps(monkeypatch):
     assert restart is not None
     assert begin_of(episode) < restart < begin_of(episode) + SECOND // 4
     assert any('was started again' in text for text in problems_of(episode))
-    monkeypatch.setattr(live_node, 'has_restart', lambda bag, namespace: False)
+    monkeypatch.setattr(live_node, 'has_restart', lambda *_: False)
     assert restart_of(episode) is None

@@ -72,6 +72,31 @@ def test_an_arm_that_trembles_at_the_seam_stands_and_its_positions_count_on():
     )
 
 
+@pytest.mark.parametrize('fault', ['a position that is not finite', 'a clock that was set back'])
+def test_a_resting_arm_beyond_the_seam_stands_after(fault):
+    health = StreamHealth(robot=load_robot(urdf()))
+    there, now = np.array([3.0, 0.2, 0.1]), START
+    for tick in range(60):
+        now += STEP
+        q = wrapped(there + np.array([0.01, 0.0, 0.0]) * min(tick, 50))
+        health.on_joints(now, NAMES, q, NONE, NONE)
+    for _ in range(100):
+        now += STEP
+        health.on_joints(now, NAMES, q, NONE, NONE)
+    assert health.motion.is_moving(now) is False
+    if fault.endswith('back'):
+        now -= 5 * SECOND
+    else:
+        now += STEP
+        health.on_joints(now, NAMES, np.array([math.nan, 0.2, 0.1]), NONE, NONE)
+    moving = []
+    for _ in range(100):
+        now += STEP
+        health.on_joints(now, NAMES, q, NONE, NONE)
+        moving.append(health.motion.is_moving(now))
+    assert True not in moving and moving[-1] is False
+
+
 def test_efforts_leave_the_same_residual_across_the_seam(franka):
     plain = SensingOptions(robot='fr3')
     settings = evolved(plain, joints=evolved(plain.joints, motors_file='generic'))

@@ -64,7 +64,7 @@ _NO_FEATURES = np.zeros(0)
 # What acts, and what it saw: the same, whose values are taken as they stand.
 CONTEXT: dict[str, Any] = {
     **dict(zip(SETUP_FIELDS, ('', '', np.zeros(0, np.str_)))),
-    'features': _NO_FEATURES, 'feature_source': '',
+    'action_units': np.zeros(0, np.str_), 'features': _NO_FEATURES, 'feature_source': '',
 }  # fmt: skip
 BLOCK = 64
 SHAPE_FIELDS = ('sample_count', 'horizon', 'action_dimension')

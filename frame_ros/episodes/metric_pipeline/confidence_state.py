@@ -9,6 +9,8 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from frame_ros.confidence.inference_uncertainty import (
     ENSEMBLE_METRICS,
     TOKEN_METRICS,
@@ -245,13 +247,15 @@ class ConfidenceState:
         """Returns the values with samples, and what is computed of them, by their turns nearest the
         first one, of joints that turn without end.
         """
+        self._consistency.is_continuous = None
         samples = values.get('samples', ())
         if not self._continuous or not len(samples) or values.get('is_delta'):
             return values
         turning = continuous_among(values.get('action_names', ()), self._continuous)
-        if len(turning) != samples.shape[-1]:
-            self._consistency.is_continuous = None
+        units = np.asarray(values.get('action_units', ()))
+        if not len(turning) == len(units) == samples.shape[-1]:
             return values
+        turning &= units == 'rad'  # policies may have units of their own
         self._consistency.is_continuous = turning
         nearest = nearest_turn(samples, samples[0], turning)
         if nearest is samples:

@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 # Cartesian motions.
 TIP_SPEED = 2.5
 HALVINGS = 3  # of the part of the velocities that keeps the links apart
+ROUNDING = 1e-9  # m of a distance that no motion has changed
 LONG = 0.15  # rad of a way to rest, from which its middle is looked at as well
 
 
@@ -125,7 +126,7 @@ class VelocityGuard:
         left = self._check.at(positions).selves - allowed
         least = int(left.argmin())
         self._near = ' and '.join(self._check.pairs[least])
-        return bool(left[least] >= 0.0)
+        return bool(left[least] >= -ROUNDING)
 
 
 def _reach(chain: Sequence[Joint], joint: str) -> float:

@@ -23,10 +23,14 @@ from frame_ros.nodes.runtime.message_parts import fill_fields, time_message
 from frame_ros.nodes.runtime.node_inputs import inputs_of
 from frame_ros.nodes.runtime.topics import DIAGNOSTICS, READINESS
 from frame_ros.sensing.stream_health.node_health import InputHealth
-from frame_ros.sensing.stream_health.readiness import InputState, NodeState, OutputState
+from frame_ros.sensing.stream_health.readiness import (
+    READINESS_PERIOD,
+    InputState,
+    NodeState,
+    OutputState,
+)
 
 LOOK_PERIOD = 0.5  # s between two looks: a change is published at the next
-PUBLISH_PERIOD = 2.0  # s between two messages while only counts change
 DIAGNOSTICS_PERIOD = 1.0  # s
 LOGGED_AFTER = 5.0  # s for which a required input is missing
 # What every node of ROS has, or has of this.
@@ -99,7 +103,7 @@ class Readiness:
     def publish(self, state: NodeState | None = None) -> None:
         """Publishes how the node is, due or not."""
         state = state or self.state()
-        self._published_key, self._next = state.key, time.monotonic() + PUBLISH_PERIOD
+        self._published_key, self._next = state.key, time.monotonic() + READINESS_PERIOD
         self._publisher.publish(readiness_message(state))
 
     def _diagnostics_message(self, state: NodeState, now: float) -> DiagnosticArray:

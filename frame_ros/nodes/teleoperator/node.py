@@ -63,6 +63,7 @@ class TeleoperatorNode(ManagedNode):
         self._lock = threading.Lock()
         self._is_wanted = self._is_driving = False  # wanted: the operator is to drive
         self._position: Array | None = None  # of the teleoperator, newest
+        self._sent: Array | None = None  # the newest command, or the robot as driving begins
         self._state: tuple[float, Array] | None = None  # of the robot, with its arrival
         self._why_lost = ''  # while the teleoperator is
         self.counts = {'commands': 0, 'clipped': 0, 'losses': 0}
@@ -153,14 +154,21 @@ class TeleoperatorNode(ManagedNode):
         with self._lock:
             obstacle = self._obstacle() if request.data and not self._is_driving else ''
             if not obstacle:
+                has_begun = request.data and not self._is_driving
                 self._is_wanted = self._is_driving = request.data
                 self._announce(request.data)
+                if has_begun:
+                    self._begin()
         if obstacle:
             response.success, response.message = False, obstacle
             return response
         response.success = True
         response.message = 'the operator drives' if request.data else 'the operator does not drive'
         return response
+
+    def _begin(self) -> None:
+        """Joints that turn without end go on from where the robot counts them; under the lock."""
+        self._sent = None if self._state is None else self._state[1]
 
     def _announce(self, is_driving: bool) -> None:
         """The topic takeover, under the lock; in mode record there is nobody to take over from."""
@@ -251,15 +259,16 @@ class TeleoperatorNode(ManagedNode):
                 has_begun = self._is_driving = not obstacle
                 if has_begun:
                     self._announce(True)
+                    self._begin()
                 if obstacle:
                     self._warnings.warn('obstacle', f'waiting: {obstacle}')
-            is_driving, state = self._is_driving, self._state
+            is_driving = self._is_driving
         if has_begun:
             self.get_logger().info('aligned: the operator drives')
         if is_driving:
-            # Joints that turn without end go on from where the robot counts them.
-            reference = within if state is None else state[1]
-            self._publish(nearest_turn(within, reference, self._turning))
+            reference = within if self._sent is None else self._sent
+            self._sent = nearest_turn(within, reference, self._turning)
+            self._publish(self._sent)
             self.counts['clipped'] += int(not np.array_equal(within, position))
 
     def _look_after_robot(self) -> None:

@@ -16,7 +16,7 @@ from frame_ros.bags.findings import Note
 from frame_ros.bags.received_counts import has_restart
 from frame_ros.bags.streams.form import Stream
 from frame_ros.core.time import SECOND
-from frame_ros.episodes.bounds import start_of
+from frame_ros.episodes.bounds import bounds_of, start_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.live_inputs import live_of_episode
 from frame_ros.reports.parity.bag_losses import Loss
@@ -54,7 +54,8 @@ def restart_of(episode: Episode) -> int | None:
     if not len(jumps):
         return None
     bag = episode.open_bag()
-    is_known = bag is not None and has_restart(bag, live_namespace(episode))
+    bounds = bounds_of(episode)
+    is_known = bag is not None and has_restart(bag, live_namespace(episode), *bounds)
     return int(stamps[jumps[0]]) if is_known else None
 
 

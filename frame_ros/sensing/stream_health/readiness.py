@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 READINESS_TYPE = 'frame_ros/msg/NodeReadiness'
 READINESS_TOPIC = 'node_readiness'
+READINESS_PERIOD = 2.0  # s between two messages while only counts change
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,8 @@ class StreamHealth:
         self.motion = JointMotion()
         self._continuous = frozenset(() if robot is None else robot.continuous)
         self.publishers = PublisherCheck(self._continuous)
-        # Positions of each part, counted on over the turns of joints that turn without end.
+        # The newest finite positions of each part, counted on over the turns of joints that turn
+        # without end.
         self._turned: dict[str, Array] = {}
         self._tool: SpecificForce | None = None
         self._arrivals: dict[str, StampJumps] = {}
@@ -164,10 +165,10 @@ class StreamHealth:
         Returns what is wrong with it, and what is with its efforts.
         """
         part = self._part(topic, names, len(positions) + len(velocities) + len(efforts))
-        positions = self._counted(part, names, positions)
-        values = np.concatenate((positions, velocities, efforts))
         if not self._is_next(part, stamp):
             return HEALTHY, HEALTHY
+        positions = self._unwrapped(part, names, positions)
+        values = np.concatenate((positions, velocities, efforts))
         why, kind = self.publishers.problem(topic), 'publishers'
         if not why and self._limits is not None:
             why, kind = self._limits.problem(stamp, names, positions), 'limits'
@@ -301,15 +302,16 @@ class StreamHealth:
             return True
         return False
 
-    def _counted(self, part: str, names: Sequence[str], positions: Array) -> Array:
+    def _unwrapped(self, part: str, names: Sequence[str], positions: Array) -> Array:
         """Returns positions (K,) counted on over the turns of joints that turn without end."""
         if not self._continuous or len(names) != len(positions):
             return positions
-        last = self._turned.get(part, np.full(len(names), np.nan))
-        if len(last) == len(names):
+        last = self._turned.get(part)
+        if last is not None:
             is_continuous = continuous_among(names, self._continuous)
             positions = nearest_turn(positions, last, is_continuous)
-        self._turned[part] = positions
+            last = np.where(np.isfinite(positions), positions, last)
+        self._turned[part] = positions if last is None else last
         return positions
 
     def _part(self, topic: str, names: Sequence[str], size: int) -> str:
@@ -322,6 +324,7 @@ class StreamHealth:
             old = self._parts.pop(next(iter(self._parts)))
             self.streams.pop(old, None)
             self.streams.pop(f'{old}: efforts', None)
+            self._turned.pop(old, None)
         if part is None:
             taken = set(self._parts.values())
             choices = (topic, f'{topic} of {names[0] if names else "nothing"}')
