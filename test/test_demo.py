@@ -20,7 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # seconds, or not at all for a moment, and what is not known for want of it. So it was with 20 busy
 # loops on two cores.
 BUSY = {
-    'simulator WARN': (r'real-time factor .*: the machine is too busy \(',),
+    'simulator WARN': (
+        r'real-time factor .*: the machine is too busy \(',
+        r'from one tick to the next the clock went \+0\.\d+ s; ',
+    ),
     'proximity WARN': (
         r'camera \w+: no image for 1\.\d s( |$)',
         r'camera \w+: joint states are 0\.\d+ s older than the image( \(|$)',
@@ -129,6 +132,13 @@ def loud_lines(text):
             '(2.0 s given up so far)',
             True,
         ),
+        (
+            '[simulator] WARN: from one tick to the next the clock went +0.66 s; the simulation '
+            'goes on from there',
+            True,
+        ),
+        ('[simulator] WARN: from one tick to the next the clock went -0.66 s; the', False),
+        ('[simulator] WARN: from one tick to the next the clock went +7.00 s; the', False),
         ('[metrics] WARN: input, last 5 s: ot.unavailable: 40 (steps without a value)', True),
         (
             '[contact] WARN: wrench is unavailable: no wrench for 0.2 s; the filter starts again',
