@@ -68,7 +68,7 @@ def test_a_horizon_beyond_what_was_seen_is_said():
         for number in range(6)
     ]
     (text,) = warnings(compare_policies(outcomes, FEW))
-    assert 'a 30 s, b 30 s at most' in text and '--tau 30' in text and 'differ' not in text
+    assert 'but for a few: a 30 s, b 30 s;' in text and '--tau 30' in text and 'differ' not in text
     assert not warnings(compare_policies(outcomes, ComparisonOptions(resamples=200, tau=30.5)))
     longer = [replace(e, operations=(replace(e.operations[-1], end=e.operations[-1].begin + 60),))
               if e.policy == 'b' and e.operations[-1].ending is Ending.TIMEOUT else e

@@ -164,13 +164,13 @@ def _with_limits(
     cells: ResampledCells,
     options: ComparisonOptions,
 ) -> list[Difference]:
-    """Returns the differing facts, and the time limits where no episode names them but times show
-    them.
+    """Returns the differing facts, and the time limits where times show them, unless episodes name
+    limits that forbid a comparison by themselves.
     """
     a, b = cells[first], cells[second]
-    if any(each.fact == TIME_LIMIT for each in found):
+    if any(each.fact == TIME_LIMIT and not each.is_partial for each in found):
         return found
-    pairs = [(own.cell, b[name].cell) for name, own in a.items() if name in b]
+    pairs = {name: (own.cell, b[name].cell) for name, own in a.items() if name in b}
     limits = differing_limits(pairs, options.tau, options.smallest_difference)
     return [*found, limits] if limits else found
 

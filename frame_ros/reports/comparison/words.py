@@ -14,11 +14,12 @@ import numpy as np
 from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.policy_comparison.estimates import Estimate
 from frame_ros.evaluation.policy_comparison.facts import CONDITIONS as OF_FACTS
-from frame_ros.evaluation.policy_comparison.follow_up import LIKE, open_end
+from frame_ros.evaluation.policy_comparison.follow_up import LIKE, ends_of, last_of
 from frame_ros.evaluation.policy_comparison.judgements import TIMES, adjusted_p
 from frame_ros.evaluation.policy_comparison.scores import SUCCESS, Score
 from frame_ros.evaluation.policy_comparison.study import CellRow, PairRow, Relation, Study
 from frame_ros.evaluation.statistics.verdict import Verdict
+from frame_ros.evaluation.survival.cell import Cell
 from frame_ros.reports.model.numbers import UNAVAILABLE, readable
 
 # Pairs of which there is a sentence below the headline.
@@ -328,20 +329,21 @@ def _of_the_set(study: Study) -> list[str]:
 
 def _of_the_horizon(study: Study) -> list[str]:
     """Returns until when operations were followed, of policies for which that is less than the
-    horizon: their CDFs stay flat from there on. Not where one was done after the last that ended
-    otherwise: what those would have become is known from the others.
+    horizon on some object: their CDFs stay flat from there on.
     """
-    tau, ends, last = study.options.tau, dict[str, float](), dict[str, float]()
+    tau, cells = study.options.tau, dict[str, list[Cell]]()
     for row in study.cells:
         if row.cell is not None:
-            end = open_end(row.cell, tau)
-            ends[row.policy] = min(end, ends.get(row.policy, math.inf))
-            seen = row.cell.times[row.cell.times <= tau].max(initial=0.0)
-            last[row.policy] = max(float(seen), last.get(row.policy, 0.0))
-    ends = {policy: end for policy, end in ends.items() if math.isfinite(end)}
+            cells.setdefault(row.policy, []).append(row.cell)
+    of_cells = {policy: ends_of(own, tau) for policy, own in cells.items()}
+    ends = {policy: min(own) for policy, own in of_cells.items() if math.isfinite(min(own))}
     if not ends:
         return []
-    longest = max(max(ends.values()), *last.values())
+    longest = max(
+        min(end, last_of(cell, tau))
+        for policy, own in cells.items()
+        for cell, end in zip(own, of_cells[policy])
+    )
     least = readable(min(ends.values()), 3)
     each = ', '.join(f'{policy} {readable(end, 3)} s' for policy, end in ends.items())
     differ = ''
@@ -350,8 +352,9 @@ def _of_the_horizon(study: Study) -> list[str]:
         if max(ends.values()) <= LIKE * min(ends.values()):
             differ = '; others were followed for longer, so scores of equal policies differ'
     return [
-        f'operations were followed for less than {tau:g} s: {each} at most; RMST, F and tests take '
-        f'it that none would have been done later{differ}; --tau {least} takes what was seen'
+        f'operations were followed for less than {tau:g} s, but for a few: {each}; RMST, F and '
+        f'tests take it that none would have been done later{differ}; --tau {least} takes what was '
+        'seen'
     ]
 
 
