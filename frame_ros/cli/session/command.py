@@ -229,6 +229,7 @@ def status(args: argparse.Namespace) -> None:
             'running': running.id if running else None,
             'next': due if is_due and due is not None and due['trial'] else None,
             'opened': was_opened(events),
+            'journal_sha256': folder.journal.digest(),
         }
         print(json.dumps(data, indent=2))
         return
@@ -245,9 +246,10 @@ def status(args: argparse.Namespace) -> None:
     if running:
         print(f'trial {running.id}, cell {running.cell}, is not marked yet')
     elif valid >= folder.plan.trials:
-        print(f'all are done; SHA-256 of the journal: {folder.journal.digest()}')
+        print('all are done')
     elif is_due and due is not None and due['trial']:
         print(due_text(folder, due['cell'], due['trial']))
+    print(f'SHA-256 of the journal: {folder.journal.digest()}')
 
 
 def _why(trial: Trial) -> str:
