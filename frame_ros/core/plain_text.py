@@ -46,7 +46,7 @@ def _escaped(character: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Returns a plain text in quotes, which a person can copy if it has no escapes."""
+    """Returns a plain text in quotes, to copy where it has no escapes."""
     return f"'{plain(text)}'"
 
 

@@ -182,7 +182,7 @@ def test_bags_name_a_robot_without_the_folders_of_this_machine(outside):
             "<?xml version='1.0'?>\n<!-- <robot name='no'> -->\n<robot a='b'\n name = 'an arm'/>",
             'an arm',
         ),
-        ('<robot name="/home/somebody/arm"/>', 'arm'),
+        ('<robot name="/srv/robots/arm"/>', 'arm'),
         ('<robot filename="/home/x"><link name="base"/></robot>', 'robot'),
         ('<robot name=""/>', 'robot'),
         (' <!--', 'robot'),

@@ -334,7 +334,7 @@ def test_rows_that_a_later_file_has_again_are_named(tmp_path):
 
 
 def test_names_stay_as_they_are(tmp_path):
-    """What a terminal would act on is escaped where it is printed."""
+    """Characters that a terminal would act on are escaped where they are printed."""
     path = tmp_path / 'a.csv'
     rows = '"a\nb","x\ny",a\x1b[2Jb,1\nc\u202ed,پای\u200cزیرو,,1\ne,x\\ny,,1\n'
     path.write_text(f'episode,policy,object,success\n{rows}')
