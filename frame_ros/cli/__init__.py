@@ -19,6 +19,7 @@ from frame_ros.cli.lasting_output import lasting_output
 from frame_ros.cli.parser import Parser, suggestion
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.input_files import set_limits_factor
+from frame_ros.core.plain_text import plain, plain_lines
 
 # Subcommand -> (module, summary). A module has `add_arguments(parser)` and `run(args) -> int`.
 COMMANDS = {
@@ -142,12 +143,13 @@ def _run(arguments: Sequence[str]) -> int:
         code: int = args.run(args)
         return code
     except FrameRosError as error:
-        print(f'frame-ros: {error}', file=sys.stderr)
+        print(plain_lines(f'frame-ros: {error}'), file=sys.stderr)
         return USAGE_ERROR
     except OSError as error:
         if error.errno not in USER_ERRORS:
             raise
-        print(f'frame-ros: {error.filename or "a file"}: {error.strerror}', file=sys.stderr)
+        place = plain(str(error.filename or 'a file'))
+        print(f'frame-ros: {place}: {error.strerror}', file=sys.stderr)
         return USAGE_ERROR
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -21,6 +21,7 @@ from frame_ros.cli.progress import progress_bar
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
 from frame_ros.core.output_files import check_file, make_folder, refuse_inputs
+from frame_ros.core.plain_text import plain
 from frame_ros.evaluation.calibration.options import STATISTICS, CalibrationOptions
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def as_text(found: CalibrationStudy) -> str:
 
     given = found.given
     counts = f'{len(given)} episodes: {given.successes} successes, {given.failures} failures'
-    parts = [f'{headline(found)}\n{counts}', *verdict(found)]
+    parts = [f'{plain(headline(found))}\n{counts}', *map(plain, verdict(found))]
     if found.aggregates:
         rows: list[tuple[str, ...]] = [('confidence', *STATISTICS)]
         rows += [(each.name, *_cells(each.metrics)) for each in found.aggregates]
@@ -166,10 +167,10 @@ def as_text(found: CalibrationStudy) -> str:
             'failures against successes (AUROC: 1 separates them, 0.5 is chance; intervals: page)'
         )
         parts.append(f'{about}\n{format_table(areas)}')
-    parts += [f'not fitted: {name}, {kind}: {why}' for name, kind, why in found.thresholds.refused]
-    parts += [f'left out: {name}: {why}' for name, why in given.left_out]
-    parts += [f'note: {note}' for note in found.notes]
-    return '\n\n'.join(parts)
+    more = [f'not fitted: {name}, {kind}: {why}' for name, kind, why in found.thresholds.refused]
+    more += [f'left out: {name}: {why}' for name, why in given.left_out]
+    more += [f'note: {note}' for note in found.notes]
+    return '\n\n'.join([*parts, *map(plain, more)])
 
 
 def _comparison_text(comparison: Comparison) -> str:

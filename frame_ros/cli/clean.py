@@ -99,13 +99,14 @@ def age_seconds(text: str) -> float:
 
 def print_runs(runs: Sequence[Run], chosen: Sequence[Run]) -> None:
     """Prints a line per run (removed or kept, time, episodes, size, path), and the sums."""
-    from frame_ros.core.plain_text import counted
+    from frame_ros.core.plain_text import counted, plain
 
     for found in runs:
         when = time.strftime('%Y-%m-%d %H:%M', time.localtime(found.changed))
         verb = 'remove' if found in chosen else 'keep'
         count = counted(len(found.episodes), 'episode')
-        print(f'{verb:6}  {when}  {count:>12}  {_megabytes(found):>9} MB  {found.path}')
+        path = plain(str(found.path))
+        print(f'{verb:6}  {when}  {count:>12}  {_megabytes(found):>9} MB  {path}')
     whole = sum(found.size for found in runs) / 1e6
     freed = sum(found.size for found in chosen) / 1e6
     sums = f'{whole:,.1f} MB in {counted(len(runs), "run")}'
@@ -129,17 +130,18 @@ def remove(chosen: Sequence[Run]) -> int:
     """Removes runs, prints the files that stay, and returns 1 if a run could not be removed."""
     from frame_ros.bags.run_folders import remove_run
     from frame_ros.core.errors import BagError
+    from frame_ros.core.plain_text import plain
 
     code = 0
     for found in chosen:
         try:
             rest = remove_run(found)
         except BagError as error:
-            print(error, file=sys.stderr)
+            print(plain(str(error)), file=sys.stderr)
             code = FAILED
             continue
         kept = f'; kept files of others: {", ".join(file.name for file in rest)}' if rest else ''
-        print(f'removed {found.path}{kept}')
+        print(plain(f'removed {found.path}{kept}'))
     return code
 
 

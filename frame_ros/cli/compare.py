@@ -159,18 +159,20 @@ def as_text(study: Study) -> str:
         warnings,
     )
 
-    parts = [headline(study), *verdict_lines(study), format_table(_score_rows(study))]
+    parts = [*map(plain, (headline(study), *verdict_lines(study)))]
+    parts.append(format_table(_score_rows(study)))
     if study.pairs:
         parts.append(format_table(_pair_rows(study)))
-    parts += [f'left out: {each.name}: {each.reason}' for each in study.left_out[:MOST_LINES]]
+    left_out = study.left_out[:MOST_LINES]
+    parts += [plain(f'left out: {each.name}: {each.reason}') for each in left_out]
     if len(study.left_out) > MOST_LINES:
         parts.append(f'left out: {len(study.left_out) - MOST_LINES} more')
-    parts += [f'note: {text}' for text in dict.fromkeys(warnings(study))]
+    parts += [plain(f'note: {text}') for text in dict.fromkeys(warnings(study))]
     remarks = list(dict.fromkeys(remarks_of_successes(study)))
-    parts += [f'note: {text}' for text in remarks[:MOST_LINES]]
+    parts += [plain(f'note: {text}') for text in remarks[:MOST_LINES]]
     if len(remarks) > MOST_LINES:
         parts.append(f'note: {len(remarks) - MOST_LINES} more on successes are in the page')
-    return '\n\n'.join('\n'.join(map(plain, part.split('\n'))) for part in parts)
+    return '\n\n'.join(parts)
 
 
 def _score_rows(study: Study) -> list[tuple[str, ...]]:

@@ -16,6 +16,7 @@ from frame_ros.cli.metrics import format_table
 from frame_ros.core.errors import BagError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
+from frame_ros.core.plain_text import plain
 from frame_ros.evaluation.discrimination.options import StudyOptions
 
 if TYPE_CHECKING:
@@ -113,24 +114,26 @@ def as_text(study: Study) -> str:
     """Returns the study as tables for a terminal."""
     from frame_ros.reports.discrimination_page import headline
 
-    parts = [headline(study), format_table(_group_rows(study))]
+    parts = [plain(headline(study)), format_table(_group_rows(study))]
     for place, group in enumerate(study.groups):
-        parts.append(f'{group.name}\n{format_table(_metric_rows(study, place))}')
+        parts.append(f'{plain(group.name)}\n{format_table(_metric_rows(study, place))}')
     parts.append(
         "* p < 0.05 after Holm's adjustment for the number of correlations, or of comparisons with "
         'failures, of all groups; p is not adjusted'
     )
     parts += [
-        f'raters {a.first or "-"} and {a.second or "-"}: kappa {_number(a.kappa)} over '
-        f'{a.episodes} episodes'
+        plain(
+            f'raters {a.first or "-"} and {a.second or "-"}: kappa {_number(a.kappa)} over '
+            f'{a.episodes} episodes'
+        )
         for a in study.agreements
     ]
     parts += [
-        f'left out, {group.name}: {len(places)}: {why}'
+        plain(f'left out, {group.name}: {len(places)}: {why}')
         for group in study.groups
         for why, places in group.left_out.items()
     ]
-    parts += [f'note: {remark}' for remark in study.remarks]
+    parts += [plain(f'note: {remark}') for remark in study.remarks]
     return '\n\n'.join(parts)
 
 

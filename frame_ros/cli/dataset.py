@@ -82,19 +82,20 @@ def _print_report(report: ExportReport, args: argparse.Namespace) -> None:
         print(json.dumps(data, indent=2))
     if args.quiet:
         return
-    from frame_ros.core.plain_text import counted
+    from frame_ros.core.plain_text import counted, plain
 
     episodes = counted(report.episodes, 'episode')
     print(
         f'{report.folder}: {episodes}, {report.frames:,} frames at {report.fps} Hz',
         file=sys.stderr,
     )
-    for reason, count in report.left_out.items():
-        print(f'left out: {count:,} {reason}', file=sys.stderr)
-    for name, count in report.repeated.items():
-        if count:
-            print(f'repeated: {name} in {count:,} frames, for lack of a newer one', file=sys.stderr)
-    for note in report.notes:
-        print(f'note: {note}', file=sys.stderr)
-    for problem in report.problems:
-        print(f'skipped: {problem}', file=sys.stderr)
+    lines = [f'left out: {count:,} {reason}' for reason, count in report.left_out.items()]
+    lines += [
+        f'repeated: {name} in {count:,} frames, for lack of a newer one'
+        for name, count in report.repeated.items()
+        if count
+    ]
+    lines += [f'note: {note}' for note in report.notes]
+    lines += [f'skipped: {problem}' for problem in report.problems]
+    for line in lines:
+        print(plain(line), file=sys.stderr)

@@ -14,6 +14,7 @@ from frame_ros.cli.metrics import format_table
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
+from frame_ros.core.plain_text import plain
 from frame_ros.evaluation.null_calibration.calibration import LEVELS, NullOptions
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def as_text(found: NullCalibration) -> str:
         f'{options.tau:g} s, seed {options.seed}; 95 % Wilson intervals. Exact tests of few '
         'outcomes (McNemar, Boschloo) reject less often than nominal; the logrank tests take '
         'operations of an episode as independent, and reject too often where they are not.',
-        *(f'note: {remark}' for remark in found.remarks),
+        *(plain(f'note: {remark}') for remark in found.remarks),
     ]
     return '\n\n'.join(parts)
 

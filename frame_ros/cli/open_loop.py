@@ -21,6 +21,7 @@ from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import BagError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved, from_values, option, options
+from frame_ros.core.plain_text import plain
 from frame_ros.policies.choices import OfflineChoices, offered_of
 from frame_ros.policies.policy_names import ANY_POLICY
 from frame_ros.robots.likely_units import RAD
@@ -274,7 +275,7 @@ def as_text(summary: OpenLoopSummary, policy: str) -> str:
     """Returns the summary as tables for a terminal."""
     count = len(summary.episodes)
     parts = [
-        f'{policy}: {count} episode{"" if count == 1 else "s"}, {summary.chunks:,} chunks, '
+        f'{plain(policy)}: {count} episode{"" if count == 1 else "s"}, {summary.chunks:,} chunks, '
         f'{summary.rows:,} steps compared with executed actions (rad; "range": over the range of '
         'each joint)',
         format_table([('error', 'value', '95 % interval', 'meaning'), *_totals(summary)]),
@@ -284,9 +285,9 @@ def as_text(summary: OpenLoopSummary, policy: str) -> str:
         format_table([('step', 'after (s)', 'mse (rad²)', 'mse (range²)', 'chunks'),
                       *_step_rows(summary)]),
     ]  # fmt: skip
-    parts += [f'left out: {number:,} × {reason}' for reason, number in summary.left_out.items()]
-    parts += [f'note: {note}' for note in summary.notes]
-    return '\n\n'.join(parts)
+    more = [f'left out: {number:,} × {reason}' for reason, number in summary.left_out.items()]
+    more += [f'note: {note}' for note in summary.notes]
+    return '\n\n'.join([*parts, *map(plain, more)])
 
 
 def _totals(summary: OpenLoopSummary) -> list[tuple[str, ...]]:

@@ -16,6 +16,7 @@ from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
 from frame_ros.core.errors import BagError, FrameRosError, ValueRangeError
 from frame_ros.core.option_texts import add_options, from_arguments
+from frame_ros.core.plain_text import plain
 from frame_ros.evaluation.operations.detector_options import DetectorOptions
 from frame_ros.evaluation.operations.options import OperationOptions
 
@@ -112,7 +113,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(as_data(streams, problems), indent=2, allow_nan=False))
     else:
-        print('\n\n'.join([as_text(streams, problems), *(f'note: {each}' for each in copies)]))
+        print(
+            '\n\n'.join([as_text(streams, problems), *(plain(f'note: {each}') for each in copies)])
+        )
     if table is not None:
         said = write_outcomes(streams, table, args.labels)
         print(said, file=sys.stderr if args.json else sys.stdout)
@@ -193,10 +196,10 @@ def as_text(streams: Sequence[LabelStreams], problems: Sequence[str]) -> str:
         )
     for each in streams:
         if each.has_agreed is False or each.detection.problem:
-            parts.append('\n'.join(_disagreement(each)))
+            parts.append('\n'.join(map(plain, _disagreement(each))))
     notes = [f'note: {e.episode.episode_id}: {n}' for e in streams for n in _notes(e)]
     notes += [f'not read: {each}' for each in problems if each != 'there is none']
-    return '\n\n'.join([*parts, *(['\n'.join(notes)] if notes else [])])
+    return '\n\n'.join([*parts, *(['\n'.join(map(plain, notes))] if notes else [])])
 
 
 def _row(each: LabelStreams) -> tuple[str, ...]:

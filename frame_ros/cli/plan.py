@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
 from frame_ros.core.option_texts import add_options, from_arguments
+from frame_ros.core.plain_text import plain
 from frame_ros.evaluation.planning.options import PlanOptions
 
 if TYPE_CHECKING:
@@ -76,7 +77,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     print(numbers_text(numbers))
     if recorded:
-        print('\n\n'.join(['', outcomes_text(recorded), *(f'note: {note}' for note in notes)]))
+        print(
+            '\n\n'.join(['', outcomes_text(recorded), *(plain(f'note: {note}') for note in notes)])
+        )
     return 0
 
 
@@ -140,7 +143,7 @@ def outcomes_text(plan: OutcomesPlan) -> str:
 
 
 def _pair_text(plan: PairPlan, options: PlanOptions) -> str:
-    lines = [f'{plan.first} and {plan.second}']
+    lines = [plain(f'{plan.first} and {plan.second}')]
     if plan.curves:
         numbers = next(iter(plan.curves.values())).episodes
         rows: list[tuple[str, ...]] = [
@@ -152,9 +155,9 @@ def _pair_text(plan: PairPlan, options: PlanOptions) -> str:
         rows.append(('macro-KS by bridges', *(f'{rate:.2f}' for rate in plan.predicted), ''))
         lines.append(format_table(rows))
     for needed in filter(None, (plan.times, plan.pairs)):
-        lines.append(f'{needed.test}: {needed.words}')
+        lines.append(plain(f'{needed.test}: {needed.words}'))
     if plan.lacking:
-        lines.append(f'note: {plan.lacking}')
+        lines.append(plain(f'note: {plan.lacking}'))
     return '\n'.join(lines)
 
 

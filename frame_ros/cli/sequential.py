@@ -13,6 +13,7 @@ from frame_ros.cli.arguments import any_path, given, output_file
 from frame_ros.cli.metrics import format_table
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
+from frame_ros.core.plain_text import plain
 from frame_ros.evaluation.sequential.decision import Decision
 from frame_ros.evaluation.sequential.plan import SequentialPlan
 
@@ -143,13 +144,13 @@ def as_text(plan: SequentialPlan, stream: PairStream, steps: list[Step], last: S
     rows: list[tuple[str, ...]] = [(*head, 'evidence', 'decision')]
     rows += [_row(step, pair) for step, pair in zip(steps, stream.pairs)]
     parts = [format_table(rows)] if steps else []
-    parts.append(sentence(plan, stream, last))
+    parts.append(plain(sentence(plan, stream, last)))
     unused = len(stream.pairs) - last.pairs
     if unused:
         parts.append(
             f'note: the decision fell after {last.pairs} pairs; {unused} later ones are not used'
         )
-    parts += [f'note: {remark}' for remark in stream.remarks]
+    parts += [plain(f'note: {remark}') for remark in stream.remarks]
     return '\n\n'.join(parts)
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from frame_ros.core.plain_text import plain
 from frame_ros.episodes.episode import Episode
 
 # Attributes of an episode that distinguish policies. quality: of the scripted policy.
@@ -39,4 +38,4 @@ def _label(key: _Key, is_short: bool) -> str:
     policy, checkpoint, quality = key
     name = checkpoint.rstrip('/').rpartition('/')[2] if is_short else checkpoint
     parts = [policy or NAMELESS, name, f'quality {quality}' if quality else '']
-    return plain(', '.join(part for part in parts if part))
+    return ', '.join(part for part in parts if part)

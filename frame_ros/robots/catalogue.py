@@ -9,7 +9,7 @@ from frame_ros.core.errors import RobotError
 from frame_ros.core.input_files import read_text
 from frame_ros.robots.description import parse_urdf
 from frame_ros.robots.profile_check import check_profile
-from frame_ros.robots.profiles import ROBOT_NAMES, find_profile
+from frame_ros.robots.profiles import ROBOT_NAMES, find_profile, is_description
 from frame_ros.robots.robot import Robot
 from frame_ros.robots.shapes.mesh_files import with_absolute_meshes
 
@@ -30,7 +30,7 @@ def load_robot(name_or_file: str | os.PathLike[str], tip: str | None = None) -> 
         RobotError: no such robot, file or link, or a profile or URDF that cannot be used.
     """
     source = os.fspath(name_or_file)
-    if source.lstrip().startswith('<'):
+    if is_description(source):
         return Robot(source, tip)
     profile = find_profile(source)
     path = profile.path(profile.urdf)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import RobotError
 from frame_ros.core.input_files import ROBOT_PARTS
+from frame_ros.robots.profiles import UNNAMED
 
 Array = NDArray[np.float64]
 MOVING = ('revolute', 'continuous', 'prismatic')
@@ -198,7 +199,7 @@ def _parsed(text: str) -> RobotDescription:
         for link in root.findall('link')
         if link.find('collision/geometry/mesh') is not None
     )
-    name, base = root.get('name') or 'robot', _base_link(links, joints)
+    name, base = root.get('name') or UNNAMED, _base_link(links, joints)
     return RobotDescription(name, links, _with_followed(joints), base, shapes, meshes)
 
 

@@ -55,6 +55,29 @@ def test_the_terminal_acts_on_no_text_of_a_file(place, capsys):
     printed = capsys.readouterr().out
     assert '\x1b' not in printed and r'z\x1b[31m' in printed
     assert any(line.startswith(r'x\ny  ') for line in printed.splitlines())
+    assert main(['compare', str(place / 'o.csv'), *FAST, '--policies', 'w\x1b[2J']) == 2
+    said = capsys.readouterr().err
+    assert said == "frame-ros: no policy is called 'w\\x1b[2J'; there are: 'x\\ny', 'z\\x1b[31m'\n"
+
+
+def test_names_are_chosen_as_the_file_has_them(place, capsys):
+    """With letters that join, a raw line feed, and whole numbers as pandas writes them."""
+    names = ('پای\u200cزیرو', '"x\ny"', 'x\\ny')
+    text = ''.join(f'{name},{i < 7},{i},1.0\n' for name in names for i in range(10))
+    (place / 'o.csv').write_text(f'policy,success,seed,object\n{text}')
+    words = ['compare', str(place / 'o.csv'), *FAST, '--objects', '1.0', '--json']
+    chosen = ['--candidate', 'پای\u200cزیرو', '--baseline', 'x\ny']
+    assert main([*words, *chosen]) == 14
+    found = json.loads(capsys.readouterr().out)
+    assert set(found['policies']) == {'پای\u200cزیرو', 'x\ny', 'x\\ny'} and found['objects'] == [
+        '1'
+    ]
+    assert (found['verdict']['candidate'], found['verdict']['baseline']) == tuple(chosen[1::2])
+    assert main(['compare', str(place / 'o.csv'), *FAST]) == 0
+    printed = capsys.readouterr().out
+    assert "policies 'x\\ny' and 'x\\\\ny' differ only by" in printed and 'پای\u200cزیرو' in printed
+    assert main([*words, '--policies', 'x\ny,پایزیرو']) == 2
+    assert "did you mean 'پای\u200cزیرو'" in capsys.readouterr().err
 
 
 def test_too_few_episodes_are_underpowered(place, capsys):
@@ -161,8 +184,8 @@ def test_names_that_are_nearly_one_are_said(place, capsys):
     file = write(place / 'outcomes.csv', *rows('ACT', 5), *rows('act', 5), *rows('pi0.5', 5))
     main(['compare', file, *FAST])
     printed = capsys.readouterr().out
-    assert "note: policies 'ACT' and 'act' differ by case, spaces, - and _ only" in printed
-    assert printed.count('differ by case') == 1
+    assert "note: policies 'ACT' and 'act' differ only by case, spaces, - and _, or" in printed
+    assert printed.count('differ only by case') == 1
 
 
 def test_a_page_is_written_where_it_is_asked_for_and_links_bags_from_there(place, capsys):

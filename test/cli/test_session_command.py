@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import re
 import signal
@@ -139,6 +140,9 @@ def test_a_session_from_the_drawing_to_the_opening(start, tmp_path, capsys):
         assert server.end() == 0
         seen += server.said
     assert '2 of 2 trials count (1 invalid, 2 success)' in seen and 'all are done' in seen
+    digest = hashlib.sha256(folder.journal.path.read_bytes()).hexdigest()
+    assert f'SHA-256 of the journal: {digest}\n' in run(capsys, 'status', session)
+    assert json.loads(run(capsys, 'status', session, '--json'))['journal_sha256'] == digest
     assert not names_in(seen, servers) and not names_in(public_text(folder), servers)
 
     opened = run(capsys, 'open', session)

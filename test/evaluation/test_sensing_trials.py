@@ -16,7 +16,7 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.evaluation.trials import depth, policy_effort
 from frame_ros.evaluation.trials.arm_run import BEGIN, ArmRun, Begins
-from frame_ros.evaluation.trials.campaign import Campaign, Trial, plain
+from frame_ros.evaluation.trials.campaign import Campaign, Trial, json_values
 from frame_ros.evaluation.trials.joint_effort import JointSensors, take
 from frame_ros.evaluation.trials.kinds import FUNCTIONS
 from frame_ros.evaluation.trials.pushes import Push, PushStyle, draw_pushes
@@ -142,7 +142,7 @@ def test_joint_efforts_feel_a_push():
 
 def test_coarse_and_late_steps_of_a_policy_are_no_contact():
     settings = {'quality': 0.9, 'timing': 'busy', 'seconds': 6.0}
-    result = plain(policy_effort.run(Trial('policy_effort', 'so101', 3, settings)))
+    result = json_values(policy_effort.run(Trial('policy_effort', 'so101', 3, settings)))
     assert result['seconds'] == pytest.approx(6.0, abs=0.1)
     assert result['false'] == []
 
@@ -168,7 +168,7 @@ def test_a_franka_feels_a_push_by_itself():
 
 
 def test_rows_of_distances_have_what_was_measured_and_what_is_true():
-    result = plain(depth.run(Trial('depth', 'so101', 5, {'frames': 2})))
+    result = json_values(depth.run(Trial('depth', 'so101', 5, {'frames': 2})))
     assert len(result['links']) == 5
     for name in ('truth', 'measured', 'is_visible', 'unavailable'):
         assert len(result[name]) == 2
@@ -183,5 +183,5 @@ def test_rows_of_distances_have_what_was_measured_and_what_is_true():
         error = result['measured'][row] - result['truth'][row]
         assert 0.0 < abs(error) < 0.01
     assert not math.isclose(*result['truth'], abs_tol=1e-3)  # the arm moves
-    again = plain(depth.run(Trial('depth', 'so101', 5, {'frames': 1})))
+    again = json_values(depth.run(Trial('depth', 'so101', 5, {'frames': 1})))
     assert again['link_measured'] == result['link_measured'][:1]

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'evaluation'))
 
 from comparison_outcomes import episode, judged, phail_like
 
+from frame_ros.core.plain_text import plain, plain_lines
 from frame_ros.evaluation.outcomes.operation import Ending
 from frame_ros.evaluation.outcomes.outcome_set import LeftOut, OutcomeSet
 from frame_ros.evaluation.policy_comparison.comparison import compare_policies
@@ -154,6 +155,24 @@ def test_texts_of_recordings_stay_text():
         html = build_study_page(comparison_page(study, NASTY))
         assert NASTY not in html and '<img' not in without_scripts(html)
         assert 'href="javascript:' not in html
+
+
+def test_characters_of_recordings_that_act_are_escapes():
+    acting = 'پای\u200cزیرو \x1b[2J\x9b\u202e\n\u2028'
+    timed = [
+        episode(f'{acting} {i}', f'{p} {acting}', [10.0 + i, None], object=acting, task=acting)
+        for p in ('a', 'b')
+        for i in range(4)
+    ]  # fmt: skip
+    left_out = (LeftOut(acting, Path(acting), acting),)
+    study = compare_policies(OutcomeSet(tuple(timed), left_out, (), (acting,)), FEW)
+    html = build_study_page(comparison_page(study, acting))
+    assert plain_lines(without_scripts(html)) == without_scripts(html)
+    assert r'\x1b[2J\x9b\u202e\n\u2028' in html and 'پای\u200cزیرو' in html
+    figures = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.DOTALL)
+    escapes = re.findall(r'(?<!\\)(?:\\\\)*(\\u....)', ''.join(figures))
+    characters = {json.loads(f'"{escape}"') for escape in escapes}
+    assert '\u200c' in characters and all(plain(each) == each for each in characters)
 
 
 def test_links_to_files_are_relative_and_have_no_scheme():

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from synthetic_episodes import empty_episode, synthetic_episode, with_late_poses
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.events import Event, EventType, Outcome
+from frame_ros.core.plain_text import plain_lines
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
 from frame_ros.reports import build_report, write_report
@@ -206,6 +209,36 @@ def test_text_from_a_bag_stays_text():
     assert HOSTILE in page.words
     notes = [a['text'] for f in page.figures for a in f['layout'].get('annotations', ())]
     assert not any('<script' in note or '<img' in note for note in notes)
+
+
+def test_characters_of_a_bag_that_act_are_escapes():
+    """Such as U+202E, which turns what follows; letters stay joined."""
+    hostile = 'پای\u200cزیرو \x1b[2J\x9b\u202e\n\u2028'
+    names = ('policy', 'checkpoint', 'instruction', 'robot', 'operator_name', 'notes')
+    episode = synthetic_episode(0, path=Path(f'/x/{hostile}'), **dict.fromkeys(names, hostile))
+    episode.attributes[hostile] = hostile
+    episode.problems.append(hostile)
+    episode.streams['pose'].topic = hostile
+    middle = (episode.summary['start'] + episode.summary['end']) // 2
+    episode.events.append(Event(middle, EventType.NOTE, text=hostile))
+    episode.episode_id = hostile
+    page = Page(build_report([episode], title=hostile))
+    texts = [
+        *page.text,
+        *texts_in(page.figures),
+        *(v or '' for _, a in page.elements for v in a.values()),
+    ]
+    assert [text for text in texts if plain_lines(text) != text] == []
+    assert 'پای\u200cزیرو ' r'\x1b[2J\x9b\u202e\n\u2028' in page.words
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yields the texts of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(each)
 
 
 def test_an_episode_of_which_nothing_is_known():

@@ -174,6 +174,24 @@ def test_bags_name_a_robot_without_the_folders_of_this_machine(outside):
     assert (public_name('so101'), public_name('')) == ('so101', '')
 
 
+@pytest.mark.parametrize(
+    ('text', 'name'),
+    [
+        ('<robot name="arm"></robot>', 'arm'),
+        (
+            "<?xml version='1.0'?>\n<!-- <robot name='no'> -->\n<robot a='b'\n name = 'an arm'/>",
+            'an arm',
+        ),
+        ('<robot name="/srv/robots/arm"/>', 'arm'),
+        ('<robot filename="/home/x"><link name="base"/></robot>', 'robot'),
+        ('<robot name=""/>', 'robot'),
+        (' <!--', 'robot'),
+    ],
+)
+def test_bags_name_a_robot_given_as_text_by_the_name_in_it(text, name):
+    assert public_name(text) == name
+
+
 def test_a_urdf_alone_has_the_rates_of_the_robot_that_it_names(tmp_path):
     path = tmp_path / 'arm.urdf'
     path.write_text(find_urdf('fr3').read_text())

@@ -20,6 +20,7 @@ from frame_ros.core.input_files import valid_text
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
 from frame_ros.core.output_files import make_folder, write_whole
+from frame_ros.core.plain_text import counted, plain_json, plain_lines
 from frame_ros.metrics.error_options import ErrorOptions
 
 if TYPE_CHECKING:
@@ -175,7 +176,6 @@ def _write_page(
     options: ReportOptions,
     checks: EpisodeChecks,
 ) -> None:
-    from frame_ros.core.plain_text import counted
     from frame_ros.episodes.copies import copies_among, recording_key
     from frame_ros.reports import write_report
     from frame_ros.reports.model.episode_check import has_data
@@ -277,7 +277,7 @@ def print_doubts(
     from frame_ros.reports.model.episode_check import doubtful_lines
 
     for line in doubtful_lines(progress_bar(episodes, 'checking', is_quiet, len(episodes)), checks):
-        print(line, file=sys.stderr)
+        print(plain_lines(line), file=sys.stderr)
 
 
 def print_uses(episodes: Sequence[Episode], namespace: str | None) -> None:
@@ -290,11 +290,12 @@ def print_uses(episodes: Sequence[Episode], namespace: str | None) -> None:
     for path, episode in {e.path: e for e in episodes if e.path not in usable}.items():
         bag = episode.open_bag()
         if bag is not None and bag.topics:
-            print(f'{path.name}: ' + '\n'.join(use_lines(episode, bag, namespace)), file=sys.stderr)
+            uses = '\n'.join(use_lines(episode, bag, namespace))
+            print(plain_lines(f'{path.name}: {uses}'), file=sys.stderr)
 
 
 def _write_json(text: str, target: str) -> None:
-    text = valid_text(text)  # file names may be any bytes
+    text = plain_json(valid_text(text))  # file names may be any bytes
     if target == STANDARD_OUTPUT:
         print(text)
         return

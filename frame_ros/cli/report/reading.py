@@ -12,6 +12,7 @@ from typing import Any
 from frame_ros.bags.find_bags import Survey, each_once, survey, unread_lines
 from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import BagError
+from frame_ros.core.plain_text import plain
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.episode_errors import is_from_bag
 from frame_ros.episodes.reading import read_episodes
@@ -29,7 +30,7 @@ def survey_all(paths: list[Path], is_quiet: bool) -> list[tuple[Path, Survey]]:
     found = _without_parts([(path, survey(path)) for path in each_once(paths)])
     for _, surveyed in found:
         for line in unread_lines(surveyed, not is_quiet):
-            print(line, file=sys.stderr)
+            print(plain(line), file=sys.stderr)
     return found
 
 

@@ -19,6 +19,7 @@ from frame_ros.cli.scenes.action import check_options, names_of, note_arguments
 from frame_ros.cli.serve import check_address, offered_joints_of, read_api_key
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments, parse_mapping
+from frame_ros.core.plain_text import plain
 from frame_ros.evaluation.sessions.blinding_options import BlindingOptions
 from frame_ros.evaluation.sessions.folder import SessionFolder
 from frame_ros.evaluation.sessions.journal import OPERATOR, OUTCOMES, Trial, trials_of
@@ -183,7 +184,7 @@ def mark(args: argparse.Namespace) -> None:
         trial = _to_mark(folder, args.trial)
         add_mark(add, trial.id, outcome, args.why or '', OPERATOR)
     before = f', no longer {trial.outcome}' if trial.marks else ''
-    print(f'trial {trial.id}, cell {trial.cell}: {outcome}{before}')
+    print(plain(f'trial {trial.id}, cell {trial.cell}: {outcome}{before}'))
     if trial.reconnections:
         print(f'trial {trial.id}: {AGAIN}; mark --trial {trial.id} corrects the mark')
 
@@ -229,6 +230,7 @@ def status(args: argparse.Namespace) -> None:
             'running': running.id if running else None,
             'next': due if is_due and due is not None and due['trial'] else None,
             'opened': was_opened(events),
+            'journal_sha256': folder.journal.digest(),
         }
         print(json.dumps(data, indent=2))
         return
@@ -243,11 +245,12 @@ def status(args: argparse.Namespace) -> None:
     found = ', '.join(f'{count} {name}' for name, count in counts.items())
     print(f'{valid} of {folder.plan.trials} trials count' + (f' ({found})' if found else ''))
     if running:
-        print(f'trial {running.id}, cell {running.cell}, is not marked yet')
+        print(plain(f'trial {running.id}, cell {running.cell}, is not marked yet'))
     elif valid >= folder.plan.trials:
-        print(f'all are done; SHA-256 of the journal: {folder.journal.digest()}')
+        print('all are done')
     elif is_due and due is not None and due['trial']:
         print(due_text(folder, due['cell'], due['trial']))
+    print(f'SHA-256 of the journal: {folder.journal.digest()}')
 
 
 def _why(trial: Trial) -> str:
@@ -282,7 +285,7 @@ def _opened_text(opened: OpenedSession, output: Path) -> str:
         (name, str(won), str(all), str(opened.invalid[name]))
         for name, (won, all) in opened.marks.items()
     ]
-    notes = [f'note: {text}' for text in opened.notes]
+    notes = [plain(f'note: {text}') for text in opened.notes]
     return '\n'.join([format_table(rows), *notes, f'the outcomes: {output}'])
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from frame_ros.core.plain_text import plain
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.outcomes.outcome_set import LeftOut, OutcomeSet
 from frame_ros.evaluation.outcomes.recording import RecordedOutcome
@@ -28,7 +27,7 @@ def assembled(
 ) -> OutcomeSet:
     """Returns the set of episodes, each with a label given for its policy, or ''.
 
-    Names are as a terminal shows them. Two recordings with the same name and start are one episode:
+    Two recordings with the same name and start are one episode:
     the one with an END counts, else the one with more events, else the first by path. Episodes of
     the same name that differ in start both count, with their bags in their names.
     """
@@ -109,12 +108,7 @@ def _with_labels(episodes: Sequence[tuple[str, RecordedOutcome]]) -> list[Episod
     return [
         replace(
             episode.outcome,
-            name=plain(episode.outcome.name),
-            policy=plain(
-                label or (episode.outcome.policy if episode.facts is None else next(labels))
-            ),
-            object=plain(episode.outcome.object),
-            task=plain(episode.outcome.task),
+            policy=label or (episode.outcome.policy if episode.facts is None else next(labels)),
         )
         for label, episode in episodes
     ]

@@ -61,10 +61,12 @@ def pair_of(facts: Mapping[str, str]) -> str:
 
 def with_plain_names(facts: Mapping[str, str]) -> dict[str, str]:
     """Returns facts in which one thing has one name: 7, also where a table says 7.0."""
-    return {
-        name: without_point(text) if name in NAMING or name.startswith(CONDITION) else text
-        for name, text in facts.items()
-    }
+    return {name: plain_name(name, text) for name, text in facts.items()}
+
+
+def plain_name(fact: str, text: str) -> str:
+    """Returns the one name of a thing, as the fact of an episode or an option names it."""
+    return without_point(text) if fact in NAMING or fact.startswith(CONDITION) else text
 
 
 def without_point(text: str) -> str:

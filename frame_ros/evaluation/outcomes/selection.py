@@ -11,7 +11,9 @@ from fnmatch import fnmatchcase
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import nearest, option, options, rule
+from frame_ros.core.plain_text import quoted
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
+from frame_ros.evaluation.outcomes.facts import plain_name
 
 Groups = dict[str, dict[str, dict[str, list[EpisodeOutcome]]]]
 DAY = re.compile(r'\d{4}-\d{2}-\d{2}')
@@ -83,12 +85,14 @@ def _by_name(
 ) -> list[EpisodeOutcome]:
     names = list(dict.fromkeys(of(outcome) for outcome in outcomes))
     for pattern in wanted:
-        if not any(_matches(name, pattern) for name in names):
+        if not any(_matches(name, pattern, kind) for name in names):
             near = nearest(pattern, names)
-            hint = f'; did you mean {near!r}?' if near else ''
-            known = ', '.join(repr(name) for name in names) or 'none'
-            raise ValueRangeError(f'no {kind} is called {pattern!r}; there are: {known}{hint}')
-    chosen = {name for name in names if any(_matches(name, each) for each in wanted)}
+            hint = f'; did you mean {quoted(near)}?' if near else ''
+            known = ', '.join(map(quoted, names)) or 'none'
+            raise ValueRangeError(
+                f'no {kind} is called {quoted(pattern)}; there are: {known}{hint}'
+            )
+    chosen = {name for name in names if any(_matches(name, each, kind) for each in wanted)}
     kept = [outcome for outcome in outcomes if of(outcome) in chosen]
     others = [name or f'no {kind}' for name in names if name not in chosen]
     if others:
@@ -121,8 +125,8 @@ def _by_day(
     return kept
 
 
-def _matches(name: str, pattern: str) -> bool:
-    return name == pattern or fnmatchcase(name, pattern)
+def _matches(name: str, pattern: str, kind: str) -> bool:
+    return name in (pattern, plain_name(kind, pattern)) or fnmatchcase(name, pattern)
 
 
 def _is_day(text: str) -> bool:

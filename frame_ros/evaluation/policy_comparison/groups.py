@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.plain_text import quoted
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.policy_comparison.facts import TASK
 from frame_ros.evaluation.policy_comparison.options import ComparisonOptions
@@ -106,7 +107,7 @@ def check_policy(name: str, option: str, policies: Sequence[str]) -> None:
     """
     if name and name not in policies:
         raise ValueRangeError(
-            f'{option} is {name!r}; the policies are {", ".join(map(repr, policies))}'
+            f'{option} is {quoted(name)}; the policies are {", ".join(map(quoted, policies))}'
         )
 
 
@@ -118,12 +119,14 @@ def check_pair(options: ComparisonOptions, policies: Sequence[str]) -> None:
     """
     baseline, candidate = options.baseline, options.candidate
     if baseline and baseline == candidate:
-        raise ValueRangeError(f'baseline and candidate are both {baseline!r}; two are expected')
+        raise ValueRangeError(
+            f'baseline and candidate are both {quoted(baseline)}; two are expected'
+        )
     if bool(baseline) != bool(candidate) and len(policies) > 2:
         given, other = ('baseline', 'candidate') if baseline else ('candidate', 'baseline')
         raise ValueRangeError(
             f'{given} is given without {other}, and there are {len(policies)} policies: '
-            f'{", ".join(map(repr, policies))}'
+            f'{", ".join(map(quoted, policies))}'
         )
 
 

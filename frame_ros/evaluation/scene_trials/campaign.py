@@ -17,7 +17,7 @@ from frame_ros.evaluation.scene_trials.pool import TrialPool, refuse_child
 from frame_ros.evaluation.scene_trials.recording import RecordOptions, TrialRecording
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.trial import PlannedTrial
-from frame_ros.evaluation.trials.campaign import plain
+from frame_ros.evaluation.trials.campaign import json_values
 from frame_ros.scenes.description.mesh_digests import mesh_digests
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.description.shapes import MESH, mesh_of
@@ -163,7 +163,11 @@ def settings_of(
     meshes: digests of files, as of `mesh_digests`.
     """
     chosen = {name: value for name, value in flatten(policy).items() if name != 'robot'}
-    found = {'policy': policy.called, 'policy_options': plain(chosen), 'run': plain(flatten(run))}
+    found = {
+        'policy': policy.called,
+        'policy_options': json_values(chosen),
+        'run': json_values(flatten(run)),
+    }
     return {**found, MESHES: dict(meshes)} if meshes else found
 
 

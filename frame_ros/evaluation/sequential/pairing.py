@@ -10,6 +10,7 @@ from pathlib import Path
 
 from frame_ros.core.csv_table import CsvTable
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.plain_text import plain, quoted
 from frame_ros.evaluation.outcomes.csv_reading import read_outcomes_csv
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.outcomes.facts import truth
@@ -125,12 +126,12 @@ def chosen_policies(found: Sequence[str], first: str, second: str, source: str) 
     Raises:
         ValueRangeError: they are not found, one and the same, or not clear.
     """
-    names = ', '.join(found)
+    names = ', '.join(map(plain, found))
     for name in filter(None, (first, second)):
         if name not in found:
-            raise ValueRangeError(f'{source}: no policy {name!r}; there are {names}')
+            raise ValueRangeError(f'{source}: no policy {quoted(name)}; there are {names}')
     if first and first == second:
-        raise ValueRangeError(f'the policy {first!r} is compared with itself; name two')
+        raise ValueRangeError(f'the policy {quoted(first)} is compared with itself; name two')
     rest = [name for name in found if name not in (first, second)]
     if len(rest) < (not first) + (not second):
         raise ValueRangeError(f'{source}: the only policy is {names}; two are expected')

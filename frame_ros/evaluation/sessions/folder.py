@@ -15,7 +15,7 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import load_json, read_text
 from frame_ros.core.output_files import appending, make_folder, write_whole
 from frame_ros.evaluation.appended_lines import append_line
-from frame_ros.evaluation.sessions.journal import PLANNED, Journal, now
+from frame_ros.evaluation.sessions.journal import HAS_DIGESTS, PLANNED, Journal, now
 from frame_ros.evaluation.sessions.plan import (
     SessionKey,
     SessionOptions,
@@ -41,7 +41,7 @@ class SessionFolder:
         if not (self.path / PLAN).is_file():
             raise SetupError(f'{str(self.path)!r} is no session: it has no {PLAN}')
         self.plan = _read(self.path / PLAN, SessionPlan.from_content)
-        self.journal = Journal(self.path / JOURNAL)
+        self.journal = Journal(self.path / JOURNAL, self.plan.has_digests)
 
     @property
     def log_name(self) -> str:
@@ -74,6 +74,7 @@ class SessionFolder:
             commitment=key.commitment,
             created=now(),
             instructions=dict(options.instructions),
+            has_digests=True,
         )
         make_folder(folder, 'the folder of the session')
         try:
@@ -81,7 +82,8 @@ class SessionFolder:
             _write_private(folder / PRIVATE / KEY, key.to_text())
         except OSError as error:
             raise SetupError(f'the key cannot be written: {error}') from error
-        Journal(folder / JOURNAL).add(PLANNED, commitment=key.commitment)
+        named = {'commitment': key.commitment, HAS_DIGESTS: plan.has_digests}
+        Journal(folder / JOURNAL).add(PLANNED, **named)
         write_whole(folder / PLAN, plan.to_text(), 'the plan')
         return cls(folder)
 
@@ -146,7 +148,7 @@ class SessionFolder:
         Raises:
             SetupError: it once said something else: trials would be of two policies with one name.
         """
-        known = Journal(self.path / PRIVATE / SERVERS)
+        known = Journal(self.path / PRIVATE / SERVERS, self.plan.has_digests)
         events = known.events() if known.path.exists() else []
         before = next((e['says'] for e in events if e.get('policy') == name), None)
         if before is None:

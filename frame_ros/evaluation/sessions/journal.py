@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The journal of a session: a line per event, only ever added to, and on the disk at once.
 
-Each line has the digest of the one before it, so that one that is changed, added or removed later
-is noticed.
+Each line has the digest of the one before it, so that a line before the last that is changed, added
+or removed later is noticed. The last line, and a journal that is written again as a whole, are held
+by nothing but the digest of the file, once it is published.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ PLANNED, SERVED, DUE, BEGUN, ENDED = 'planned', 'served', 'due', 'begun', 'ended
 REFUSED, RECONNECTED, MARKED, OPENED = 'refused', 'reconnected', 'marked', 'opened'
 
 BEFORE = 'before'  # field: SHA-256 of the line before; '' in the first
+HAS_DIGESTS = 'has_digests'  # field of PLANNED, and of the plan: every line has BEFORE
 
 Event = Mapping[str, Any]
 
@@ -83,10 +85,14 @@ class Trial:
 
 
 class Journal:
-    """The file of events; several processes may add to it."""
+    """The file of events; several processes may add to it.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    has_digests: every line must have BEFORE. False: of a session of a version that wrote none; the
+    lines that are added to it have it all the same, and then all after them must.
+    """
+
+    def __init__(self, path: Path, has_digests: bool = True) -> None:
+        self.path, self._has_digests = path, has_digests
 
     def add(self, event: str, **fields: Any) -> None:
         """Adds an event with the time of now.
@@ -133,8 +139,9 @@ class Journal:
         """
         *lines, _ = self._content().split(b'\n')
         events = [self._event(line, number) for number, line in enumerate(lines, 1)]
-        # Earlier versions wrote no digests.
-        first = next((place for place, e in enumerate(events) if BEFORE in e), len(events))
+        first = 0
+        if not (self._has_digests or any(event.get(HAS_DIGESTS) for event in events)):
+            first = next((place for place, e in enumerate(events) if BEFORE in e), len(events))
         for place in range(first, len(events)):
             before = _digest(lines[place - 1]) if place else ''
             if events[place].get(BEFORE) != before:

@@ -126,6 +126,8 @@ class SessionPlan:
         policies: their number.
         commitment: of the key.
         created: ISO 8601, UTC.
+        has_digests: every line of the journal has the digest of the one before; False in sessions
+            of versions that wrote none.
     """
 
     cells: tuple[str, ...]
@@ -134,6 +136,7 @@ class SessionPlan:
     commitment: str
     created: str
     instructions: Mapping[str, str] = field(default_factory=dict)
+    has_digests: bool = False
 
     @property
     def trials(self) -> int:

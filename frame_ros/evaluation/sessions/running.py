@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable
 
 from frame_ros.core.errors import FrameRosError, PolicyError, SetupError
+from frame_ros.core.plain_text import plain
 from frame_ros.evaluation.sessions.folder import SessionFolder
 from frame_ros.evaluation.sessions.journal import (
     BEGUN,
@@ -156,7 +157,7 @@ class SessionRun:
 def due_text(folder: SessionFolder, cell: str, id: str) -> str:
     """Returns what is to be set up next, in words."""
     instruction = folder.plan.instructions.get(cell, '')
-    return f'next: trial {id}, cell {cell}' + (f': {instruction!r}' if instruction else '')
+    return plain(f'next: trial {id}, cell {cell}') + (f': {instruction!r}' if instruction else '')
 
 
 def open_trial(trials: dict[str, Trial]) -> Trial | None:

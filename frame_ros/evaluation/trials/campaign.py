@@ -209,21 +209,21 @@ class Campaign:
 def run_trial(trial: Trial, function: str) -> Outcome:
     """Runs one trial; any error becomes its problem, in words."""
     try:
-        return Outcome(trial, plain(dict(_function(function)(trial))))
+        return Outcome(trial, json_values(dict(_function(function)(trial))))
     except FrameRosError as error:
         return Outcome(trial, {}, str(error))
     except Exception as error:
         return Outcome(trial, {}, f'{type(error).__name__}: {error}')
 
 
-def plain(value: Any) -> Any:
+def json_values(value: Any) -> Any:
     """Nested values as JSON has them: numpy's as Python's, numbers that are not finite as None."""
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
+        return {str(name): json_values(item) for name, item in value.items()}
     if hasattr(value, 'tolist'):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [json_values(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -69,7 +70,7 @@ class EpisodeRecorderNode(LifecycleNode):
         self._videos = EpisodeVideos(self)
         self._readiness = Readiness(
             self,
-            self._directory().name,
+            self._folder_name(),
             problem=lambda: '' if self._is_active else f'it is not active {self._problem}'.strip(),
             inputs=lambda: self._recorded.states() if self._recorded and self._is_active else (),
         )
@@ -358,7 +359,7 @@ class EpisodeRecorderNode(LifecycleNode):
     def _hold_folder(self) -> None:
         """Marks the folder as one that is recorded into, for `frame-ros clean`."""
         folder = self._directory()
-        self._readiness.hardware_id = folder.name
+        self._readiness.hardware_id = self._folder_name()
         try:
             self._folder_lock.hold(folder)
         except OSError as error:
@@ -403,6 +404,10 @@ class EpisodeRecorderNode(LifecycleNode):
 
     def _directory(self) -> Path:
         return Path(self.options.directory).expanduser().absolute()
+
+    def _folder_name(self) -> str:
+        """Returns the name of the folder itself, also where it is given as `..`."""
+        return Path(os.path.realpath(self._directory())).name
 
     def _now(self) -> int:
         return self._time.now()

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from frame_ros.core.plain_text import counted
+from frame_ros.core.plain_text import JOINING, counted, plain
 from frame_ros.evaluation.policy_comparison.estimates import Estimate
 from frame_ros.evaluation.policy_comparison.facts import CONDITIONS as OF_FACTS
 from frame_ros.evaluation.policy_comparison.follow_up import LIKE, ends_of, last_of
@@ -24,6 +24,8 @@ from frame_ros.reports.model.numbers import UNAVAILABLE, readable
 
 # Pairs of which there is a sentence below the headline.
 MOST_SENTENCES = 6
+# In a plain name: what two names of one thing may differ by.
+_NOT_SEEN = re.compile(rf'[\s_{JOINING}-]+|\\(?:[nrt]|x..|u....|U.{{8}})')
 
 
 def percent(value: float, digits: int = 1) -> str:
@@ -295,14 +297,16 @@ def _apart(study: Study, pair: PairRow) -> list[str]:
 
 
 def _of_names(kind: str, names: Sequence[str]) -> list[str]:
-    """Returns which names are alike but for case, spaces, - and _: most likely one was meant."""
+    """Returns which names are alike but for case, spaces, - and _, or for what is not seen or shown
+    as an escape: most likely one was meant.
+    """
     alike: dict[str, list[str]] = {}
     for name in names:
-        plain = unicodedata.normalize('NFKC', name).casefold()
-        alike.setdefault(re.sub(r'[\s_-]+', '', plain), []).append(name)
+        folded = unicodedata.normalize('NFKC', name).casefold()
+        alike.setdefault(_NOT_SEEN.sub('', plain(folded)), []).append(name)
     return [
-        f'{kind} {listed(list(map(repr, own)))} differ by case, spaces, - and _ only; they '
-        f'count as {len(own)}'
+        f'{kind} {listed(list(map(repr, own)))} differ only by case, spaces, - and _, or '
+        f'characters that are not seen; they count as {len(own)}'
         for own in alike.values()
         if len(own) > 1
     ]

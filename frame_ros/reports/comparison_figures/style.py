@@ -10,7 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
+from frame_ros.core.plain_text import plain
 from frame_ros.reports.html.figures import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
+from frame_ros.reports.html.page_frame import DIVIDER
 
 COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE)
 GREY = '#888888'  # of the human reference, and of guides
@@ -76,14 +78,14 @@ def label_of(text: str, length: int = LONGEST_LABEL) -> str:
     """Returns a text cut in its middle to a length, that plotly draws as it is: no part of it is
     markup or a placeholder of a hover text.
     """
-    return escape(cut(text, length), quote=False).replace('%{', '%\u200b{')
+    return escape(cut(text, length), quote=False).replace('%{', f'%{DIVIDER}{{')
 
 
 def cut(text: str, length: int = LONGEST_LABEL) -> str:
     """Returns a text in one line, cut in its middle to a length; for captions, which the page
     escapes.
     """
-    text = ' '.join(text.split()) or '(no name)'
+    text = ' '.join(plain(text.strip()).split()) or '(no name)'
     if len(text) <= length:
         return text
     first = (length - 1) * 2 // 3

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -18,11 +19,15 @@ import jinja2
 from markupsafe import Markup
 
 from frame_ros.core.errors import SetupError
-from frame_ros.core.plain_text import counted
+from frame_ros.core.plain_text import counted, plain
 from frame_ros.reports.html.projections import legend_svg
 from frame_ros.reports.html.tables import dot_strip
 from frame_ros.reports.model.numbers import readable, readable_unit, shortened
 
+# An escape in JSON that is ASCII; halves of a character together.
+_ESCAPED = re.compile(r'\\ud[89ab]..\\ud[c-f]..|\\u....|\\.')
+# Has no width, and is used to keep the `%{` of a name from being a placeholder of plotly.
+DIVIDER = '\u200b'
 ASSETS = Path(__file__).parent / 'page_assets'
 FRAGMENTS = Path(__file__).parents[1] / 'sections'
 
@@ -41,7 +46,7 @@ def page_frame(
         [jinja2.FileSystemLoader((ASSETS, FRAGMENTS)), jinja2.DictLoader(fragments or {})]
     )
     environment = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, finalize=as_shown
     )
     environment.filters.update(
         readable=readable,
@@ -97,11 +102,22 @@ def _plotly_script() -> str:
     return file.read_text(encoding='utf-8').replace('\r\n', '\n').replace('</script', '<\\/script')
 
 
+def as_shown(value: Any) -> Any:
+    """Returns what a template shows of a value: of a text that is no markup, its plain form."""
+    return plain(value) if type(value) is str else value
+
+
 def as_json_script(value: Any) -> Markup:
     """JSON that may stand in a script element: no character of it can end the element or begin a
-    comment.
+    comment. Its texts are plain.
     """
     text = json.dumps(value, allow_nan=False, separators=(',', ':'))
+    text = _ESCAPED.sub(_as_plain, text)
     for character in '<>&\u2028\u2029':
         text = text.replace(character, f'\\u{ord(character):04x}')
     return Markup(text)
+
+
+def _as_plain(escape: re.Match[str]) -> str:
+    text = json.loads(f'"{escape[0]}"')
+    return escape[0] if text == DIVIDER else json.dumps(plain(text))[1:-1]

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.plain_text import plain
+
 UNAVAILABLE = '–'
 # Points of a plot that are drawn.
 SERIES_POINTS = 1200
@@ -105,7 +107,10 @@ def plot_numbers(values: Any, digits: int = 5) -> list[float | None]:
 
 
 def shortened(text: str, length: int) -> str:
-    """Returns a text of at most `length` characters, the last an ellipsis where it was longer."""
+    """Returns a plain text of at most `length` characters, the last an ellipsis where it was
+    longer.
+    """
+    text = plain(text)
     return text if len(text) <= length else text[: length - 1] + '…'
 
 

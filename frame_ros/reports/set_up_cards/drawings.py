@@ -12,6 +12,7 @@ import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
+from frame_ros.core.plain_text import plain
 from frame_ros.scenes.cards.facts import ObjectFacts
 from frame_ros.scenes.cards.mat import MM, Mat, Tile
 from frame_ros.scenes.cards.outlines import footprint
@@ -112,7 +113,7 @@ def _text(at: tuple[float, float], text: str, kind: str, size: float) -> str:
     x, y = at
     return (
         f'<text class="{kind}" x="{x:.2f}" y="{y + size * 0.35:.2f}" '
-        f'font-size="{size:.2f}">{escape(text)}</text>'
+        f'font-size="{size:.2f}">{escape(plain(text))}</text>'
     )
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import FrameRosError, ValueRangeError
 from frame_ros.core.input_files import valid_text
 from frame_ros.core.version import package_version
-from frame_ros.reports.html.page_frame import ASSETS
+from frame_ros.reports.html.page_frame import ASSETS, as_shown
 from frame_ros.reports.set_up_cards.drawings import mat_drawing, plan_drawing, tile_drawing
 from frame_ros.scenes.cards.camera import PlacedCamera, placed_camera
 from frame_ros.scenes.cards.facts import (
@@ -138,7 +138,10 @@ def build_mat(robot: str, mat: Mat, made: datetime | None = None) -> str:
 
 def _page(name: str, made: datetime | None, **values: Any) -> str:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, undefined=jinja2.StrictUndefined
+        loader=jinja2.FileSystemLoader(ASSETS),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=as_shown,
     )
     css = Markup((ASSETS / 'cards.css').read_text(encoding='utf-8'))
     moment = (made or datetime.now(timezone.utc)).strftime('%Y-%m-%d %H:%M UTC')

@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import re
 from functools import cache
 from pathlib import Path, PurePath
 
@@ -29,11 +30,14 @@ from frame_ros.robots.profile import RobotProfile
 FOLDERS_VARIABLE = 'FRAME_ROS_ROBOTS'
 ROBOT_NAMES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 DEFAULT_ROBOT = 'so101'  # of every option and argument that chooses a robot
+UNNAMED = 'robot'  # name of a robot whose URDF gives none
 # How every option that chooses a robot describes it.
 OF_ROBOT = (
     'robot: its name, the YAML file of a profile or its name in a folder of '
     f'{FOLDERS_VARIABLE}, or a URDF file'
 )
+_COMMENT = re.compile(r'<!--.*?(?:-->|\Z)', re.DOTALL)
+_NAME = re.compile(r"""<robot\s(?:[^<>]*\s)?name\s*=\s*(?P<quote>["'])(?P<name>.*?)(?P=quote)""")
 
 
 def packaged_profiles() -> tuple[RobotProfile, ...]:
@@ -96,11 +100,19 @@ def locate(name_or_file: str | os.PathLike[str]) -> str:
     return found[0]
 
 
+def is_description(text: str) -> bool:
+    """Returns whether it is the text of a URDF, not a name or path."""
+    return text.lstrip().startswith('<')
+
+
 def public_name(name_or_file: str | os.PathLike[str]) -> str:
     """The robot as bags name it, which are given away: its name, of a profile or URDF the file's
-    name, without the folders of this machine.
+    name, without the folders of this machine, and of a URDF's text the name in it.
     """
     source = os.fspath(name_or_file)
+    if is_description(source):
+        found = _NAME.search(_COMMENT.sub('', source))
+        source = (found and found['name']) or UNNAMED
     return PurePath(source).name or source
 
 

@@ -16,6 +16,7 @@ from frame_ros.core.events import EventType, Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.event_reading import read_event_episodes
 from frame_ros.episodes.reading import read_bag, read_episodes
+from frame_ros.evaluation.outcomes.csv_writing import write_outcomes_csv
 from frame_ros.evaluation.outcomes.operation import Ending
 from frame_ros.evaluation.outcomes.options import OutcomeOptions
 from frame_ros.evaluation.outcomes.reading import read_outcomes
@@ -332,13 +333,25 @@ def test_rows_that_a_later_file_has_again_are_named(tmp_path):
     assert [each.rpartition(': ')[2] for each in found.notes if note in each] == ['one, two']
 
 
-def test_names_that_a_terminal_would_act_on_are_escaped(tmp_path):
+def test_names_stay_as_they_are(tmp_path):
+    """Characters that a terminal would act on are escaped where they are printed."""
     path = tmp_path / 'a.csv'
-    rows = '"a\nb","x\ny",a\x1b[2Jb,1\nc\u202ed,Grün 試,,1\n'
+    rows = '"a\nb","x\ny",a\x1b[2Jb,1\nc\u202ed,پای\u200cزیرو,,1\ne,x\\ny,,1\n'
     path.write_text(f'episode,policy,object,success\n{rows}')
-    first, second = read(path).outcomes
-    assert (first.name, first.policy, first.object) == (r'a\nb', r'x\ny', r'a\x1b[2Jb')
-    assert (second.name, second.policy) == (r'c\u202ed', 'Grün 試')
+    first, second, third = read(path).outcomes
+    assert (first.name, first.policy, first.object) == ('a\nb', 'x\ny', 'a\x1b[2Jb')
+    assert (second.name, second.policy) == ('c\u202ed', 'پای\u200cزیرو')
+    assert third.policy == r'x\ny'
+    write_outcomes_csv([first, second, third], tmp_path / 'b.csv')
+    assert [e.policy for e in read(tmp_path / 'b.csv').outcomes] == [
+        'x\ny', 'پای\u200cزیرو', r'x\ny',
+    ]  # fmt: skip
+
+
+def test_policies_of_bags_that_only_look_alike_are_two(tmp_path):
+    outcome_bag(tmp_path / 'one', policy='x\ny')
+    outcome_bag(tmp_path / 'two', policy=r'x\ny')
+    assert {each.policy for each in read(tmp_path).outcomes} == {'x\ny', r'x\ny'}
 
 
 def test_files_that_are_no_text(tmp_path):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from datetime import datetime
@@ -118,13 +119,36 @@ def test_a_journal_that_was_changed_after_the_trials_keeps_the_labels_closed(tmp
     assert '"opened"' not in folder.journal.path.read_text()
 
 
-def test_a_journal_of_a_version_without_digests_goes_on(tmp_path):
+@pytest.mark.parametrize('named_in', ['both', 'plan', 'journal'])
+def test_a_journal_of_which_all_digests_were_removed_keeps_the_labels_closed(tmp_path, named_in):
     folder = unserved_session(tmp_path / 's', ('cube',), episodes=1)
-    first, _ = play(folder)
-    text = re.sub(r', "before": "\w*"', '', folder.journal.path.read_text())
-    folder.journal.path.write_text(text)
+    play(folder)
+    without_digests(folder, named_in)
+    with pytest.raises(SetupError, match='line 1 does not follow the line before'):
+        open_session(SessionFolder(folder.path))
+
+
+def test_a_journal_of_a_version_without_digests_goes_on(tmp_path):
+    path = unserved_session(tmp_path / 's', ('cube',), episodes=1).path
+    first, _ = play(SessionFolder(path))
+    without_digests(SessionFolder(path), named_in='none')
+    folder = SessionFolder(path)
     mark(folder, first, 'failure', 'it fell later', 'operator')
     assert len(open_session(folder).outcomes) == 2
+
+
+def without_digests(folder: SessionFolder, named_in: str) -> None:
+    """Removes all digests of a journal, and its claim to have them but where it is `named_in`."""
+    lines = re.sub(r', "before": "\w*"', '', folder.journal.path.read_text())
+    if named_in not in ('both', 'journal'):
+        lines = lines.replace(', "has_digests": true', '')
+    folder.journal.path.write_text(lines)
+    plan = folder.path / 'session.json'
+    content = json.loads(plan.read_text())
+    assert content['has_digests'] is True
+    if named_in not in ('both', 'plan'):
+        del content['has_digests']
+    plan.write_text(json.dumps(content))
 
 
 def test_a_plan_that_was_changed_after_the_trials_keeps_the_labels_closed(tmp_path):

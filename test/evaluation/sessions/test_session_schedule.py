@@ -258,6 +258,7 @@ def test_fewer_than_two_policies_or_no_cell_are_refused(tmp_path):
         draw_key({'one': {}, ' ': {}}, ('cube',), 1)
     with pytest.raises(SetupError, match='names no policy'):
         draw_key({'one': {}, 'two\x1b[2J': {}}, ('cube',), 1)
+    draw_key({'one': {}, 'پای\u200cزیرو': {}}, ('cube',), 1)
     with pytest.raises(SetupError, match='cells is empty'):
         draw_key(POLICIES, (), 1)
     (tmp_path / 'full').mkdir()

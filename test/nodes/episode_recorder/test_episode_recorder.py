@@ -590,8 +590,10 @@ def test_a_bag_has_no_summary_of_the_episode_before(make_bench):
     assert found == [['a'], ['b']]
 
 
-def test_its_diagnostics_name_the_folder_without_those_around_it(make_bench):
-    bench = make_bench('named')
+@pytest.mark.parametrize('given', ['.', 'inner/..'])
+def test_its_diagnostics_name_the_folder_without_those_around_it(make_bench, tmp_path, given):
+    (tmp_path / 'inner').mkdir()
+    bench = make_bench('named', directory=tmp_path / given)
     heard = []
     bench.node.create_subscription(DiagnosticArray, '/diagnostics', heard.append, 10)
     until(lambda: bench.rclpy.spin_once(bench.node, timeout_sec=0.1) or heard, 'no diagnostics')

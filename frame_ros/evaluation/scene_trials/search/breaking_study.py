@@ -17,7 +17,7 @@ from frame_ros.evaluation.scene_trials.search.breaking import STEPS, Breaking, s
 from frame_ros.evaluation.scene_trials.search.objective import TriedScene
 from frame_ros.evaluation.scene_trials.search.search_folder import SearchFolder
 from frame_ros.evaluation.scene_trials.search.unfinished import Evaluate, once_more
-from frame_ros.evaluation.trials.campaign import plain
+from frame_ros.evaluation.trials.campaign import json_values
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.generation.constraints import check_scene
 from frame_ros.scenes.generation.operators import chosen_operators
@@ -101,7 +101,7 @@ def break_scenes(
     failed = next((scene for scene in scenes if scene.name == chosen.towards), None)
     kept = {name: value for name, value in flatten(chosen).items() if name != 'steps'}
     done = []
-    with SearchFolder(folder, {**settings, 'breaking': plain(kept)}) as place:
+    with SearchFolder(folder, {**settings, 'breaking': json_values(kept)}) as place:
         store = _Store(place, once_more(evaluate), chosen.repeats)
         first = [scene for scene in scenes if scene is not failed]
         unfit = {scene.name: _unfit(scene, setting_of(scene), start) for scene in first}

@@ -26,7 +26,7 @@ from frame_ros.evaluation.scene_trials.search.proposers import (
 from frame_ros.evaluation.scene_trials.search.search_folder import SearchFolder
 from frame_ros.evaluation.scene_trials.search.search_options import SearchOptions
 from frame_ros.evaluation.scene_trials.search.unfinished import Evaluate, once_more
-from frame_ros.evaluation.trials.campaign import plain
+from frame_ros.evaluation.trials.campaign import json_values
 from frame_ros.metrics import wilson_interval
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.generation.generator import SceneDraws
@@ -149,7 +149,7 @@ def search(
     propose, draws = _proposer(chosen, space), _Draws(space, chosen.seed, start)
     kept = {name: value for name, value in flatten(chosen).items() if name != 'budget'}
     place_of = None if folder is None else SearchFolder(
-        folder, {**(settings or {}), 'search': plain(kept)})  # fmt: skip
+        folder, {**(settings or {}), 'search': json_values(kept)})  # fmt: skip
     tried: list[TriedScene] = []
     with place_of or nullcontext():
         store = _Store(once_more(evaluate), chosen.repeats, place_of)
