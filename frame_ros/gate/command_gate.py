@@ -302,6 +302,7 @@ class CommandGate:
         """Sends on a readable command as far as the limits allow. Returns the command sent, and
         whether it equals the one received.
         """
+        command = self._stream.turned(command, moment)
         problem = self._stream.blind(moment)
         if problem is None and not self._is_synchronised:
             problem = too_far(command, self.measured, self._limiter.limits)

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import TURN
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.limits.command_limits import JointLimits
+from frame_ros.gate.measured_turns import MeasuredTurns
 from frame_ros.gate.records import Moment, Reason
 from frame_ros.gate.sent_path import SentPath
 from frame_ros.gate.still_joints import StillJoints
@@ -36,7 +38,8 @@ class MeasuredJoints:
         path: where they were sent.
 
     Attributes:
-        positions: (D,) rad or m, NaN where unknown.
+        positions: (D,) rad or m, NaN where unknown. Joints that turn without end are counted on,
+            also of a driver that publishes them within one turn.
         times: (D,) ns on the caller's clock, when each was measured.
         still: the joints that have not moved recently, where they were sent or elsewhere.
     """
@@ -46,6 +49,7 @@ class MeasuredJoints:
         self.times = np.zeros(len(limits.names), dtype=np.int64)
         self.still = StillJoints(len(limits.names))
         self._limits, self._timeout, self._path = limits, int(timeout * SECOND), path
+        self._turns = MeasuredTurns(limits.is_endless)
         self._astray = DISAGREEMENT * limits.step
         self._at_once = limits.fastest * TIMING  # rad (m) that a joint may go in any time
         self._beyond = BEYOND * (limits.ends[1] - limits.ends[0])
@@ -64,12 +68,14 @@ class MeasuredJoints:
         now: int,
         moment: Moment,
         publisher: Hashable,
+        sent: Array,
     ) -> Indices | Reason | None:
         """Takes positions (K,) of some joints if all of them are plausible.
 
         Args:
             measured, now: ns, see `measured_at`.
             publisher: the sender of the message.
+            sent: (D,) where the joints were sent last, whenever that was; NaN where unknown.
 
         Returns:
             The joints taken; the reason why they are implausible; or None: the robot has none of
@@ -86,7 +92,7 @@ class MeasuredJoints:
             return Reason(Cause.MALFORMED, f'{values.size} positions for {len(names)} joints')
         if not i.size:
             return None
-        values = values[self._places]
+        values = self._turns.counted(i, values[self._places], self.positions[i], sent[i])
         problem = self._other_publisher(i, publisher, moment)
         if problem is not None:
             return problem
@@ -151,14 +157,15 @@ class MeasuredJoints:
     def _implausible(self, i: Indices, values: Array, measured: int, now: int) -> Reason | None:
         """Returns why this arm cannot be at positions (K,), by the worst joint."""
         passed = np.maximum(measured - self.times[i], 0) / SECOND + TIMING
-        way, room = np.abs(values - self.positions[i]), self._limits.fastest[i] * passed
+        way = self._turns.way(i, values, self.positions[i])
+        room = self._limits.fastest[i] * passed
         low, high = (ends[i] for ends in self._path.range(now))
         away = np.maximum(low - values, values - high)
         text = 'is {0:.3g} {1} from where it was sent'
         went = 'went {0:.3g} {1}, faster than it can'
-        is_endless = np.isinf(self._limits.ends[:, i]).any(axis=0)
-        if (is_endless & (way > room) & (np.abs(way - 2.0 * math.pi) <= room)).any():
-            went += ': one without limits must be published without jumps of a turn'
+        is_endless = self._limits.is_endless[i]
+        if (is_endless & (way > room) & (np.abs(way - TURN) <= room)).any():
+            went += ': it jumps by a turn, and was published over more than one'
         return self._worst(i, went, way, room) or self._worst(i, text, away, self._astray[i])
 
     def _worst(self, i: Indices, text: str, value: Array, limit: Array) -> Reason | None:

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.time import SECOND
+from frame_ros.core.turns import nearest_turn
 from frame_ros.gate.causes import Cause
+from frame_ros.gate.command_input import Command
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_step import Proposal
 from frame_ros.gate.measured_joints import LAG, MeasuredJoints, measured_at
@@ -75,6 +77,8 @@ class GateStream:
         self._arm = np.array([name in arm for name in names])
         self._unseen = self._arm.copy()
         self._near = np.where(self._arm, np.minimum(started.step, NEAR), math.inf)
+        self._is_endless = started.is_endless
+        self._has_endless = bool(self._is_endless.any())
         self._starts = np.zeros(len(names), dtype=bool)  # joints that something may have moved
         self._starting = np.zeros(len(names), dtype=bool)  # of these, who start with this command
         self._rest: Array = np.full(len(names), math.nan)  # where they come back to, held
@@ -131,7 +135,8 @@ class GateStream:
         now = self.time(moment)
         self._notice(now, self.limiter.longest + int(LATE * SECOND), moment)
         measured = measured_at(stamp, now, moment.clock)
-        found = self.joints.take(names, positions, measured, now, moment, publisher)
+        sent = self.limiter.positions
+        found = self.joints.take(names, positions, measured, now, moment, publisher, sent)
         if isinstance(found, Reason):
             if found.cause != Cause.MALFORMED:
                 self.doubt(found, moment)
@@ -171,6 +176,19 @@ class GateStream:
             return Reason(Cause.STALE_JOINT_STATES, text)
         self._needed = 0
         return None
+
+    def turned(self, command: Command, moment: Moment) -> Command:
+        """Returns a command with joints that turn without end at the turn nearest the last one, or,
+        where they start, nearest where they are: an arm goes the short way, whoever counts.
+        """
+        if not self._has_endless:
+            return command
+        last, i = self.limiter.requested, command.indices
+        starts = self.limiter.has_paused(self.time(moment)) | self._starts
+        is_elsewhere = np.isnan(last) | (starts & self._is_far())
+        goes_on = np.where(is_elsewhere, self.joints.positions, last)
+        near = nearest_turn(command.positions, goes_on[i], self._is_endless[i])
+        return command._replace(positions=near)
 
     def start(self, indices: Indices, moment: Moment) -> Reason | None:
         """Lets those of the joints `indices` that must start again do so; returns why they cannot,

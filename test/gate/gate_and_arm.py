@@ -31,13 +31,16 @@ class Bench:
     """A gate and an arm that follows it at once, 10 s after activation by both clocks.
 
     now: s since then. clock_runs: whether the robot's clock does. longest: s, of the limiter.
+    started: limits that it is made with, if not LIMITS. home: (6,) where the arm is.
     """
 
-    def __init__(self, follows=True, longest=0.1, limits=LIMITS, **options):
+    def __init__(
+        self, follows=True, longest=0.1, limits=LIMITS, started=None, home=HOME, **options
+    ):
         self.interventions, self.marks, self.announced = [], [], []
         is_simulated = options.pop('is_simulated', False)
         log = InterventionLog(self.interventions.append, self.marks.append)
-        self.limiter = CommandLimiter(LIMITS, longest=longest)
+        self.limiter = CommandLimiter(started or LIMITS, longest=longest)
         self.limiter.limit_to(limits)
         self.gate = CommandGate(
             self.limiter,
@@ -49,7 +52,7 @@ class Bench:
         )
         self.moment = Moment(1000 * SECOND, 5000 * SECOND)
         self.gate.activate(self.moment)
-        self.joints, self.follows, self.clock_runs, self.measures = HOME.copy(), follows, True, True
+        self.joints, self.follows, self.clock_runs, self.measures = home.copy(), follows, True, True
         self.beats, self.sent = None, []
         self.wait(0.0)
 

@@ -77,6 +77,8 @@ class GateMachine(GateWorld):
         TOTALS.add('resets elsewhere', is_released and is_far)
         if is_released:  # into whatever state: the arm starts from where it is
             self.rests[:], self.is_let_go[:] = 0, True
+            shown = self.arm + self.lie  # believed now, however implausible it was
+            self.measured = shown + self.turns_to(self.gate.measured, shown)
         return is_released
 
     @rule(to=places, scale=st.sampled_from([0.05, 0.5, 4.0, 1e6]), joints=subsets, gap=gaps)
@@ -194,7 +196,7 @@ class GateMachine(GateWorld):
         }[kind]
         for _ in range(count):
             said = self.gate.on_joint_states(
-                self.names, shown, self.now.clock, self.now,
+                self.names, self.published(shown), self.now.clock, self.now,
                 'another' if kind == 'second' else 'driver',
             )  # fmt: skip
             is_told = self.now.monotonic - self.seen < 100 * MILLISECOND

@@ -3,7 +3,7 @@
 """A command gate and an arm that obeys it: time passes for both, and what is sent is judged."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from gate_and_arm import rules
@@ -25,6 +25,7 @@ BOX = (0.05, -0.15, 0.02, 0.30, 0.15, 0.40)
 LINKS = [load_robot('so101', link) for link in ('lower_arm_link', 'wrist_link', 'gripper_link')]
 PERIOD = 20 * MILLISECOND
 DRIFT = 1.5  # rad/s with which a sensor goes wrong, which no joint is too slow for
+TURNING = 4  # the joint that may turn without end, which its driver publishes from -pi to pi
 BRAKING = 1.3 * SECOND  # ns, at most, from full speed
 
 
@@ -55,6 +56,7 @@ options = st.fixed_dictionaries(
         'jitter': st.sampled_from([0.02, 0.02, 0.0, 0.1]),
         'longest': st.sampled_from([0.1, 0.1, 0.04, 0.5]),
         'box': st.sampled_from([False, True]),
+        'turns': st.sampled_from([False, False, True]),
         'is_simulated': st.sampled_from([False, False, True]),
         'outside': st.sampled_from([None] * 4 + [(k, sign) for k in range(5) for sign in (0, 1)]),
         'stop_behaviour': st.sampled_from(['damped', 'damped', 'hold']),
@@ -68,6 +70,14 @@ options = st.fixed_dictionaries(
     }
 )
 places = st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6)
+
+
+def without_end(limits):
+    """The limits with a joint that turns without end."""
+    bounds = np.array([limits.lower, limits.upper])
+    ends, bounds[:, TURNING] = limits.ends.copy(), (-math.inf, math.inf)
+    ends[:, TURNING] = -math.inf, math.inf
+    return replace(limits, lower=bounds[0], upper=bounds[1], ends=ends)
 
 
 class GateWorld(RuleBasedStateMachine):
@@ -85,6 +95,8 @@ class GateWorld(RuleBasedStateMachine):
             step=chosen['step'],
             tick=chosen['tick'],
         )
+        if chosen['turns']:
+            limits = without_end(limits)
         workspace = Workspace(ROBOT, BOX, floor=0.01) if chosen['box'] else None
         names = ('stop_behaviour', 'stream', 'stop_timeout', 'command_timeout')
         rest = {k: v for k, v in chosen.items() if k in names or k.startswith('on_')}
@@ -102,7 +114,11 @@ class GateWorld(RuleBasedStateMachine):
         self.now = Moment(1000 * SECOND, 5000 * SECOND)
         self.gate.activate(self.now)
         self.arm = HOME + (0.0 if chosen['box'] else 0.2) * np.array(place)
-        if chosen['outside'] is not None:
+        if chosen['turns']:
+            self.arm[TURNING] += 2.8  # near where its driver jumps
+        if chosen['outside'] is not None and (
+            chosen['outside'][0] != TURNING or not chosen['turns']
+        ):
             joint, end = chosen['outside']
             lower, upper = limits.ends[:, joint]
             self.arm[joint] = limits.ends[end, joint] + 0.08 * (upper - lower) * (2 * end - 1)
@@ -137,11 +153,27 @@ class GateWorld(RuleBasedStateMachine):
         self.is_let_go |= self.gate.status == GateStatus.IDLE
         if self.measures:
             shown = self.arm + self.lie
-            if not self.gate.on_joint_states(self.names, shown, self.now.clock, self.now, 'driver'):
-                self.measured, self.seen = shown, self.now.monotonic
+            if not self.gate.on_joint_states(
+                self.names, self.published(shown), self.now.clock, self.now, 'driver'
+            ):
+                turns = self.turns_to(self.gate.measured, shown)  # by hand half a turn and more
+                self.arm += turns
+                self.measured, self.seen = shown + turns, self.now.monotonic
         if self.beats is not None:
             self.gate.on_heartbeat(self.beats, self.now)
         self.keep(self.gate.tick(self.now))
+
+    def published(self, positions):
+        """(D,) what driver and policy say of positions (D,), the turning joint within one turn."""
+        return positions + self.turns_to(np.zeros(6), positions)
+
+    def turns_to(self, reference, positions):
+        """(D,) rad, the whole turns that bring positions (D,) nearest a reference (D,)."""
+        found = np.zeros(6)
+        away = float(reference[TURNING] - positions[TURNING])
+        if self.chosen['turns'] and math.isfinite(away):
+            found[TURNING] = 2.0 * math.pi * round(away / (2.0 * math.pi))
+        return found
 
     def wait(self, ms):
         """Time passes with looks at the gate in between."""
@@ -202,6 +234,8 @@ class GateWorld(RuleBasedStateMachine):
         self.led_until[starts] = self.now.monotonic + LED * SECOND
         for k in joints:
             way, went = wanted[k] - before[k], self.goal[k] - before[k]
+            if k == TURNING and self.chosen['turns'] and abs(way) > 2.5:  # nearly opposite
+                continue
             is_away = abs(wanted[k] - self.goal[k]) > abs(way) + 1e-9
             speed, slack = self.witness.speed[k], 1e-6
             brakes = speed * speeds[k] >= 0.0 and abs(speed) <= abs(speeds[k]) + slack
@@ -235,7 +269,8 @@ class GateWorld(RuleBasedStateMachine):
         TOTALS.commands += 1
         joints = list(joints)
         names = tuple(self.names[k] for k in joints)
-        values = np.asarray(positions, float)[joints]
+        positions = np.asarray(positions, float)
+        values = self.published(positions)[joints]
         stamp = self.now.clock - age * MILLISECOND
         before = np.where(self.sent, self.goal, self.measured)
         speeds, silent = np.array(self.witness.speed), self.witness.silences(self.time)
@@ -246,6 +281,9 @@ class GateWorld(RuleBasedStateMachine):
         )
         self.keep(output)
         if output is not None and not output.is_hold:
+            is_away = np.abs(self.measured - before) > 0.1
+            goes_on = np.where(is_away, self.measured, before)
+            values = (positions + self.turns_to(goes_on, positions))[joints]
             wanted = self.goal.copy()
             wanted[joints] = values
             since = np.maximum(np.array(self.witness.lasted), 1e-9)

@@ -18,9 +18,7 @@ from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
 from frame_ros.gate.episode import END, START
-from frame_ros.gate.measured_joints import MeasuredJoints
 from frame_ros.gate.records import Act, GateStatus, Moment, Reason
-from frame_ros.gate.sent_path import SentPath
 from frame_ros.gate.watchdogs import Heartbeat
 
 
@@ -333,24 +331,6 @@ def test_bad_joint_states_change_nothing(names, positions, problem):
     said = bench.measure(positions, names=names)
     assert problem in said and (said == '') == (problem == '')
     assert (bench.gate.measured == before).all()
-
-
-def test_a_turn_that_a_driver_takes_back_is_named():
-    ends = LIMITS.ends.copy()
-    ends[:, 4] = -math.inf, math.inf
-    limits = replace(LIMITS, lower=ends[0], upper=ends[1], ends=ends)
-    joints = MeasuredJoints(limits, 0.5, SentPath(6, SECOND))
-    for k, place in enumerate((3.13, -3.12, 0.1)):
-        values = HOME.copy()
-        values[4] = place
-        time = (k + 1) * PERIOD
-        moment = Moment(time, time)
-        found = joints.take(NAMES, values, time, time, moment, 'driver')
-        if k == 0:
-            assert not isinstance(found, Reason)
-            continue
-        assert 'wrist_roll went' in found.text
-        assert ('one without limits must be published without jumps' in found.text) == (k == 1)
 
 
 def test_a_policy_that_says_why_it_cannot_act_is_held():

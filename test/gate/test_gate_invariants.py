@@ -34,7 +34,7 @@ def try_examples(count, steps, is_random=False):
 
 def test_nothing_that_happens_makes_the_gate_break_a_limit():
     """In a process of its own: the examples depend on which modules are imported."""
-    command = [sys.executable, __file__, '--examples', '50']
+    command = [sys.executable, __file__, '--examples', '70']
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parent)
     assert done.returncode == 0, done.stdout + done.stderr
     counts = dict(line.rsplit(' ', 1) for line in done.stdout.splitlines()[-1].split(', '))

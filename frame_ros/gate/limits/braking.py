@@ -40,14 +40,16 @@ def way_to_rest(speed: Array, a: Array, s: float) -> Array:
 
 def reach(distance: Array, a: Array, h: Array, s: float) -> Array:
     """Returns the largest speed of a step of h s from which a joint can stop within `distance`. The
-    steps that follow take s s each. 0 where the distance is not above 0.
+    steps that follow take s s each. 0 where the distance is not above 0,
+    infinite where it is.
     """
-    left = np.maximum(distance, 0.0)
+    is_endless = np.isinf(distance)
+    left = np.maximum(np.where(is_endless, 0.0, distance), 0.0)
     if s <= 0.0:
         whole: Array = a * (np.sqrt(h * h + 2.0 * left / a) - h)
-        return whole
+        return np.where(is_endless, math.inf, whole)
     # A step at n a s is followed by n - 1 more that move: the largest n for which there is room.
     late = h - s / 2.0
     count = np.floor((np.sqrt(late * late + 2.0 * left / a) - late) / s)
     result: Array = (left + a * s * s * count * (count + 1.0) / 2.0) / (h + count * s)
-    return result
+    return np.where(is_endless, math.inf, result)

@@ -64,6 +64,8 @@ class CommandLimiter:
     Attributes:
         limits, started: those in force, and those it was made with.
         positions, velocities: (D,) of the last commands, rad or m, NaN for joints without any.
+        requested: (D,) of the last requests, before they were limited; where a joint was sent
+            without one.
         times: (D,) ns, the stream's time of the last commands.
         base: (D,) where a joint is to start again before it goes on, NaN for none.
         longest: as above, but in ns.
@@ -87,7 +89,7 @@ class CommandLimiter:
         self.times: Times = np.zeros(size, dtype=np.int64)
         self._sent: Times = np.zeros(size, dtype=np.int64)
         self.base: Array = np.full(size, math.nan)
-        self._requested: Array = np.full(size, math.nan)
+        self.requested: Array = np.full(size, math.nan)
         self._asked: Array = np.zeros(size)
         self._cause: str = ACCELERATION
         self._is_sent = np.zeros(size, dtype=bool)
@@ -137,7 +139,7 @@ class CommandLimiter:
         if self._is_sent.all():
             return
         new = ~self._is_sent & np.isfinite(positions)
-        self.positions[new] = self._requested[new] = positions[new]
+        self.positions[new] = self.requested[new] = positions[new]
         self.times[new] = self._sent[new] = time - self._start
 
     def start_again(self, which: Mask, positions: Array) -> None:
@@ -241,7 +243,7 @@ class CommandLimiter:
         """Makes a proposal the last command; returns its positions (K,)."""
         i, time = proposal.indices, proposal.time
         self._asked[i] = proposal.asked
-        self._requested[i] = proposal.requested
+        self.requested[i] = proposal.requested
         if proposal.excesses:
             self._cause = proposal.excesses[0].cause
         self.positions[i] = proposal.positions
@@ -271,7 +273,7 @@ class CommandLimiter:
         found = self._limited(step, step.available, time)
         self.positions[i], self.velocities[i] = found.positions, found.velocities
         self.times[i], self._sent[i] = found.times, time
-        self._requested[i], self._asked[i] = found.positions, found.velocities
+        self.requested[i], self._asked[i] = found.positions, found.velocities
         is_there = np.abs(self.positions[i] - self.base[i]) <= ROUNDING
         self.base[i[is_there]] = math.nan
         return found
@@ -284,7 +286,7 @@ class CommandLimiter:
         nearly always. It costs a third of `_limited`, with the same result.
         """
         period, slot, longest = self._period(time), self._slot, self.longest
-        state = (self.positions, self._requested, self.velocities, self.base)
+        state = (self.positions, self.requested, self.velocities, self.base)
         sent, asked, speeds, bases = [values.tolist() for values in state]
         times, since, table = self.times.tolist(), (time - self._sent).tolist(), []
         places = measured.tolist() if measured is not None else sent
@@ -337,7 +339,7 @@ class CommandLimiter:
         room = np.where(starts, np.minimum(slow, limits.tick[i]), math.inf)
         center = np.where(has_base, base, p)
         step = Step(
-            i=i, p=p, v=v, q=requested, before=self._requested[i], asked=self._asked[i],
+            i=i, p=p, v=v, q=requested, before=self.requested[i], asked=self._asked[i],
             measured=None if measured is None else measured[i], others=self.velocities.copy(),
             available=available, base=base, center=center, room=room, h=np.zeros(len(i)),
             lower=p, upper=p,
@@ -372,7 +374,7 @@ class CommandLimiter:
         positions = np.where(is_exact, q, p + w * h)
         found: tuple[Excess, ...] = ()
         if not (is_exact & can)[goes].all():
-            found = excesses(self.limits, step, self._requested, self._asked, self._jitter)
+            found = excesses(self.limits, step, self.requested, self._asked, self._jitter)
         if self._check is not None:
             w, positions, can, found = self._check.limited(
                 self.positions, step, w, positions, can, found

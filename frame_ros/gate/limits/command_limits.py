@@ -91,6 +91,12 @@ class JointLimits:
         if not np.isfinite(self.acceleration).all() or not np.isfinite(self.velocity).all():
             raise ValueRangeError('every joint needs a finite velocity and acceleration limit')
 
+    @property
+    def is_endless(self) -> NDArray[np.bool_]:
+        """(D,) whether each joint turns without end: its range has none."""
+        found: NDArray[np.bool_] = np.isinf(self.ends).all(axis=0) & (np.array(self.units) == 'rad')
+        return found
+
     def at_most(self, other: JointLimits) -> JointLimits:
         """Returns these rates and distances where they are lower, and else those of `other`."""
         names = ('velocity', 'acceleration', 'step', 'tick')
