@@ -116,7 +116,7 @@ def test_a_command_that_is_too_fast_is_clamped_as_for_other_joints():
 
 
 def test_a_turn_that_a_counting_driver_loses_stops_the_arm():
-    """Where the driver was published over more than a turn, a jump of one is a lie."""
+    """A jump of a turn is a lie of a driver that was published over more than one."""
     bench = TurningBench(counted, counted, begin=3.0)
     bench.turn(1.2 * TURN)
     bench.publishes = lambda position: position - TURN
