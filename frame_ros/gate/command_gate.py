@@ -28,6 +28,7 @@ from frame_ros.gate.duty import Duty
 from frame_ros.gate.episode import GateEpisode
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_step import Proposal
+from frame_ros.gate.measured_turns import MeasuredTurns
 from frame_ros.gate.options import CLAMP, REFUSE, GateRules
 from frame_ros.gate.records import (
     Act,
@@ -56,6 +57,7 @@ class CommandGate:
         announce: gets 'stop', 'takeover_start' and 'takeover_end' with their reason, when they
             happen.
         is_simulated: whether velocities are measured by the robot's clock, which is simulated.
+        turns: of the measured joints, if something is known already of an earlier gate.
 
     Attributes:
         status, reason, since: the state, its cause and its start (ns, robot's clock).
@@ -70,12 +72,13 @@ class CommandGate:
         log: InterventionLog,
         announce: Callable[[str, Reason, Moment], None] = lambda kind, reason, moment: None,
         is_simulated: bool = False,
+        turns: MeasuredTurns | None = None,
     ) -> None:
         self.config, self.counts, self.version = config, GateCounts(), 0
         self.status, self.reason, self.since = GateStatus.IDLE, Reason(''), 0
         self.episode, self.watch = GateEpisode(), Watch(config.watchdogs)
         self._duty = Duty(self.watch, self.episode)
-        self._stream = GateStream(limiter, arm, config, self.watch, is_simulated)
+        self._stream = GateStream(limiter, arm, config, self.watch, is_simulated, turns)
         self._limiter, self._log, self._announce = limiter, log, announce
         self._readers = {
             source: CommandReader(limiter.limits.names, config.watchdogs.command_timeout)

@@ -36,6 +36,7 @@ class MeasuredJoints:
         limits: of its D joints.
         timeout: s of silence after which another publisher may replace one.
         path: where they were sent.
+        turns: of their driver, if it is known already.
 
     Attributes:
         positions: (D,) rad or m, NaN where unknown. Joints that turn without end are counted on,
@@ -44,17 +45,24 @@ class MeasuredJoints:
         still: the joints that have not moved recently, where they were sent or elsewhere.
     """
 
-    def __init__(self, limits: JointLimits, timeout: float, path: SentPath) -> None:
+    def __init__(
+        self,
+        limits: JointLimits,
+        timeout: float,
+        path: SentPath,
+        turns: MeasuredTurns | None = None,
+    ) -> None:
         self.positions: Array = np.full(len(limits.names), math.nan)
         self.times = np.zeros(len(limits.names), dtype=np.int64)
         self.still = StillJoints(len(limits.names))
         self._limits, self._timeout, self._path = limits, int(timeout * SECOND), path
-        self._turns = MeasuredTurns(limits.is_endless)
+        self._turns = turns or MeasuredTurns(limits.is_endless)
         self._astray = DISAGREEMENT * limits.step
         self._at_once = limits.fastest * TIMING  # rad (m) that a joint may go in any time
         self._beyond = BEYOND * (limits.ends[1] - limits.ends[0])
         self._index = {name: i for i, name in enumerate(limits.names)}
         self._publishers: list[Hashable] = [None] * len(limits.names)
+        self._published = np.zeros(len(limits.names), dtype=np.int64)  # ns, when last, taken or not
         self._heard = [-self._timeout - 1] * len(limits.names)
         self._names: Sequence[str] | None = None
         self._found: Indices = np.zeros(0, dtype=np.intp)
@@ -92,10 +100,13 @@ class MeasuredJoints:
             return Reason(Cause.MALFORMED, f'{values.size} positions for {len(names)} joints')
         if not i.size:
             return None
-        values = self._turns.counted(i, values[self._places], self.positions[i], sent[i])
         problem = self._other_publisher(i, publisher, moment)
         if problem is not None:
             return problem
+        published = values[self._places]
+        self._turns.look(i, published, self._room(i, self._published, measured))
+        self._published[i] = measured
+        values = self._turns.counted(i, published, self.positions[i], sent[i])
         is_harmless = self._is_harmless(i, values)
         problem = None if is_harmless else self._impossible(i, values)
         if problem is not None:
@@ -103,11 +114,12 @@ class MeasuredJoints:
             return problem
         if now - measured < int(DELAY * SECOND):
             self.still.add(i, values, measured)
-        problem = None if is_harmless else self._implausible(i, values, measured, now)
+        problem = None if is_harmless else self._implausible(i, published, values, measured, now)
         if problem is not None:
             return problem
         for k in i.tolist():
             self._publishers[k], self._heard[k] = publisher, moment.monotonic
+        self._turns.note(i, published)
         self.positions[i] = values
         self.times[i] = np.maximum(measured, self.times[i])
         return i
@@ -120,6 +132,7 @@ class MeasuredJoints:
     def forget(self) -> None:
         """Forgets the joints, which may be anywhere after the clock was reset."""
         self.positions[:], self.times[:] = math.nan, 0
+        self._published[:] = 0
         self.still.forget(np.arange(len(self.positions)))
 
     def _other_publisher(
@@ -154,11 +167,18 @@ class MeasuredJoints:
         beyond = np.maximum(ends[0][i] - values, values - ends[1][i])
         return self._worst(i, 'is {0:.3g} {1} out of its range', beyond, self._beyond[i])
 
-    def _implausible(self, i: Indices, values: Array, measured: int, now: int) -> Reason | None:
+    def _room(self, i: Indices, since: NDArray[np.int64], measured: int) -> Array:
+        """Returns (K,) rad or m that the joints `i` can have gone since (D,), ns."""
+        passed = np.maximum(measured - since[i], 0) / SECOND + TIMING
+        room: Array = self._limits.fastest[i] * passed
+        return room
+
+    def _implausible(
+        self, i: Indices, published: Array, values: Array, measured: int, now: int
+    ) -> Reason | None:
         """Returns why this arm cannot be at positions (K,), by the worst joint."""
-        passed = np.maximum(measured - self.times[i], 0) / SECOND + TIMING
-        way = self._turns.way(i, values, self.positions[i])
-        room = self._limits.fastest[i] * passed
+        way = self._turns.way(i, published, values, self.positions[i])
+        room = self._room(i, self.times, measured)
         low, high = (ends[i] for ends in self._path.range(now))
         away = np.maximum(low - values, values - high)
         text = 'is {0:.3g} {1} from where it was sent'

@@ -39,6 +39,7 @@ class Release:
         command = duty.fresh_command(moment)
         if problem is None and command is not None:
             measured = self._stream.joints.positions if self.settled is None else self.settled
+            command = self._stream.nearest(command, measured)
             problem = too_far(command, measured, self._stream.limiter.limits)
         return problem
 

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.time import SECOND
-from frame_ros.core.turns import nearest_turn
+from frame_ros.core.turns import TURN, nearest_turn
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_input import Command
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_step import Proposal
 from frame_ros.gate.measured_joints import LAG, MeasuredJoints, measured_at
+from frame_ros.gate.measured_turns import MeasuredTurns
 from frame_ros.gate.options import HOLD_STILL, GateRules
 from frame_ros.gate.records import Moment, Output, Reason
 from frame_ros.gate.sent_path import SentPath
@@ -43,6 +44,7 @@ class GateStream:
         limiter: of its joints.
         arm: the joints that must be measured for any command to pass.
         watch: is notified of measurements.
+        turns: of the measured joints, if something is known already.
 
     Attributes:
         joints: as measured.
@@ -60,6 +62,7 @@ class GateStream:
         config: GateRules,
         watch: Watch,
         is_simulated: bool,
+        turns: MeasuredTurns | None = None,
     ) -> None:
         names = limiter.limits.names
         self.limiter, self.names = limiter, names
@@ -68,7 +71,8 @@ class GateStream:
         self._path = SentPath(len(names), int(LAG * SECOND))
         # What is measured is plausible or not whatever the limits are lowered to.
         started = limiter.started
-        self.joints = MeasuredJoints(started, watch.config.joint_states_timeout, self._path)
+        timeout = watch.config.joint_states_timeout
+        self.joints = MeasuredJoints(started, timeout, self._path, turns)
         self.suspicion: Reason | None = None
         self.doubted: tuple[Reason, int] | None = None
         self.commanded = np.zeros(len(names), dtype=bool)
@@ -179,15 +183,27 @@ class GateStream:
 
     def turned(self, command: Command, moment: Moment) -> Command:
         """Returns a command with joints that turn without end at the turn nearest the last one, or,
-        where they start, nearest where they are: an arm goes the short way, whoever counts.
+        where they start, nearest where they are: an arm goes the short way, whoever counts. One
+        that lags behind by more than a turn gives up whole turns.
         """
         if not self._has_endless:
             return command
-        last, i = self.limiter.requested, command.indices
-        starts = self.limiter.has_paused(self.time(moment)) | self._starts
-        is_elsewhere = np.isnan(last) | (starts & self._is_far())
-        goes_on = np.where(is_elsewhere, self.joints.positions, last)
-        near = nearest_turn(command.positions, goes_on[i], self._is_endless[i])
+        limiter, sent = self.limiter, self.limiter.positions
+        lag = limiter.requested - sent
+        is_late = self._is_endless & (np.abs(lag) > TURN)
+        if is_late.any():
+            limiter.requested = np.where(is_late, sent + np.fmod(lag, TURN), limiter.requested)
+        starts = limiter.has_paused(self.time(moment)) | self._starts
+        goes_on = np.where(starts, sent, limiter.requested)
+        is_elsewhere = np.isnan(goes_on) | (starts & self._is_far())
+        return self.nearest(command, np.where(is_elsewhere, self.joints.positions, goes_on))
+
+    def nearest(self, command: Command, places: Array) -> Command:
+        """Returns a command with joints that turn without end at the turn nearest to `places` (D,),
+        NaN where unknown.
+        """
+        i = command.indices
+        near = nearest_turn(command.positions, places[i], self._is_endless[i])
         return command._replace(positions=near)
 
     def start(self, indices: Indices, moment: Moment) -> Reason | None:

@@ -9,6 +9,7 @@ from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.gate.command_gate import POLICY, CommandGate
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_limits import limits_of
+from frame_ros.gate.measured_turns import MeasuredTurns
 from frame_ros.gate.options import GateRules
 from frame_ros.gate.records import InterventionLog, Moment
 from frame_ros.robots import load_robot
@@ -38,23 +39,29 @@ class Bench:
         self, follows=True, longest=0.1, limits=LIMITS, started=None, home=HOME, **options
     ):
         self.interventions, self.marks, self.announced = [], [], []
-        is_simulated = options.pop('is_simulated', False)
-        log = InterventionLog(self.interventions.append, self.marks.append)
+        self.is_simulated = options.pop('is_simulated', False)
+        self.rules = rules(**options)
         self.limiter = CommandLimiter(started or LIMITS, longest=longest)
         self.limiter.limit_to(limits)
-        self.gate = CommandGate(
-            self.limiter,
-            ROBOT.joint_names,
-            rules(**options),
-            log,
-            lambda kind, reason, moment: self.announced.append((kind, reason.cause)),
-            is_simulated,
-        )
+        self.turns = MeasuredTurns(self.limiter.started.is_endless)
         self.moment = Moment(1000 * SECOND, 5000 * SECOND)
-        self.gate.activate(self.moment)
+        self.make_gate()
         self.joints, self.follows, self.clock_runs, self.measures = home.copy(), follows, True, True
         self.beats, self.sent = None, []
         self.wait(0.0)
+
+    def make_gate(self):
+        """Makes a gate with these limits, the first or another after it, and activates it."""
+        self.gate = CommandGate(
+            self.limiter,
+            ROBOT.joint_names,
+            self.rules,
+            InterventionLog(self.interventions.append, self.marks.append),
+            lambda kind, reason, moment: self.announced.append((kind, reason.cause)),
+            self.is_simulated,
+            self.turns,
+        )
+        self.gate.activate(self.moment)
 
     def wait(self, seconds, step=0.01):
         """Time passes in periods of the gate: joint states come, heartbeats if they are on."""

@@ -13,12 +13,13 @@ from gate_and_arm import HOME, LIMITS, NAMES, PERIOD, Bench
 from turning_arm import kinova
 
 from frame_ros.core.time import SECOND
+from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_gate import CommandGate
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_limits import limits_of
 from frame_ros.gate.measured_turns import MeasuredTurns
 from frame_ros.gate.options import GateRules
-from frame_ros.gate.records import GateStatus, InterventionLog, Moment
+from frame_ros.gate.records import GateStatus, InterventionLog, Moment, Reason
 from frame_ros.robots import load_robot
 
 TURN, ROLL = 2.0 * math.pi, 4
@@ -44,6 +45,11 @@ class TurningBench(Bench):
         self.publishes, self.asks = publishes, asks
         super().__init__(limits=ENDLESS, started=ENDLESS, home=self.at(begin), **options)
         self.wait(1.0)
+
+    def episode(self, kind, then=0.02):
+        """An episode starts or ends; time passes."""
+        self.gate.on_boundary(kind, 'e', self.moment.clock)
+        self.wait(then)
 
     def at(self, roll):
         """(6,) at home but for the wrist roll."""
@@ -158,10 +164,115 @@ def test_a_joint_that_was_turned_by_hand_never_turns_back_by_more_than_half_a_tu
     assert from_minus_pi(sent[-1] - place + 1.0) == pytest.approx(1.0, abs=0.02)
 
 
+@pytest.mark.parametrize('silence', [0.0, 3.0])
+@pytest.mark.parametrize('publishes', [counted, from_minus_pi])
+def test_a_joint_that_was_moved_by_others_goes_on_where_its_driver_has_it(publishes, silence):
+    """Of a driver that counts, a command a whole turn from there would turn the arm by it at once;
+    also where the joint was moved within its first turn, and by more than half of one.
+    """
+    bench = TurningBench(publishes, publishes)
+    bench.episode('start')
+    bench.turn(0.3)
+    bench.episode('end', 3.0)
+    bench.measures = not silence
+    bench.wait(silence)
+    for _ in range(100):
+        bench.joints[ROLL] += 0.05 if not silence else 0.04
+        bench.wait(0.05 if not silence else 0.0)
+    bench.measures = True
+    bench.wait(1.0)
+    bench.episode('start')
+    place = bench.joints[ROLL]
+    output = bench.command(bench.at(publishes(place)))
+    assert output.positions[ROLL] == pytest.approx(
+        place if publishes is counted else publishes(place), abs=1e-9
+    )
+
+
+def test_a_measurement_that_is_not_taken_does_not_count_as_published():
+    """After one, the driver counted as one that counts: a jump stopped the arm, and a reset sent it
+    back by the turns that it had made.
+    """
+    bench = TurningBench(from_minus_pi, from_minus_pi, begin=3.0)
+    bench.turn(2.6 * TURN)
+    for false in (40.0, math.inf):
+        bench.turn(0.1)
+        last = bench.joints.copy()
+        Bench.measure(bench, np.where(np.arange(6) == ROLL, false, last))
+        bench.wait(0.5)
+        assert bench.status == GateStatus.STOPPED
+        bench.wait(1.5)
+        assert bench.gate.reset(bench.moment)[0]
+    count = len(bench.sent)
+    bench.turn(0.5)
+    sent = [output.positions[ROLL] for _, output in bench.sent[count:]]
+    assert min(sent) > last[ROLL] - 1e-9 and max(sent) == pytest.approx(last[ROLL] + 0.5)
+    Bench.measure(bench, np.full(6, 40.0), publisher='another')
+    bench.wait(1.0)
+    assert bench.status == GateStatus.STOPPED and bench.gate.reset(bench.moment)[0]
+    bench.turn(TURN)
+
+
+def test_an_arm_that_lags_behind_turns_at_most_one_turn_to_catch_up():
+    """The requests of a policy that jumps about add up to 90 turns."""
+    bench = TurningBench(from_minus_pi, from_minus_pi)
+    bench.turn(0.3)
+    for k in range(300):
+        bench.command(bench.at(from_minus_pi(2.2 * (k % 3))))
+        bench.wait(PERIOD / SECOND)
+    count = len(bench.sent)
+    for _ in range(600):
+        bench.command(bench.at(0.3))
+        bench.wait(PERIOD / SECOND)
+    sent = np.array([output.positions[ROLL] for _, output in bench.sent[count:]])
+    assert np.ptp(sent) < TURN + 1.0
+    assert from_minus_pi(sent[-1]) == pytest.approx(0.3)
+
+
+def test_a_request_that_was_not_reached_does_not_outlast_the_episode():
+    """It counted as the turn of the next episode's first command, which was refused."""
+    bench = TurningBench(from_minus_pi, from_minus_pi)
+    bench.episode('start')
+    bench.turn(0.3)
+    for ahead in (3.0, 5.0):
+        bench.command(bench.at(from_minus_pi(0.3 + ahead)))
+        bench.wait(PERIOD / SECOND if ahead < 4.0 else 0.0)
+    bench.episode('end', 2.0)
+    bench.episode('start')
+    place = bench.joints[ROLL]
+    output = bench.command(bench.at(from_minus_pi(place)))
+    assert bench.status == GateStatus.PASSING
+    assert output.positions[ROLL] == pytest.approx(place)
+
+
+def test_a_reset_beyond_pi_under_commands_of_a_policy_that_does_not_count():
+    bench = TurningBench(from_minus_pi, from_minus_pi, begin=3.0)
+    bench.turn(1.0)
+    bench.gate.stop(Reason(Cause.OPERATOR, 'by hand'), bench.moment)
+    for _ in range(30):
+        bench.command(bench.at(from_minus_pi(bench.joints[ROLL])))
+        bench.wait(PERIOD / SECOND)
+    assert bench.gate.reset(bench.moment)[0]
+    bench.turn(1.0)
+
+
+def test_another_gate_knows_the_turns_of_the_one_before():
+    """As of a node that is deactivated and activated: what was sent stays in force."""
+    bench = TurningBench(from_minus_pi, from_minus_pi, begin=3.0)
+    last = bench.turn(1.0)[-1]
+    bench.make_gate()
+    bench.wait(0.05)
+    assert bench.gate.measured[ROLL] == pytest.approx(last)
+    bench.turn(1.0)
+    assert np.abs(np.diff([output.positions[ROLL] for _, output in bench.sent])).max() < 0.06
+
+
 def test_a_joint_just_opposite_of_where_it_was_sent_keeps_its_side():
     turns = MeasuredTurns(np.array([True]))
     i, last, sent = np.array([0]), np.array([0.0]), np.array([0.0])
     found = []
+    for value in (3.13, -3.13):  # it has jumped before
+        turns.look(i, np.array([value]), np.array([0.1]))
     for value in (1.5, 3.0, 3.13, -3.13, 3.13, -3.12, 3.14, -2.8, -2.6, -2.8):
         last = turns.counted(i, np.array([value]), last, sent)
         found.append(float(last[0]))

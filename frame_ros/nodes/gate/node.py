@@ -33,6 +33,7 @@ from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_gate import POLICY, TELEOPERATOR, CommandGate
 from frame_ros.gate.episode import END, START
 from frame_ros.gate.limits.command_limiter import CommandLimiter
+from frame_ros.gate.measured_turns import MeasuredTurns
 from frame_ros.gate.records import GateStatus, InterventionLog, Moment, Output, Reason
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.gate.event_intake import HeardEvent
@@ -124,6 +125,7 @@ class GateNode(ManagedNode):
             self._robot, self._limiter, self._outputs = robot, limiter, outputs
             self._use_options()
         limits = limiter.limits
+        turns = MeasuredTurns(limits.is_endless)  # of all activations, too
         self._make_gate = lambda: CommandGate(
             limiter,
             robot.joint_names,
@@ -131,16 +133,13 @@ class GateNode(ManagedNode):
             InterventionLog(outputs.intervene, outputs.note),
             self._announce,
             self._is_simulated,
+            turns,
         )
         self._make_gate()  # reports what is wrong with it now
+        rates = zip(limits.names, limits.velocity, limits.units, strict=True)
         self.get_logger().info(
             f'{robot.name}: at most '
-            + ', '.join(
-                f'{name} {speed:.3g} {unit}/s'
-                for name, speed, unit in zip(
-                    limits.names, limits.velocity, limits.units, strict=True
-                )
-            )
+            + ', '.join(f'{name} {speed:.3g} {unit}/s' for name, speed, unit in rates)
             + '; this is no certified safety function, keep the emergency stop at hand'
         )
 
