@@ -21,6 +21,8 @@ from robot_bags import (
     step_stamp,
     takeover,
 )
+from turning_arm import NAMES as TURNING_ARM
+from turning_arm import PLACES, counted, urdf, wrapped
 
 pytest.importorskip('lerobot')
 
@@ -92,6 +94,24 @@ def test_state_and_command_of_one_cycle_stay_together_in_spite_of_jitter(tmp_pat
     state, action = (np.stack(columns[name]) for name in ('observation.state', 'action'))
     assert len(state) == 60
     np.testing.assert_array_equal(state, action)
+
+
+def test_actions_of_a_joint_that_turns_without_end_are_of_the_turn_that_is_observed(tmp_path: Path):
+    """A gate counts the turns of an arm whose driver publishes from -pi to pi."""
+    (tmp_path / 'arm.urdf').write_text(urdf())
+    messages, sent = [], counted(150) + np.where(PLACES, 4.0 * np.pi, 0.0)
+    for step, row in enumerate(sent):
+        at = step_stamp(step)
+        messages.append(('/joint_states', at, joint_state(at, wrapped(row), TURNING_ARM)))
+        messages.append(('/joint_commands', at, joint_state(at + 10, row, TURNING_ARM)))
+    bag = write_bag(tmp_path / 'bag', messages)
+    given = ['--cameras', 'none', '--task', 'x', '--units', 'rad', '-q']
+    given += ['--robot', str(tmp_path / 'arm.urdf')]
+    assert export(bag, '-o', tmp_path / 'set', *given) == 0
+    columns = read(tmp_path / 'set').hf_dataset.with_format('numpy')
+    state, action = (np.stack(columns[name]) for name in ('observation.state', 'action'))
+    assert len(state) == 150 and np.ptp(state[:, 0]) > 6.0
+    np.testing.assert_allclose(state, action, atol=1e-5)
 
 
 def test_cameras_in_folders_of_topics_get_names_that_lerobot_takes(tmp_path: Path, capsys):

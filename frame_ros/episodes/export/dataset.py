@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import numpy as np
 from frame_ros.bags.find_bags import each_once, find_bags
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError, ValueRangeError
+from frame_ros.core.turns import continuous_among, nearest_turn
 from frame_ros.episodes.copies import copies_among, recording_key
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.export.dataset_frames import (
@@ -254,7 +255,8 @@ def _write(
             if len(run) < LEAST_FRAMES:
                 report.left_out[f'frames: in a run of fewer than {LEAST_FRAMES}'] += len(run)
                 continue
-            _write_run(dataset, run, actions, observations, episode)
+            turning = options.known_robot.continuous
+            _write_run(dataset, run, actions, observations, episode, turning)
             report.repeated.update(repeated_inputs(run, observations))
             report.episodes, report.frames = report.episodes + 1, report.frames + len(run)
         report.notes += (
@@ -273,13 +275,18 @@ def _write_run(
     actions: RecordedActions,
     observations: RecordedObservations,
     episode: Episode,
+    continuous: Collection[str],
 ) -> None:
+    """Writes frames; actions of the joints that turn without end (`continuous`) at the turn nearest
+    where these are observed.
+    """
     from frame_ros.episodes.export.demonstrations import DemonstrationDataset
 
     assert isinstance(dataset, DemonstrationDataset)
     names = tuple(name for name in actions.names if name in observations.joints.names)
     taken = [actions.names.index(name) for name in names]
     order = [observations.joints.names.index(name) for name in names]
+    turning = continuous_among(names, continuous)
     for i, stamp in enumerate(run.observed.tolist()):
         seen = observations.at(stamp)
         seen = replace(
@@ -289,7 +296,7 @@ def _write_run(
         is_done = is_last and is_successful(episode)
         dataset.add(
             seen,
-            run.actions[i][taken],
+            nearest_turn(run.actions[i][taken], seen.joint_positions, turning),
             {
                 'next.reward': float(is_done),
                 'next.done': is_last,
