@@ -56,6 +56,7 @@ class MeasuredJoints:
         self.times = np.zeros(len(limits.names), dtype=np.int64)
         self.still = StillJoints(len(limits.names))
         self._limits, self._timeout, self._path = limits, int(timeout * SECOND), path
+        self._has_endless = bool(limits.is_endless.any())
         self._turns = turns or MeasuredTurns(limits.is_endless)
         self._astray = DISAGREEMENT * limits.step
         self._at_once = limits.fastest * TIMING  # rad (m) that a joint may go in any time
@@ -104,8 +105,7 @@ class MeasuredJoints:
         if problem is not None:
             return problem
         published = values[self._places]
-        self._turns.look(i, published, self._room(i, self._published, measured))
-        self._published[i] = measured
+        self._look_at_turns(i, published, measured)
         values = self._turns.counted(i, published, self.positions[i], sent[i])
         is_harmless = self._is_harmless(i, values)
         problem = None if is_harmless else self._impossible(i, values)
@@ -167,6 +167,17 @@ class MeasuredJoints:
         beyond = np.maximum(ends[0][i] - values, values - ends[1][i])
         return self._worst(i, 'is {0:.3g} {1} out of its range', beyond, self._beyond[i])
 
+    def _look_at_turns(self, i: Indices, published: Array, measured: int) -> None:
+        """Notices jumps of a turn in what is published (K,), but for those over a silence: a driver
+        that was started again may have lost turns.
+        """
+        if not self._has_endless:
+            return
+        was_silent = measured - self._published[i] > self._timeout
+        room = self._room(i, self._published, measured)
+        self._turns.look(i, published, np.where(was_silent, math.inf, room))
+        self._published[i] = measured
+
     def _room(self, i: Indices, since: NDArray[np.int64], measured: int) -> Array:
         """Returns (K,) rad or m that the joints `i` can have gone since (D,), ns."""
         passed = np.maximum(measured - since[i], 0) / SECOND + TIMING
@@ -185,7 +196,7 @@ class MeasuredJoints:
         went = 'went {0:.3g} {1}, faster than it can'
         is_endless = self._limits.is_endless[i]
         if (is_endless & (way > room) & (np.abs(way - TURN) <= room)).any():
-            went += ': it jumps by a turn, and was published over more than one'
+            went += ': it jumps by a turn, and was silent before or published over more'
         return self._worst(i, went, way, room) or self._worst(i, text, away, self._astray[i])
 
     def _worst(self, i: Indices, text: str, value: Array, limit: Array) -> Reason | None:

@@ -42,8 +42,6 @@ class MeasuredTurns:
         published (K,) from what was last, but can have come there the short way. room: (K,) rad
         that they can have gone meanwhile.
         """
-        if not self._has_such:
-            return
         with np.errstate(invalid='ignore'):
             jump = published - self._before[i]
         way = np.abs(nearest_turn(jump, 0.0, self._is_within(i, published)))

@@ -129,7 +129,21 @@ def test_a_turn_that_a_counting_driver_loses_stops_the_arm():
     bench.command(bench.at(bench.joints[ROLL]))
     bench.wait(0.1)
     assert bench.status == GateStatus.STOPPED
-    assert 'it jumps by a turn, and was published over more than one' in bench.gate.reason.text
+    assert 'it jumps by a turn, and was silent before or published over more' in bench.gate.reason.text
+
+
+def test_a_driver_that_was_started_again_and_lost_a_turn_stops_the_arm():
+    """Within its first turn, too: a command where it had been would turn the arm by a whole one."""
+    bench = TurningBench(counted, counted, begin=3.0)
+    bench.turn(1.0)
+    bench.measures = False
+    for _ in range(30):
+        bench.command(bench.at(4.0))
+        bench.wait(PERIOD / SECOND)
+    bench.publishes, bench.measures = (lambda position: position - TURN), True
+    bench.wait(0.1)
+    assert bench.status == GateStatus.STOPPED
+    assert 'wrist_roll went 6.28 rad, faster than it can: it jumps by a turn, and was silent' in bench.gate.reason.text
 
 
 def test_another_jump_still_stops_the_arm():
