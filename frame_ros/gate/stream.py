@@ -33,6 +33,7 @@ Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 STANDING = (Cause.SECOND_PUBLISHER, Cause.COMMAND_FLOOD)
 NEAR = 0.1  # rad from where a joint was sent, within which it goes on from there after a pause
+HUGE = 1e6  # rad from which on the turn nearest a place is lost in rounding
 CATCH_UP = 0.05  # s in which what came meanwhile is taken, after the process stood still
 LATE = 1.0  # s that something may have waited before it is taken
 
@@ -202,8 +203,11 @@ class GateStream:
         """Returns a command with joints that turn without end at the turn nearest to `places` (D,),
         NaN where unknown.
         """
-        i = command.indices
-        near = nearest_turn(command.positions, places[i], self._is_endless[i])
+        i, positions = command.indices, command.positions
+        is_huge = self._is_endless[i] & (np.abs(positions) > HUGE)
+        if is_huge.any():
+            positions = np.where(is_huge, np.fmod(positions, TURN), positions)
+        near = nearest_turn(positions, places[i], self._is_endless[i])
         return command._replace(positions=near)
 
     def start(self, indices: Indices, moment: Moment) -> Reason | None:
