@@ -36,6 +36,9 @@ class MeasuredJoints:
         limits: of its D joints.
         timeout: s of silence after which another publisher may replace one.
         path: where they were sent.
+        is_arm: (D,) whether a joint is one of the arm's, not of a gripper. A gripper's may be read
+            seldom, as a Franka Hand's, and come with each state of the arm until the next: the same
+            number once more is then no measurement.
 
     Attributes:
         positions: (D,) rad or m, NaN where unknown. Joints that turn without end are counted on,
@@ -44,10 +47,14 @@ class MeasuredJoints:
         still: the joints that have not moved recently, where they were sent or elsewhere.
     """
 
-    def __init__(self, limits: JointLimits, timeout: float, path: SentPath) -> None:
+    def __init__(
+        self, limits: JointLimits, timeout: float, path: SentPath, is_arm: NDArray[np.bool_]
+    ) -> None:
         self.positions: Array = np.full(len(limits.names), math.nan)
         self.times = np.zeros(len(limits.names), dtype=np.int64)
         self.still = StillJoints(len(limits.names))
+        self._is_arm = is_arm
+        self._changed = self.times.copy()  # ns, when each was first measured where it is
         self._limits, self._timeout, self._path = limits, int(timeout * SECOND), path
         self._turns = MeasuredTurns(limits.is_endless)
         self._astray = DISAGREEMENT * limits.step
@@ -108,6 +115,8 @@ class MeasuredJoints:
             return problem
         for k in i.tolist():
             self._publishers[k], self._heard[k] = publisher, moment.monotonic
+        is_new = values != self.positions[i]
+        self._changed[i[is_new]] = measured
         self.positions[i] = values
         self.times[i] = np.maximum(measured, self.times[i])
         return i
@@ -156,7 +165,9 @@ class MeasuredJoints:
 
     def _implausible(self, i: Indices, values: Array, measured: int, now: int) -> Reason | None:
         """Returns why this arm cannot be at positions (K,), by the worst joint."""
-        passed = np.maximum(measured - self.times[i], 0) / SECOND + TIMING
+        held = np.maximum(self._changed[i], measured - int(DELAY * SECOND))
+        since = np.where(self._is_arm[i], self.times[i], np.minimum(held, self.times[i]))
+        passed = np.maximum(measured - since, 0) / SECOND + TIMING
         way = self._turns.way(i, values, self.positions[i])
         room = self._limits.fastest[i] * passed
         low, high = (ends[i] for ends in self._path.range(now))
