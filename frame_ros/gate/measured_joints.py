@@ -36,6 +36,9 @@ class MeasuredJoints:
         limits: of its D joints.
         timeout: s of silence after which another publisher may replace one.
         path: where they were sent.
+        is_arm: (D,) whether a joint is one of the arm's, not of a gripper. A gripper's may be read
+            seldom, as a Franka Hand's, and come with each state of the arm until the next: the same
+            number once more is then no measurement.
         turns: of their driver, if it is known already.
 
     Attributes:
@@ -50,11 +53,14 @@ class MeasuredJoints:
         limits: JointLimits,
         timeout: float,
         path: SentPath,
+        is_arm: NDArray[np.bool_],
         turns: MeasuredTurns | None = None,
     ) -> None:
         self.positions: Array = np.full(len(limits.names), math.nan)
         self.times = np.zeros(len(limits.names), dtype=np.int64)
         self.still = StillJoints(len(limits.names))
+        self._is_arm = is_arm
+        self._changed = self.times.copy()  # ns, when each was first measured where it is
         self._limits, self._timeout, self._path = limits, int(timeout * SECOND), path
         self._has_endless = bool(limits.is_endless.any())
         self._turns = turns or MeasuredTurns(limits.is_endless)
@@ -120,6 +126,8 @@ class MeasuredJoints:
         for k in i.tolist():
             self._publishers[k], self._heard[k] = publisher, moment.monotonic
         self._turns.note(i, published)
+        is_new = values != self.positions[i]
+        self._changed[i[is_new]] = measured
         self.positions[i] = values
         self.times[i] = np.maximum(measured, self.times[i])
         return i
@@ -174,13 +182,13 @@ class MeasuredJoints:
         if not self._has_endless:
             return
         was_silent = measured - self._published[i] > self._timeout
-        room = self._room(i, self._published, measured)
+        room = self._room(i, self._published[i], measured)
         self._turns.look(i, published, np.where(was_silent, math.inf, room))
         self._published[i] = measured
 
     def _room(self, i: Indices, since: NDArray[np.int64], measured: int) -> Array:
-        """Returns (K,) rad or m that the joints `i` can have gone since (D,), ns."""
-        passed = np.maximum(measured - since[i], 0) / SECOND + TIMING
+        """Returns (K,) rad or m that the joints `i` can have gone since (K,), ns."""
+        passed = np.maximum(measured - since, 0) / SECOND + TIMING
         room: Array = self._limits.fastest[i] * passed
         return room
 
@@ -188,8 +196,10 @@ class MeasuredJoints:
         self, i: Indices, published: Array, values: Array, measured: int, now: int
     ) -> Reason | None:
         """Returns why this arm cannot be at positions (K,), by the worst joint."""
+        held = np.maximum(self._changed[i], measured - int(DELAY * SECOND))
+        since = np.where(self._is_arm[i], self.times[i], np.minimum(held, self.times[i]))
         way = self._turns.way(i, published, values, self.positions[i])
-        room = self._room(i, self.times, measured)
+        room = self._room(i, since, measured)
         low, high = (ends[i] for ends in self._path.range(now))
         away = np.maximum(low - values, values - high)
         text = 'is {0:.3g} {1} from where it was sent'

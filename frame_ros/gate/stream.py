@@ -71,15 +71,14 @@ class GateStream:
         self._is_simulated = is_simulated
         self._path = SentPath(len(names), int(LAG * SECOND))
         # What is measured is plausible or not whatever the limits are lowered to.
-        started = limiter.started
-        timeout = watch.config.joint_states_timeout
-        self.joints = MeasuredJoints(started, timeout, self._path, turns)
+        started, timeout = limiter.started, watch.config.joint_states_timeout
+        self._arm = np.array([name in arm for name in names])
+        self.joints = MeasuredJoints(started, timeout, self._path, self._arm, turns)
         self.suspicion: Reason | None = None
         self.doubted: tuple[Reason, int] | None = None
         self.commanded = np.zeros(len(names), dtype=bool)
         self.sent_at, self.is_braking = 0, False
         self._sent_clock = 0  # ns, the robot's clock at the last command
-        self._arm = np.array([name in arm for name in names])
         self._unseen = self._arm.copy()
         self._near = np.where(self._arm, np.minimum(started.step, NEAR), math.inf)
         self._is_endless = started.is_endless

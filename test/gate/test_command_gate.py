@@ -333,6 +333,22 @@ def test_bad_joint_states_change_nothing(names, positions, problem):
     assert (bench.gate.measured == before).all()
 
 
+@pytest.mark.parametrize(('joint', 'is_taken'), [(5, True), (0, False)])
+def test_a_gripper_that_is_read_seldom_may_have_moved_since(joint, is_taken):
+    """A Franka Hand's thread was late by 0.1 s on a busy machine, and the arm was stopped."""
+    bench = Bench()
+    bench.command(HOME)
+    bench.wait(0.15)  # with the same number each time
+    place = HOME.copy()
+    place[joint] += 0.13 * LIMITS.fastest[joint]
+    said = bench.measure(place)
+    assert (said == '') == is_taken
+    assert is_taken or 'shoulder_pan went 0.613 rad, faster than it can' in said
+    if is_taken:  # but no farther than it can have gone
+        place[joint] -= 0.13 * LIMITS.fastest[joint]
+        assert 'gripper went 0.613 rad, faster than it can' in bench.measure(place)
+
+
 def test_a_policy_that_says_why_it_cannot_act_is_held():
     bench = Bench()
     bench.gate.on_boundary(START, 'e1', bench.moment.clock)

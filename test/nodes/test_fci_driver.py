@@ -509,7 +509,7 @@ def test_a_mistake_of_ours_loses_the_arm_and_not_the_watch_over_it(bench, monkey
                 lambda: found.command(goal))  # fmt: skip
     loop = found.driver._fci._loop
     with monkeypatch.context() as patch:
-        patch.setattr(loop, '_watch', lambda: {}['nothing'])
+        patch.setattr(loop, '_watch', lambda _: {}['nothing'])
         found.until(lambda: found.state.activity is Activity.LOST)
         assert 'KeyError' in found.state.problem
     found.until(lambda: found.state.activity is Activity.HOLDING)

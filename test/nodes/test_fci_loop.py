@@ -41,12 +41,11 @@ class Arm:
 
 @pytest.fixture
 def loop():
-    warnings = []
+    warnings, infos = [], []
     settings = RobotDriverOptions()
-    found = FciLoop(
-        Arm(), FR3, settings, None, None, None, None, SimpleNamespace(warning=warnings.append)
-    )
-    found.warnings = warnings
+    log = SimpleNamespace(warning=warnings.append, info=infos.append)
+    found = FciLoop(Arm(), FR3, settings, None, None, None, None, log)
+    found.warnings, found.infos = warnings, infos
     return found
 
 
@@ -73,6 +72,17 @@ def test_commanded_velocities_are_judged_once_a_turn(loop, monkeypatch):
     assert loop._arm.sent[1] == pytest.approx(np.full(7, 0.15))
 
 
+def test_silence_is_a_warning_only_where_it_stops_the_arm(loop):
+    """Between two episodes nothing is commanded, and nothing is wrong."""
+    began = time.monotonic() - 2.0
+    for moves in (False, True):
+        loop._last_command = began
+        loop._watch(reading(0, np.full(7, 0.1 * moves)))
+    assert loop.counts.holds == 2
+    (info,), (warning,) = loop.infos, loop.warnings
+    assert info.endswith(': the arm stays where it is') and warning.endswith(': the arm stops')
+
+
 def test_links_that_nothing_keeps_apart_are_logged_at_the_start(loop):
     loop._thread = SimpleNamespace(start=lambda: None)
     loop.start()
@@ -92,6 +102,6 @@ def test_a_hold_is_logged_once_and_again_after_a_stop(loop, monkeypatch):
     loop._follow(command, reading(0, REST))
     assert len(loop.warnings) == 1 and near[0] in loop.warnings[0]
     loop._last_command -= 1.0
-    loop._watch()
+    loop._watch(reading(0, np.full(7, 0.1)))
     loop._follow(command, reading(0, REST))
     assert [near[0] in text for text in loop.warnings] == [True, False, True]

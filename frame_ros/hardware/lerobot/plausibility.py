@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.turns import TURN
 from frame_ros.hardware.device_error import DeviceError
 from frame_ros.robots.joint_units import FULL_TURN
 
@@ -24,7 +25,6 @@ Array = NDArray[np.float64]
 # Shares of a joint's range in the URDF that its recorded range may have. Of arms as they are built
 # they are 1.0 to 1.2, for the URDF stops before the plastic does.
 LEAST_SHARE, LARGEST_SHARE = 0.85, 1.35
-TURN = 2.0 * math.pi
 
 
 def range_notes(

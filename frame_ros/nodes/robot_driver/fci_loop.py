@@ -42,6 +42,7 @@ from frame_ros.robots import Robot
 
 Array = NDArray[np.float64]
 PRIORITY = 40  # below the gate's, and that of libfranka's thread
+AT_REST = 0.03  # rad/s, at most: a servo that keeps a place goes at up to 0.02
 SERVO_HOLD = 0.05  # s after which a velocity that is not renewed ends in a stop
 LOST_POLL = 0.02  # s between two looks for commands, to refuse them, while the arm is lost
 RECOVERED = 'recovered; the arm follows commands again'
@@ -192,7 +193,7 @@ class FciLoop:
         if command is not None:
             self._follow(command, reading)
         if self._activity is Activity.FOLLOWING:
-            self._watch()
+            self._watch(reading)
         if self._activity is Activity.FOLLOWING:
             self._steer(reading)
 
@@ -301,7 +302,7 @@ class FciLoop:
         # Joints that change their velocities one after the other may be faster together.
         return self._guard.slowed(arm.bounded(rates, reading), positions)
 
-    def _watch(self) -> None:
+    def _watch(self, reading: FrankaReading) -> None:
         """Brings the arm to rest where no command came in time."""
         age = time.monotonic() - self._last_command
         if age <= self._settings.command_timeout:
@@ -311,7 +312,9 @@ class FciLoop:
         self.commands.drop(keeps_newest=True)
         self._activity = Activity.HOLDING
         self.counts.holds += 1
-        self._log_change(f'no command for {age:.3f} s: the arm stops')
+        is_at_rest = np.abs(reading.commanded_velocities).max() <= AT_REST  # as between episodes
+        say = self._log.info if is_at_rest else self._log.warning
+        say(f'no command for {age:.3f} s: the arm {"stays where it is" if is_at_rest else "stops"}')
 
     def _abort(self, problem: str) -> None:
         self._activity, self._problem = Activity.ABORTED, problem

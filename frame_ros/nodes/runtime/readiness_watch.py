@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 
 from rclpy.node import Node
 
+from frame_ros.core.time import SECOND
 from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.node_readiness import state_of
 from frame_ros.nodes.runtime.polled import PolledSubscription
@@ -34,13 +36,15 @@ class ReadinessWatch:
 
     def missing(self) -> list[str]:
         """Reasons to wait, each with node and topic; empty: everything is ready."""
-        for message, _ in self._subscription.take(10 * DEPTH):
-            self._board.take(state_of(message))
+        now = time.time()
+        for message, info in self._subscription.take(10 * DEPTH):
+            received = info['received_timestamp'] / SECOND  # 0 where ROS does not know it
+            self._board.take(state_of(message), received or now)
         topic = self._subscription.topic_name
         self._board.set_present(
             node_of(info) for info in self._node.get_publishers_info_by_topic(topic)
         )
-        return self._board.missing()
+        return self._board.missing(now)
 
     def destroy(self) -> None:
         """Ends the subscription."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 READINESS_TYPE = 'frame_ros/msg/NodeReadiness'
 READINESS_TOPIC = 'node_readiness'
 READINESS_PERIOD = 2.0  # s between two messages while only counts change
+SILENT = 4.0 * READINESS_PERIOD  # s without one, from which on a node stands still, or was killed
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class ReadinessBoard:
     def __init__(self, expected: Iterable[str] = ()) -> None:
         self._expected = tuple(dict.fromkeys(expected))
         self._states: dict[str, NodeState] = {}
+        self._heard: dict[str, float] = {}  # s
         self._present: tuple[str, ...] = ()
 
     @property
@@ -107,23 +110,27 @@ class ReadinessBoard:
         """Absolute name of a node -> its last state."""
         return self._states
 
-    def take(self, state: NodeState) -> None:
-        """Takes a node's state."""
-        self._states[state.node] = state
+    def take(self, state: NodeState, received: float = math.inf) -> None:
+        """Takes a node's state. received: s, on the clock of `missing`; infinite: is never old."""
+        self._states[state.node], self._heard[state.node] = state, received
 
     def set_present(self, nodes: Iterable[str]) -> None:
         """Sets the nodes that are present; others are forgotten."""
         self._present = tuple(dict.fromkeys(nodes))
         self._states = {n: s for n, s in self._states.items() if n in self._present}
 
-    def missing(self) -> list[str]:
-        """Returns what is missing, each with node and topic; empty: everything is ready."""
+    def missing(self, now: float = 0.0) -> list[str]:
+        """Returns what is missing, each with node and topic; empty: everything is ready. now: s."""
         names = dict.fromkeys((*self._expected, *self._present))
-        return [text for name in names if (text := self._missing_of(name))] or self._unreached()
+        missing = (self._missing_of(name, now) for name in names)
+        return [text for text in missing if text] or self._unreached()
 
-    def _missing_of(self, name: str) -> str:
+    def _missing_of(self, name: str, now: float) -> str:
         state = self._states.get(name)
         if state is not None:
+            silent = now - self._heard[name]
+            if silent > SILENT:
+                return f'{name}: it stands still or was killed, nothing for {silent:.0f} s'
             return f'{name}: {state.reason}' if state.reason else ''
         if name in self._present:
             return f'{name}: it has not reported yet whether it is ready'

@@ -203,6 +203,19 @@ def test_readiness_is_published_latched_and_at_change(nodes):
     assert (state.node, state.hardware_id, state.inputs[0].received) == ('/taker', 'so101', 1)
 
 
+def test_a_node_that_stands_still_is_not_ready(nodes, monkeypatch):
+    monkeypatch.setattr('frame_ros.sensing.stream_health.readiness.SILENT', 0.3)
+    taker = Taker(nodes[0], False)
+    readiness, watch = Readiness(nodes[0], 'so101'), ReadinessWatch(nodes[1], ['taker'])
+    readiness.publish()
+    assert taker.until(lambda: watch.missing() == [])
+    time.sleep(0.5)  # nothing of the node runs
+    (text,) = watch.missing()
+    assert text.startswith('/taker: it stands still or was killed')
+    readiness.publish()
+    assert taker.until(lambda: watch.missing() == [])
+
+
 def test_what_a_node_waits_for_is_logged_once_and_when_it_has_come():
     logged = []
     log = WaitingLog(logged.append)

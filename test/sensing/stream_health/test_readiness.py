@@ -8,6 +8,7 @@ from frame_ros.core.health import Level
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.stream_health.node_health import InputHealth, lateness_of
 from frame_ros.sensing.stream_health.readiness import (
+    SILENT,
     InputState,
     NodeState,
     OutputState,
@@ -64,6 +65,19 @@ def test_the_board_names_nodes_that_are_missing_silent_or_not_ready():
     board.take(NodeState('/metrics'))
     board.take(NodeState('/gate'))
     assert board.missing() == []
+
+
+def test_a_node_that_reports_no_more_is_missing():
+    """For up to 20 s ROS says that one that was killed is present."""
+    board = ReadinessBoard(['/policy'])
+    board.set_present(['/policy', '/gate'])
+    board.take(NodeState('/policy'), received=100.0)
+    board.take(NodeState('/gate'))
+    assert board.missing(100.0 + SILENT) == []
+    (text,) = board.missing(100.5 + SILENT)
+    assert text == '/policy: it stands still or was killed, nothing for 8 s'
+    board.take(NodeState('/policy'), received=101.0 + SILENT)
+    assert board.missing(101.5 + SILENT) == []
 
 
 def test_a_publisher_must_reach_every_node_that_listens():
