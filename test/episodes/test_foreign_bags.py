@@ -4,17 +4,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from bag_making import T0, write_bag
+from bag_making import T0, message, stamp, write_bag
 from robot_bags import JOINTS, commands, joint_state, step_stamp
 
 from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.recording_options import RecordedUnits
+from frame_ros.bags.streams.table import read_stream
+from frame_ros.core.errors import BagError
 from frame_ros.episodes.reading import read_episodes
+from frame_ros.episodes.recorded.actions import recorded_actions
 from frame_ros.episodes.topic_uses import use_lines
 
 COUNT = 30
@@ -113,3 +119,81 @@ def test_a_gripper_that_is_sent_first_is_not_taken_for_the_arm(tmp_path: Path, f
         assert efficiency[name][-1] == pytest.approx(30.0, rel=0.02)
     assert efficiency['step'][-1] <= 2 * COUNT
     assert quality['a_pi'][-1] > 0.0
+
+
+def two_arms(folder: Path, also: str = '') -> Path:
+    """Joint states of two arms, the right one of twice the motion; also: another topic of poses."""
+    sent: list[tuple[str, int, Any]] = []
+    for step, row in enumerate(commands(COUNT)):
+        at = step_stamp(step)
+        sent.append(('/left/joint_states', at, joint_state(at, row)))
+        sent.append(('/right/joint_states', at, joint_state(at, 2.0 * row)))
+        if also:
+            sent.append((also, at, placed(at, step)))
+    return write_bag(folder, sent)
+
+
+def placed(at: int, step: int) -> Any:
+    pose = message('geometry_msgs/msg/PoseStamped', header__stamp=stamp(at))
+    place = pose.pose.position
+    place.x, place.y, place.z = 0.01 * step, 0.1 * math.sin(0.1 * step), 0.2
+    pose.pose.orientation.w = 1.0
+    return pose
+
+
+def test_the_steps_that_are_named_choose_the_robot(tmp_path: Path):
+    path = two_arms(tmp_path / 'bag')
+    lengths = {}
+    for arm in ('left', 'right'):
+        named = {'action': f'/{arm}/joint_states'}
+        (episode,) = read_episodes(path, robot='so101', topics=named)
+        (same,) = read_episodes(path, robot='so101', topics=named, namespace=arm)
+        lengths[arm] = episode.metrics['quality']['pl'][-1]
+        assert lengths[arm] == same.metrics['quality']['pl'][-1]
+        assert ', given as action, is of ' not in '\n'.join(episode.problems)
+    assert lengths['right'] > 1.5 * lengths['left'] > 0.0
+
+
+def test_steps_of_another_robot_than_all_else_are_doubtful(tmp_path: Path):
+    path = two_arms(tmp_path / 'bag', also='/left/object_pose')
+    named = {'action': '/right/joint_states'}
+    lines = problems(path, topics=named).splitlines()
+    (found,) = (line for line in lines if 'is of /right, all else of /left' in line)
+    assert '--namespace /right takes' in found
+    assert 'all else of' not in problems(path, topics=named, namespace='/left')
+
+
+@pytest.mark.parametrize('units', [None, RecordedUnits('deg')])
+def test_measured_poses_can_be_the_steps(tmp_path: Path, units: RecordedUnits | None):
+    sent = [('/tcp', step_stamp(step), placed(step_stamp(step), step)) for step in range(COUNT)]
+    path = write_bag(tmp_path / 'bag', sent)
+    (bare,) = read_episodes(path, topics={'pose': '/tcp'})
+    assert '--topic action=/tcp takes the measured poses as the steps' in '\n'.join(bare.problems)
+    (episode,) = read_episodes(path, topics={'pose': '/tcp', 'action': '/tcp'}, joint_units=units)
+    quality = episode.metrics['quality']
+    places = np.array([[0.01 * s, 0.1 * math.sin(0.1 * s), 0.2] for s in range(COUNT)])
+    first, second = np.diff(places, axis=0), np.diff(places, 2, axis=0)
+    assert episode.summary['steps'] == COUNT
+    assert quality['pl'][-1] == pytest.approx(np.linalg.norm(first, axis=1).sum(), rel=1e-12)
+    smoothness = np.linalg.norm(second, axis=1).sum() / quality['pl'][-1]
+    assert quality['ps'][-1] == pytest.approx(smoothness, rel=1e-9)
+    assert quality['a_pi_mean'][-1] == pytest.approx(np.abs(first).mean(axis=1).mean(), rel=1e-2)
+    (note,) = (p for p in episode.problems if 'those of measured positions in m' in p)
+    assert isinstance(note, Note)
+    with pytest.raises(BagError, match='/tcp holds poses; to replay'):
+        recorded_actions(path, topics={'action': '/tcp'})
+    with pytest.raises(BagError, match='as joint_states it should be sensor_msgs/msg/JointState'):
+        read_stream(Bag(path), 'joint_states', '/tcp')
+
+
+def test_what_lacks_names_the_topics_that_it_could_be(tmp_path: Path):
+    states = recording(tmp_path / 'states', ('/arm/state', '/arm/orders'))
+    found = problems(states, topics={'action': '/arm/orders'})
+    assert 'no pose: ee_pose was not recorded; --topic joint_states=/arm/orders comp' in found
+    assert '--topic joint_states=/arm/state computes it' in found
+    orders = recording(tmp_path / 'orders', ('/joint_states', '/arm/orders'))
+    assert '; --topic action=/arm/orders takes those commands; ' in problems(orders)
+    with pytest.raises(BagError, match='nothing can be replayed.*--topic action=/arm/orders'):
+        recorded_actions(orders)
+    # The other arm's joints are no commands of this one.
+    assert 'action=/right' not in problems(two_arms(tmp_path / 'arms'))
