@@ -197,3 +197,22 @@ def test_what_lacks_names_the_topics_that_it_could_be(tmp_path: Path):
         recorded_actions(orders)
     # The other arm's joints are no commands of this one.
     assert 'action=/right' not in problems(two_arms(tmp_path / 'arms'))
+
+
+def test_a_clock_that_was_set_back_does_not_mix_the_times_before_and_after(tmp_path: Path):
+    """A straight way of 1.5 m at 0.25 m/s, stamped by a clock that goes back by 3 s halfway."""
+    sent = []
+    for step in range(300):
+        at = T0 + step * 20_000_000
+        pose = message(
+            'geometry_msgs/msg/PoseStamped', header__stamp=stamp(at - (step > 150) * 3 * 10**9)
+        )
+        pose.pose.position.x, pose.pose.orientation.w = 0.005 * step, 1.0
+        sent.append(('/ee_pose', at, pose))
+    path = write_bag(tmp_path / 'bag', sent)
+    (episode,) = read_episodes(path, topics={'action': '/ee_pose'})
+    assert episode.data_quality['pose.reset'] == 1
+    quality = episode.metrics['quality']
+    assert np.nanmax(quality['tcp_speed']) == pytest.approx(0.25, rel=1e-6)
+    assert quality['pl'][-1] == pytest.approx(1.495, abs=0.03)
+    assert quality['ti'][-1] == pytest.approx(0.0, abs=1e-5)
