@@ -216,3 +216,37 @@ def test_a_clock_that_was_set_back_does_not_mix_the_times_before_and_after(tmp_p
     assert np.nanmax(quality['tcp_speed']) == pytest.approx(0.25, rel=1e-6)
     assert quality['pl'][-1] == pytest.approx(1.495, abs=0.03)
     assert quality['ti'][-1] == pytest.approx(0.0, abs=1e-5)
+
+
+@pytest.mark.parametrize('count', [0, len(JOINTS) - 1, len(JOINTS) + 1])
+def test_joint_states_of_another_number_than_their_names(tmp_path: Path, count: int):
+    """As of a driver that sends velocities alone."""
+    sent = [
+        ('/joint_states', step_stamp(step), joint_state(step_stamp(step), np.zeros(count), JOINTS))
+        for step in range(COUNT)
+    ]
+    path = write_bag(tmp_path / 'bag', sent)
+    found = problems(path, topics={'action': '/joint_states'})
+    assert f'{len(JOINTS)} joint names but positions of shape ({count},)' in found
+    assert 'cannot be computed (' not in found
+
+
+def test_one_message_of_another_length_leaves_the_units_of_all_others(tmp_path: Path):
+    rows = commands(COUNT)
+
+    def lengths(name: str, scale: float, units: RecordedUnits | None) -> Any:
+        sent = [
+            ('/joint_states', step_stamp(step), joint_state(step_stamp(step), scale * row))
+            for step, row in enumerate(rows)
+        ]
+        at = step_stamp(COUNT)
+        odd = ('/joint_states', at, joint_state(at, np.zeros(len(JOINTS) + 1), JOINTS))
+        path = write_bag(tmp_path / name, [*sent, odd])
+        (episode,) = read_episodes(
+            path, robot='so101', topics={'action': '/joint_states'}, joint_units=units
+        )
+        return np.diff(episode.streams['pose'].values['position'], axis=0)
+
+    # The gripper, whose degrees are LeRobot's percent, does not move the tip.
+    in_degrees = lengths('deg', math.degrees(1.0), RecordedUnits('deg'))
+    assert in_degrees == pytest.approx(lengths('rad', 1.0, None), abs=1e-9)

@@ -78,9 +78,12 @@ def _converted(stream: Stream, recorded: RecordedUnits, robot: Robot | None) -> 
         scale, offset = maps[name] = _map_of(name, recorded, robot)
         where = (names == name) & is_there
         for column, shift in (('positions', offset), ('velocities', 0.0)):
-            if column in values and values[column].shape[1:] == names.shape[1:]:
-                numbers = np.asarray(values[column], np.float64)
-                values[column] = np.where(where, (numbers - shift) / scale, numbers)
+            if column in values:
+                # A single message with more or fewer values than names makes the widths differ.
+                width = min(names.shape[1], values[column].shape[1])
+                numbers = values[column] = np.array(values[column], np.float64)
+                shared = numbers[:, :width]
+                shared[:] = np.where(where[:, :width], (shared - shift) / scale, shared)
     return replace(stream, values=values)
 
 
