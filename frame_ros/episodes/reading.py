@@ -12,7 +12,7 @@ import numpy as np
 
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.findings import Note
-from frame_ros.bags.reader import Bag
+from frame_ros.bags.reader import LEFT_OUT, Bag
 from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.shared_bag import newly_opened
 from frame_ros.bags.streams.events import read_events
@@ -220,6 +220,8 @@ def _note_given(
     """
     for role, topic in (topics or {}).items():
         robot = topic_map.robot_of(topic)
+        if any(problem.startswith(f'{topic} {LEFT_OUT}') for problem in bag.problems):
+            continue
         if topic not in bag.topics:
             bag.report(f'{topic}, given as {role}, is not in the bag')
         elif namespace is None and robot and robot != topic_map.namespace:
@@ -241,7 +243,8 @@ def _note_topics(
         text = f'the bag holds several robots: this is {topic_map.namespace or "/"}; '
         bag.problems.append(Note(f'{text}others: {", ".join(others)}'))
     if bag.message_count == 0:
-        bag.problems.append(NO_MESSAGES)
+        has_others = any(LEFT_OUT in problem for problem in bag.problems)
+        bag.problems.append(f'{NO_MESSAGES} that can be read' if has_others else NO_MESSAGES)
         return
     for role, row in STREAMS.items():
         truth = topic_map.truth_of(role) if role not in streams else None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bag_making import T0, message, stamp, write_bag
+from mcap.writer import Writer
 from robot_bags import JOINTS, commands, joint_state, step_stamp
 
 from frame_ros.bags.findings import Note
@@ -22,6 +23,7 @@ from frame_ros.core.errors import BagError
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.recorded.actions import recorded_actions
 from frame_ros.episodes.topic_uses import use_lines
+from frame_ros.reports.model.episode_check import without_data
 
 COUNT = 30
 Stamped = Callable[[int], int]
@@ -250,3 +252,21 @@ def test_one_message_of_another_length_leaves_the_units_of_all_others(tmp_path: 
     # The gripper, whose degrees are LeRobot's percent, does not move the tip.
     in_degrees = lengths('deg', math.degrees(1.0), RecordedUnits('deg'))
     assert in_degrees == pytest.approx(lengths('rad', 1.0, None), abs=1e-9)
+
+
+def test_messages_in_another_encoding_are_not_said_to_be_absent(tmp_path: Path):
+    """As of MCAP files that Foxglove's tools or a ROS 1 converter wrote."""
+    path = tmp_path / 'other.mcap'
+    with path.open('wb') as file:
+        writer = Writer(file)
+        writer.start()
+        schema = writer.register_schema('foxglove.PoseInFrame', 'jsonschema', b'{}')
+        channel = writer.register_channel('/tcp', 'json', schema)
+        writer.add_message(channel, T0, b'{}', T0)
+        writer.finish()
+    (episode,) = read_episodes(path, topics={'pose': '/tcp'})
+    assert episode.problems[:2] == [
+        "/tcp is encoded as 'json', not cdr: left out",
+        'the bag holds no messages that can be read',
+    ]
+    assert without_data([episode]) == [('other.mcap', 'the bag holds no messages that can be read')]
