@@ -34,6 +34,8 @@ from frame_ros.core.errors import BagError
 
 # Bytes up to which an index of each is quicker than a view of all places, and takes little memory.
 FEW = 8192
+# In the report of a topic in another encoding than that of ROS 2, behind its name.
+LEFT_OUT = 'is encoded as'
 
 
 @dataclass
@@ -332,9 +334,7 @@ class Bag:
             )
         for channel, identities in _topics_of(file):
             if channel.encoding != 'cdr':
-                self.report(
-                    f'{channel.topic} is encoded as {channel.encoding!r}, not cdr: left out'
-                )
+                self.report(f'{channel.topic} {LEFT_OUT} {channel.encoding!r}, not cdr: left out')
                 continue
             rows = file.rows[np.isin(file.rows['channel'], identities)]
             order = np.argsort(rows['received'], kind='stable')

@@ -68,6 +68,10 @@ def _note_turns(episode: Episode, continuous: Collection[str]) -> None:
     if actions is None or len(actions) < 2:
         return
     names, positions = actions.values['names'], actions.values['positions']
+    # Messages may have more names than positions, or fewer; those are not used.
+    width = min(names.shape[1], positions.shape[1])
+    is_whole = actions.values['names_count'] == actions.values['positions_count']
+    names, positions = names[is_whole, :width], positions[is_whole, :width]
     found = []
     for joint in dict.fromkeys(names.ravel().tolist()):
         if joint in ('', *continuous):

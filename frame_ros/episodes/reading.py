@@ -12,11 +12,12 @@ import numpy as np
 
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.findings import Note
-from frame_ros.bags.reader import Bag
+from frame_ros.bags.reader import LEFT_OUT, Bag
 from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.shared_bag import newly_opened
 from frame_ros.bags.streams.events import read_events
 from frame_ros.bags.streams.form import Stream
+from frame_ros.bags.streams.poses import POSE_TYPE
 from frame_ros.bags.streams.table import STREAMS, read_stream
 from frame_ros.bags.streams.topic_map import SETTINGS_TOPIC, TopicMap
 from frame_ros.core.errors import BagError, FrameRosError
@@ -30,6 +31,7 @@ from frame_ros.episodes.recorded.robot import NOT_OPENED, not_opened_text, with_
 from frame_ros.episodes.recorded.settings import settings_of_part
 from frame_ros.episodes.recorded.units import in_radians, joint_problems
 from frame_ros.episodes.reference import Reference
+from frame_ros.episodes.topic_hints import ways_to_action, ways_to_pose
 
 NEEDED = ('pose', 'action')
 NO_MESSAGES = 'the bag holds no messages'
@@ -144,7 +146,7 @@ def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
     topic_map = TopicMap(bag, namespace, topics)
     streams, live = _read_streams(bag, topic_map)
     events = _read_events(bag, topic_map)
-    _note_given(bag, namespace, topics)
+    _note_given(bag, topic_map, namespace, topics)
     streams = _checked_joints(bag, streams, robot, choice.joint_units or RecordedUnits())
     if 'pose' not in streams:
         unused = add_computed_pose(bag, streams, robot)
@@ -210,11 +212,24 @@ def _read_streams(bag: Bag, topic_map: TopicMap) -> tuple[dict[str, Stream], dic
     return {role: stream for role, stream in streams.items() if role not in live}, live
 
 
-def _note_given(bag: Bag, namespace: str | None, topics: Mapping[str, str] | None) -> None:
-    """Reports topics given by the caller that the bag does not have."""
+def _note_given(
+    bag: Bag, topic_map: TopicMap, namespace: str | None, topics: Mapping[str, str] | None
+) -> None:
+    """Reports topics given by the caller that the bag does not have, or that are of another robot
+    than the one that was chosen for the caller.
+    """
     for role, topic in (topics or {}).items():
+        robot = topic_map.robot_of(topic)
+        if any(problem.startswith(f'{topic} {LEFT_OUT}') for problem in bag.problems):
+            continue
         if topic not in bag.topics:
             bag.report(f'{topic}, given as {role}, is not in the bag')
+        elif namespace is None and robot and robot != topic_map.namespace:
+            chosen = topic_map.namespace or '/'
+            bag.report(
+                f'{topic}, given as {role}, is of {robot}, all else of {chosen}: --namespace '
+                f'{robot} takes that of this robot, --namespace {chosen} leaves it so'
+            )
     prefix = f'/{namespace.strip("/")}/' if namespace and namespace.strip('/') else '/'
     if bag.topics and not any(name.startswith(prefix) for name in bag.topics):
         bag.report(f'no topic of the bag is in the namespace {prefix.rstrip("/")}')
@@ -228,7 +243,8 @@ def _note_topics(
         text = f'the bag holds several robots: this is {topic_map.namespace or "/"}; '
         bag.problems.append(Note(f'{text}others: {", ".join(others)}'))
     if bag.message_count == 0:
-        bag.problems.append(NO_MESSAGES)
+        has_others = any(LEFT_OUT in problem for problem in bag.problems)
+        bag.problems.append(f'{NO_MESSAGES} that can be read' if has_others else NO_MESSAGES)
         return
     for role, row in STREAMS.items():
         truth = topic_map.truth_of(role) if role not in streams else None
@@ -252,19 +268,25 @@ def _note_topics(
             bag.problems.append(f'no {role}: nothing on {topic} could be read')
         elif role not in streams:
             text = f'no {role}: {" or ".join(STREAMS[role].topics)} was not recorded'
-            if role == 'pose' and 'joint_states' in streams and not robot:
-                text += '; --robot NAME computes it from the joint states'
-            if role == 'action' and 'joint_states' in streams:
-                measured = streams['joint_states'].topic
-                text += f'; --topic action={measured} takes the measured joints as the steps'
-            bag.problems.append(text)
-    if 'action' in streams and streams['action'].topic == topic_map.find('joint_states'):
-        bag.problems.append(
-            Note(
-                f'{streams["action"].topic} is taken as the actions: steps, control rates and a_* '
-                'are those of the measured joints, not of commands'
+            ways = (
+                ways_to_pose(bag, topic_map, streams, robot)
+                if role == 'pose'
+                else ways_to_action(bag, topic_map, streams)
             )
-        )
+            bag.problems.append('; '.join([text, *ways]))
+    if 'action' in streams:
+        _note_actions(bag, topic_map, streams['action'])
+
+
+def _note_actions(bag: Bag, topic_map: TopicMap, actions: Stream) -> None:
+    """Notes steps that are no joint commands."""
+    begin = f'{actions.topic} is taken as the actions: steps, control rates and a_*'
+    if actions.topic == topic_map.find('joint_states'):
+        bag.problems.append(Note(f'{begin} are those of the measured joints, not of commands'))
+    elif actions.topic == topic_map.find('pose'):
+        bag.problems.append(Note(f'{begin} are those of measured positions in m, not of commands'))
+    elif actions.message_type == POSE_TYPE:
+        bag.problems.append(Note(f'{begin} are those of its positions in m, not of joints'))
 
 
 def _attributes(

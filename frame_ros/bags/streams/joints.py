@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.form import MessageForm, RecordedStream, Values
-from frame_ros.bags.streams.poses import LARGEST
+from frame_ros.bags.streams.poses import LARGEST, POSE_TYPE, POSITION
+from frame_ros.core.errors import BagError
 
 JOINT_TYPE = 'sensor_msgs/msg/JointState'
+# The names of an action's values where it is a pose: its position alone.
+AXES = ('x', 'y', 'z')
 
 
 def action_values(message: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
@@ -41,6 +45,29 @@ def name_lists(values: Values) -> list[tuple[str, ...]]:
     return found
 
 
+def position_values(message: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Returns the names (3) and the position (3,) (m) of a PoseStamped that is an action."""
+    place = message.pose.position
+    return AXES, np.array([place.x, place.y, place.z], dtype=np.float64)
+
+
+def _read_positions(bag: Bag, topic: str) -> tuple[NDArray, dict[str, NDArray]]:
+    """Returns receive times and the positions of poses, in the form of joint commands."""
+    received, columns = bag.columns(topic, ['header.stamp', *POSITION])
+    count = len(received)
+    if count and (missing := sorted({'header.stamp', *POSITION} - columns.keys())):
+        raise BagError(f'{topic}: its {POSE_TYPE} lacks {", ".join(missing)}')
+    places = np.stack([columns[path] for path in POSITION], axis=1) if count else np.zeros((0, 3))
+    sizes = np.full(count, len(AXES))
+    return received, {
+        'header.stamp': columns.get('header.stamp', received),
+        'name': np.tile(np.array(AXES), (count, 1)),
+        'name.count': sizes,
+        'position': places,
+        'position.count': sizes,
+    }
+
+
 def usable_action(
     value: tuple[tuple[str, ...], Sequence[float]],
 ) -> tuple[tuple[str, ...], list[float]] | None:
@@ -52,13 +79,13 @@ def usable_action(
     return (names, action) if sum(map(abs, action)) < LARGEST else None
 
 
+COMMANDED = {'names': 'name', 'positions': 'position'}
 ACTION = RecordedStream(
     'action',
     ('joint_commands',),
     (
-        MessageForm(
-            JOINT_TYPE, {'names': 'name', 'positions': 'position'}, action_values, action_samples
-        ),
+        MessageForm(JOINT_TYPE, COMMANDED, action_values, action_samples),
+        MessageForm(POSE_TYPE, COMMANDED, position_values, action_samples, read=_read_positions),
     ),
     usable_action,
 )

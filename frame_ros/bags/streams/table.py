@@ -70,9 +70,8 @@ def read_stream(bag: Bag, role: str, topic: str) -> Stream:
     row, message_type = STREAMS[role], bag.topics[topic].message_type
     form = row.form(message_type)
     if form is None:
-        raise BagError(
-            f'{topic} has type {message_type}; as {role} it should be {row.message_type}'
-        )
+        wanted = ' or '.join(form.message_type for form in row.forms)
+        raise BagError(f'{topic} has type {message_type}; as {role} it should be {wanted}')
     recorded = bag.topics[topic].types.get(message_type, ((), ()))[1]
     fields = form.fields or {name: name for name, (kind, _) in recorded if kind == 1}
     if form.read is not None:

@@ -46,7 +46,8 @@ class TopicMap:
 
     Args:
         bag: the bag.
-        namespace: namespace of the robot, '' for none; None: the one with most roles.
+        namespace: namespace of the robot, '' for none; None: the one with most roles, of equal
+            ones that of the given topics.
         topics: role or kind -> absolute topic, which takes precedence.
 
     Attributes:
@@ -84,6 +85,11 @@ class TopicMap:
         if found is not None and found != used:
             self._report(f'{role}: the metrics node used {used}; not in the bag, {found} is taken')
         return found
+
+    def robot_of(self, topic: str) -> str | None:
+        """Returns the namespace of the robot that a topic is of; None: it is of none of them."""
+        found = [n for n in self.namespaces if topic.startswith(f'{n}/')]
+        return max(found, key=len, default=None)
 
     def truth_of(self, role: str) -> str | None:
         """Returns the simulator's topic of a role, which `find` never takes by itself."""
@@ -132,4 +138,5 @@ class TopicMap:
         def roles(namespace: str) -> int:
             return sum(self._find_in(namespace, role) is not None for role in STREAMS)
 
-        return max(self.namespaces, key=lambda n: (roles(n), -self.namespaces.index(n)), default='')
+        given = [self.robot_of(topic) for topic in self._given.values() if topic in self._names]
+        return max(self.namespaces, key=lambda n: (roles(n), given.count(n)), default='')

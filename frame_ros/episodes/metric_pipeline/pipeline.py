@@ -133,6 +133,8 @@ class MetricPipeline:
         if verdict is not USE:
             if verdict is Verdict.DROP:
                 return
+            # What is complete is of the time before, and is not to be mixed with what follows.
+            self._steps.merge.drain()
             self._steps.reset_clock(stream, stamp)
             self._ticks.reset_clock(stream, stamp)
         if stamp - arrival > AHEAD:

@@ -17,6 +17,7 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import command_table
+from frame_ros.bags.streams.poses import POSE_TYPE
 from frame_ros.core.errors import BagError
 from frame_ros.core.events import EventType
 from frame_ros.episodes.bounds import bounds_of
@@ -94,9 +95,16 @@ def actions_of(episode: Episode) -> RecordedActions:
     stream = episode.streams.get('action')
     name = episode.episode_id or episode.path.name
     if stream is None or not len(stream):
+        noted = [problem for problem in episode.problems if problem.startswith('no action: ')]
         raise BagError(
             f'{episode.path}: no joint commands in {name}, so nothing can be replayed or compared; '
             'if they are on another topic, name it: --topic action=TOPIC'
+            + ''.join(f' ({problem})' for problem in noted)
+        )
+    if stream.message_type == POSE_TYPE:
+        raise BagError(
+            f'{episode.path}: {stream.topic} holds poses; to replay, compare or export a recording '
+            'takes joint commands or joint states: --topic action=TOPIC'
         )
     begin, end = bounds_of(episode)
     inside = (stream.stamps >= begin) & (stream.stamps <= end)

@@ -16,6 +16,7 @@ from frame_ros.bags.findings import Note
 from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
+from frame_ros.bags.streams.joints import JOINT_TYPE
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.core.turns import nearest_turn
@@ -54,7 +55,7 @@ def in_radians(
     converted = dict(streams)
     for role in STREAMS:
         stream = streams.get(role)
-        if stream is not None and 'positions' in stream.values:
+        if stream is not None and stream.message_type == JOINT_TYPE:
             converted[role] = _converted(stream, recorded, robot)
     return converted, [Note(_assumption(recorded))]
 
@@ -77,9 +78,12 @@ def _converted(stream: Stream, recorded: RecordedUnits, robot: Robot | None) -> 
         scale, offset = maps[name] = _map_of(name, recorded, robot)
         where = (names == name) & is_there
         for column, shift in (('positions', offset), ('velocities', 0.0)):
-            if column in values and values[column].shape[1:] == names.shape[1:]:
-                numbers = np.asarray(values[column], np.float64)
-                values[column] = np.where(where, (numbers - shift) / scale, numbers)
+            if column in values:
+                # A single message with more or fewer values than names makes the widths differ.
+                width = min(names.shape[1], values[column].shape[1])
+                numbers = values[column] = np.array(values[column], np.float64)
+                shared = numbers[:, :width]
+                shared[:] = np.where(where[:, :width], (shared - shift) / scale, shared)
     return replace(stream, values=values)
 
 

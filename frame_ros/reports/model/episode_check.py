@@ -241,7 +241,7 @@ def findings_of(episode: Episode, checks: EpisodeChecks) -> list[Finding]:
 def has_data(episode: Episode) -> bool:
     """Returns whether there is an episode at all: its bag was read and held messages."""
     was_read = bool(episode.metrics or episode.streams or episode.live or episode.events)
-    return was_read and NO_MESSAGES not in episode.problems
+    return was_read and not _no_messages(episode)
 
 
 def without_data(episodes: Iterable[Episode]) -> list[tuple[str, str]]:
@@ -268,9 +268,13 @@ def unread_text(unread: list[tuple[str, str]]) -> str:
     return f'{counted(len(unread), "bag")} could not be read: {named}.'
 
 
+def _no_messages(episode: Episode) -> list[str]:
+    return [problem for problem in episode.problems if problem.startswith(NO_MESSAGES)]
+
+
 def _reason_without_data(episode: Episode) -> str:
-    if NO_MESSAGES in episode.problems:
-        return NO_MESSAGES
+    if said := _no_messages(episode):
+        return said[0]
     return str(episode.problems[0]) if episode.problems else 'it holds nothing'
 
 

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Options by which a role that a bag lacks is taken from what it has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from frame_ros.bags.reader import Bag
+from frame_ros.bags.streams.form import Stream
+from frame_ros.bags.streams.joints import JOINT_TYPE
+from frame_ros.bags.streams.poses import POSE_TYPE
+from frame_ros.bags.streams.topic_map import TopicMap
+
+MOST_NAMED = 3
+
+
+def ways_to_pose(
+    bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream], robot: str | None
+) -> list[str]:
+    """Returns the options that give poses of the tip, the one for joint states first."""
+    ways = []
+    if 'joint_states' in streams and not robot:
+        ways.append('--robot NAME computes it from the joint states')
+    elif 'joint_states' not in streams:
+        given = '' if robot else ' with --robot NAME'
+        of_actions = {'action'} & streams.keys()
+        ways += [
+            f'--topic joint_states={topic}{given} computes it'
+            for topic in _unused(bag, topic_map, streams, JOINT_TYPE, of_actions)
+        ]
+    poses = _unused(bag, topic_map, streams, POSE_TYPE)
+    return ways + [f'--topic pose={topic} takes those poses' for topic in poses]
+
+
+def ways_to_action(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -> list[str]:
+    """Returns the options that give steps: of other topics of commands, of what was measured."""
+    commands = _unused(bag, topic_map, streams, JOINT_TYPE)
+    ways = [f'--topic action={topic} takes those commands' for topic in commands]
+    if 'joint_states' in streams:
+        measured = streams['joint_states'].topic
+        ways.append(f'--topic action={measured} takes the measured joints as the steps')
+    elif 'pose' in streams:
+        measured = streams['pose'].topic
+        ways.append(f'--topic action={measured} takes the measured poses as the steps')
+    return ways
+
+
+def _unused(
+    bag: Bag,
+    topic_map: TopicMap,
+    streams: Mapping[str, Stream],
+    message_type: str,
+    roles: set[str] | None = None,
+) -> list[str]:
+    """Returns the first topics of a type that no stream, but those of `roles`, was read from, and
+    that are of no other robot."""
+    used = {stream.topic for role, stream in streams.items() if role not in (roles or ())}
+    robots = (None, topic_map.namespace)
+    found = [
+        name
+        for name, topic in sorted(bag.topics.items())
+        if topic.message_type == message_type and len(topic) and name not in used
+    ]
+    return [name for name in found if topic_map.robot_of(name) in robots][:MOST_NAMED]
