@@ -396,7 +396,7 @@ def run_script(words: list[str], folder: Path) -> None:
 
 RUNNERS: dict[str, Callable[[list[str], Path], None]] = {
     r'frame-ros ': run_ours,
-    r'policy-env/bin/frame-ros ': run_ours,
+    r'(policy-env|\.venv-policy)/bin/frame-ros ': run_ours,
     r'ros2 launch': run_launch,
     r'ros2 run frame_ros ': run_node,
     r'python -m frame_ros\.nodes\.': run_node,
