@@ -123,8 +123,8 @@ def run(args: argparse.Namespace) -> int:
         chosen = [each for each in streams if args.all or not each.has_agreed]
         count = write_review(output, ((s.episode, s.detection.candidates) for s in chosen))
         if not args.json:
-            rows, episodes = counted(count, 'row'), counted(len(chosen), 'episode')
-            print(f'\n{rows} of {episodes} to review: {output}')
+            rows, of = counted(count, 'row'), counted(len(chosen), 'episode')
+            print(f'\n{rows} of {of} to review: {output}')
     return 0
 
 
