@@ -9,7 +9,7 @@ ARGS ?=
 ROBOT ?= so101
 
 help: ## What can be made
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "  ARGS='...' is passed on to demo, test and bench; PYTHON=... chooses the Python of .venv."
 
 setup: ## The environment .venv/ and the colcon overlay install/ (then: source env.bash)

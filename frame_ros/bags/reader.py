@@ -31,6 +31,7 @@ from frame_ros.bags.storage.other_storage import (
 )
 from frame_ros.bags.writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
 from frame_ros.core.errors import BagError
+from frame_ros.core.plain_text import counted
 
 # Bytes up to which an index of each is quicker than a view of all places, and takes little memory.
 FEW = 8192
@@ -330,7 +331,7 @@ class Bag:
             self.is_truncated = True
             self.report(
                 f'{file.path.name} was cut (killed recorder or incomplete copy): '
-                f'{len(file.rows)} messages could be read'
+                f'{counted(len(file.rows), "message")} could be read'
             )
         for channel, identities in _topics_of(file):
             if channel.encoding != 'cdr':

@@ -21,7 +21,7 @@ from frame_ros.cli.progress import progress_bar
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
 from frame_ros.core.output_files import check_file, make_folder, refuse_inputs
-from frame_ros.core.plain_text import plain
+from frame_ros.core.plain_text import counted, plain
 from frame_ros.evaluation.calibration.options import STATISTICS, CalibrationOptions
 
 if TYPE_CHECKING:
@@ -153,7 +153,10 @@ def as_text(found: CalibrationStudy) -> str:
     from frame_ros.reports.calibration_page import headline, verdict
 
     given = found.given
-    counts = f'{len(given)} episodes: {given.successes} successes, {given.failures} failures'
+    counts = (
+        f'{counted(len(given), "episode")}: {counted(given.successes, "success")}, '
+        f'{counted(given.failures, "failure")}'
+    )
     parts = [f'{plain(headline(found))}\n{counts}', *map(plain, verdict(found))]
     if found.aggregates:
         rows: list[tuple[str, ...]] = [('confidence', *STATISTICS)]

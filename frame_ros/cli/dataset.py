@@ -86,12 +86,12 @@ def _print_report(report: ExportReport, args: argparse.Namespace) -> None:
 
     episodes = counted(report.episodes, 'episode')
     print(
-        f'{report.folder}: {episodes}, {report.frames:,} frames at {report.fps} Hz',
+        f'{report.folder}: {episodes}, {counted(report.frames, "frame")} at {report.fps} Hz',
         file=sys.stderr,
     )
     lines = [f'left out: {count:,} {reason}' for reason, count in report.left_out.items()]
     lines += [
-        f'repeated: {name} in {count:,} frames, for lack of a newer one'
+        f'repeated: {name} in {counted(count, "frame")}, for lack of a newer one'
         for name, count in report.repeated.items()
         if count
     ]

@@ -21,7 +21,7 @@ from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import BagError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved, from_values, option, options
-from frame_ros.core.plain_text import plain
+from frame_ros.core.plain_text import counted, plain
 from frame_ros.policies.choices import OfflineChoices, offered_of
 from frame_ros.policies.policy_names import ANY_POLICY
 from frame_ros.robots.likely_units import RAD
@@ -275,9 +275,9 @@ def as_text(summary: OpenLoopSummary, policy: str) -> str:
     """Returns the summary as tables for a terminal."""
     count = len(summary.episodes)
     parts = [
-        f'{plain(policy)}: {count} episode{"" if count == 1 else "s"}, {summary.chunks:,} chunks, '
-        f'{summary.rows:,} steps compared with executed actions (rad; "range": over the range of '
-        'each joint)',
+        f'{plain(policy)}: {counted(count, "episode")}, {counted(summary.chunks, "chunk")}, '
+        f'{counted(summary.rows, "step")} compared with executed actions (rad; "range": '
+        'over the range of each joint)',
         format_table([('error', 'value', '95 % interval', 'meaning'), *_totals(summary)]),
         format_table([('episode', 'mse (rad²)', 'chunks', 'steps'), *_episode_rows(summary)]),
         format_table([('joint', 'RMS (rad)', 'RMS (range)', 'mean abs.', 'largest', 'bias'),

@@ -16,7 +16,7 @@ from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
 from frame_ros.core.errors import BagError, FrameRosError, ValueRangeError
 from frame_ros.core.option_texts import add_options, from_arguments
-from frame_ros.core.plain_text import plain
+from frame_ros.core.plain_text import counted, plain
 from frame_ros.evaluation.operations.detector_options import DetectorOptions
 from frame_ros.evaluation.operations.options import OperationOptions
 
@@ -123,7 +123,8 @@ def run(args: argparse.Namespace) -> int:
         chosen = [each for each in streams if args.all or not each.has_agreed]
         count = write_review(output, ((s.episode, s.detection.candidates) for s in chosen))
         if not args.json:
-            print(f'\n{count} rows of {len(chosen)} episodes to review: {output}')
+            rows, of = counted(count, 'row'), counted(len(chosen), 'episode')
+            print(f'\n{rows} of {of} to review: {output}')
     return 0
 
 
@@ -143,8 +144,8 @@ def write_outcomes(streams: Sequence[LabelStreams], path: Path, labels: str) -> 
         raise ValueRangeError(f'none of {len(streams)} episodes has labels of the kind {labels}')
     write_outcomes_csv(outcomes, path)
     left_out = len(streams) - len(outcomes)
-    more = f'; {left_out} episodes without such labels are left out' if left_out else ''
-    return f'\noutcomes of {len(outcomes)} episodes: {path}{more}'
+    more = f'; left out: {counted(left_out, "episode")} without such labels' if left_out else ''
+    return f'\noutcomes of {counted(len(outcomes), "episode")}: {path}{more}'
 
 
 def _episodes(
@@ -254,7 +255,8 @@ def _disagreement(each: LabelStreams) -> list[str]:
         return [f'{each.episode.episode_id}: not detected: {each.detection.problem}']
     found = each.automatic.successes if each.automatic else 0
     lines = [
-        f'{each.episode.episode_id} disagrees: {found} successes detected, {each.expected} expected'
+        f'{each.episode.episode_id} disagrees: {counted(found, "success")} detected, '
+        f'{each.expected} expected'
     ]
     for candidate in each.detection.candidates:
         lines.append(

@@ -13,7 +13,7 @@ from frame_ros.cli.arguments import any_path, given, output_file
 from frame_ros.cli.metrics import format_table
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
-from frame_ros.core.plain_text import plain
+from frame_ros.core.plain_text import counted, plain
 from frame_ros.evaluation.sequential.decision import Decision
 from frame_ros.evaluation.sequential.plan import SequentialPlan
 
@@ -148,7 +148,8 @@ def as_text(plan: SequentialPlan, stream: PairStream, steps: list[Step], last: S
     unused = len(stream.pairs) - last.pairs
     if unused:
         parts.append(
-            f'note: the decision fell after {last.pairs} pairs; {unused} later ones are not used'
+            f'note: the decision fell after {counted(last.pairs, "pair")}; of later ones {unused} '
+            'not used'
         )
     parts += [plain(f'note: {remark}') for remark in stream.remarks]
     return '\n\n'.join(parts)
@@ -173,8 +174,8 @@ def sentence(plan: SequentialPlan, stream: PairStream, last: Step) -> str:
         'worse': ', only worse can be claimed',
     }
     return (
-        f'{words[last.decision]}; {last.pairs} pairs{of}, {plan.method}, alpha = {plan.alpha:g}'
-        f'{sides[plan.side]}'
+        f'{words[last.decision]}; {counted(last.pairs, "pair")}{of}, {plan.method}, '
+        f'alpha = {plan.alpha:g}{sides[plan.side]}'
     )
 
 

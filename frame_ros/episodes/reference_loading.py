@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import BagError
+from frame_ros.core.plain_text import counted
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.reference import Reference, mean_reference
 
@@ -101,8 +102,8 @@ def _references_at(
     ]
     if not chosen:
         raise BagError(
-            f'{path}: none of its {len(episodes)} episodes ended in success, so none is a '
-            'reference; name a successful one, or allow those that are not'
+            f'{path}: of its {counted(len(episodes), "episode")} none ended in success, so none is '
+            'a reference; name a successful one, or allow those that are not'
         )
     return [reference_of(episode) for episode in chosen]
 

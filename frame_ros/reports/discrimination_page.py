@@ -243,7 +243,9 @@ def _named(id: str) -> Cell:
 
 
 def _correlation_cell(row: CorrelationRow) -> Cell:
-    return _tested(row, row.rho, '+.2f', row.is_as_expected, row.strength, f'{row.count} episodes')
+    return _tested(
+        row, row.rho, '+.2f', row.is_as_expected, row.strength, counted(row.count, 'episode')
+    )
 
 
 def _tested(
@@ -296,7 +298,7 @@ def _level_heading(group: Group, level: Level) -> str:
 
 
 def _effect_cell(row: EffectRow) -> Cell:
-    of = f'{row.successes} successes, {row.failures} failures'
+    of = f'{counted(row.successes, "success")}, {counted(row.failures, "failure")}'
     return _tested(row, row.a12, '.2f', row.is_better, row.magnitude, of)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.sequential.bounded import BoundedTest
 from frame_ros.evaluation.sequential.decision import Decision
+from frame_ros.evaluation.sequential.pairing import BY_KEY, BY_ROW
 from frame_ros.evaluation.sequential.plan import SequentialPlan
 from frame_ros.evaluation.sequential.study import Step
 from frame_ros.reports.comparison_figures.sequential import Path, sequential_figure
@@ -20,6 +21,7 @@ from frame_ros.reports.html.study_page import Figure, Part, StudyPage, Table
 from frame_ros.reports.model.numbers import readable
 
 Boundary = tuple[list[int], list[float]]
+HOW_PAIRED = BY_KEY, BY_ROW
 
 
 def sequential_page(
@@ -38,14 +40,16 @@ def sequential_page(
         second: the policy that it is compared with.
         steps: the state after every pair, from the first.
         headline: the decision in a sentence.
-        remarks: what the reader of the outcomes noticed.
+        remarks: what the reader of the outcomes noticed; how pairs were found makes no number
+            doubtful.
     """
     figures = [_statistic(plan, first, second, steps), _difference(first, second, steps)]
     return StudyPage(
         title=f'{first} against {second}, pair by pair',
         kicker='frame_ros sequential',
         headline=headline,
-        warnings=list(remarks),
+        verdict=[f'{text.capitalize()}.' for text in remarks if text in HOW_PAIRED],
+        warnings=[text for text in remarks if text not in HOW_PAIRED],
         facts=[
             ('Pairs', f'{len(steps)}' + (f' of at most {plan.most}' if plan.most else '')),
             ('Method', plan.method),

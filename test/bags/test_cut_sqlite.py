@@ -54,7 +54,7 @@ def test_what_comes_before_the_cut_is_read(
     before = recorded.read_bytes()
     bag = Bag(recorded.parent)
     assert bag.is_truncated
-    assert any(f'was cut (incomplete copy): {bag.message_count} m' in p for p in bag.problems)
+    assert any(f'was cut (incomplete copy): {bag.message_count:,} m' in p for p in bag.problems)
     got = [bytes(each) for _, each in bag.raw(TOPIC)]
     wanted = [serialised(content) for topic, _, content in MESSAGES if topic == TOPIC]
     assert got == wanted[: len(got)]

@@ -59,7 +59,7 @@ def test_tables_name_what_disagrees(runs, capsys):
     assert main(given(runs)) == 0
     text = capsys.readouterr().out
     assert 'agrees with the expected successes in 1 of 2 episodes' in text
-    assert 'differs disagrees: 1 successes detected, 2 expected' in text
+    assert 'differs disagrees: 1 success detected, 2 expected' in text
     assert 'released off the target, and not collected' in text
     assert 'agrees disagrees' not in text
 
@@ -67,7 +67,7 @@ def test_tables_name_what_disagrees(runs, capsys):
 def test_a_review_is_written_edited_and_read_back(runs, tmp_path, capsys):
     path = tmp_path / 'review.csv'
     assert main(given(runs, '--review', path)) == 0
-    assert '2 rows of 1 episodes to review' in capsys.readouterr().out
+    assert '2 rows of 1 episode to review' in capsys.readouterr().out
     with path.open(newline='') as file:
         rows = list(csv.DictReader(file))
     assert [row['verdict'] for row in rows] == ['success', 'failure']

@@ -311,7 +311,7 @@ def test_references_are_demonstrations_that_succeeded(
     assert mean['origin'].startswith('mean of 1') and 'demonstration' in mean['origin']
     failed = write_bag(tmp_path / 'cut', episode_messages()[:80])
     assert main(['report', str(bag), '--reference', str(failed), '--json', str(target)]) == 2
-    assert 'none of its 1 episodes ended in success' in capsys.readouterr().err
+    assert 'of its 1 episode none ended in success' in capsys.readouterr().err
     assert main(['report', str(bag), '--reference-mean']) == 2
     assert '--reference BAG' in capsys.readouterr().err
 

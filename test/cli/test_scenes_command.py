@@ -114,7 +114,7 @@ def test_vlatests_files_are_converted_shown_and_not_checked(tmp_path, capsys):
     theirs.write_text(json.dumps(GRASP))
     assert main(['scenes', 'convert', str(theirs), '--output', str(ours)]) == 0
     out = capsys.readouterr().out
-    assert '1 scenes of 1 files' in out and 'not known: objects.*.mass: ' in out
+    assert '1 scene of 1 file' in out and 'not known: objects.*.mass: ' in out
     assert read_scenes(ours)[0].target.position == (-0.25, 0.125)
     for file in (theirs, ours):
         assert main(['scenes', 'show', str(file)]) == 0
@@ -212,7 +212,7 @@ def test_scenes_of_another_world_are_not_called_wrong_and_the_world_is_named(tmp
     capsys.readouterr()
     assert main(['scenes', 'check', str(file), str(other)]) == 0
     out = capsys.readouterr().out
-    assert '1 scenes not checked: of the world so101-lift, give --world so101-lift' in out
+    assert '1 scene not checked: of the world so101-lift, give --world so101-lift' in out
     assert '1 good, 0 wrong, 1 not checked' in out
     folder = tmp_path / 'trials'
     command = ['scenes', 'run', str(other), '--output', str(folder), '--processes', '0', '-q']

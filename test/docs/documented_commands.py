@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from markdown_blocks import PAGES, blocks, inline
 
 SHELL = ('sh', 'bash', 'console')
-# Inline code that begins so and has an argument is a command, not the name of one.
-COMMAND = re.compile(r'(frame-ros|ros2|make|pip|python) (-m )?[^- ]')
+# Inline code that begins so and has an argument is a command, not the name of one; or parameters
+# and launch arguments alone.
+COMMAND = re.compile(
+    r'((?:\.venv-policy/bin/)?frame-ros|ros2|make|pip|python) (-m )?[^- ]|-p [a-z]|[a-z_.]+:=\S'
+)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parents[2]
 # Those that `make docs` writes are derived from what other tests hold.
@@ -21,7 +22,8 @@ PAGES = (
         if not any(page.is_relative_to(folder) for folder in WRITTEN)
     ),
 )
-BLOCK = re.compile(r'^```(\w*)[^\n]*\n(.*?)^```', re.MULTILINE | re.DOTALL)
+# Those of a list are indented.
+BLOCK = re.compile(r'^ *```(\w*)[^\n]*\n(.*?)^ *```', re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r'`([^`]+)`')
 
 
@@ -44,7 +46,7 @@ def blocks(page: Path) -> Iterator[Code]:
     """The fenced blocks of a page."""
     text = page.read_text(encoding='utf-8')
     for found in BLOCK.finditer(text):
-        yield Code(page, text.count('\n', 0, found.start()) + 2, found[1], found[2])
+        yield Code(page, text.count('\n', 0, found.start()) + 2, found[1], dedent(found[2]))
 
 
 def inline(page: Path) -> Iterator[Code]:

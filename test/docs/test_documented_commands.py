@@ -47,7 +47,7 @@ from frame_ros.cli import build_parser, main  # noqa: E402
 from frame_ros.confidence.calibration_file import CalibrationFile  # noqa: E402
 from frame_ros.confidence.calibration_parts import HorizonThresholds  # noqa: E402
 from frame_ros.core.option_texts import from_texts  # noqa: E402
-from frame_ros.core.options import flat  # noqa: E402
+from frame_ros.core.options import flat, walk  # noqa: E402
 from frame_ros.evaluation.scene_trials.folder import FORMAT  # noqa: E402
 from frame_ros.evaluation.scene_trials.result import TrialResult  # noqa: E402
 from frame_ros.evaluation.sessions.folder import SessionFolder  # noqa: E402
@@ -222,6 +222,7 @@ NAMES = (
     'calibrate',
     'operations',
     'outline',
+    'capsules',
     'scenes',
     'session',
 )
@@ -289,12 +290,47 @@ def run_node(words: list[str], folder: Path) -> None:
     """The node exists, and has every parameter, of the type of its default."""
     name = words[3] if words[0] == 'ros2' else words[2].rpartition('.')[2]
     assert (ROOT / 'frame_ros' / 'nodes' / name / '__main__.py').is_file()
-    text = (ROOT / 'config' / f'{name}.yaml').read_text()
-    known = flat(yaml.safe_load(text)['/**']['ros__parameters'])
+    check_parameters(words, defaults_of(name))
+
+
+def run_parameters(words: list[str], folder: Path) -> None:
+    """Parameters without their node: one node has all of them, of the type of its default."""
+    nodes = (path.parent.name for path in (ROOT / 'frame_ros' / 'nodes').glob('*/__main__.py'))
+    faults = []
+    for node in nodes:
+        try:
+            return check_parameters(words, defaults_of(node))
+        except AssertionError as error:
+            faults.append(f'{node}: {error}'.splitlines()[0])
+    pytest.fail(f'no node takes them: {", ".join(faults)}')
+
+
+def run_argument(words: list[str], folder: Path) -> None:
+    """Arguments of a launch file, with values that it takes; else parameters of a node."""
+    given = dict(word.split(':=', 1) for word in words if ':=' in word)
+    for kind in (ArmOptions, DemoOptions):
+        if {*given} <= {option.name for option in walk(kind)}:
+            # Robots and policies of one's own are not there.
+            known = {n: v for n, v in given.items() if n not in ('robot', 'policy', 'tip')}
+            preset = {'robot': 'fr3'} if known.keys() & {'host', 'output'} else {}
+            from_texts(kind, preset | {n: v for n, v in known.items() if '<' not in v})
+            return
+    run_parameters([part for word in given for part in ('-p', f'{word}:={given[word]}')], folder)
+
+
+def defaults_of(node: str) -> dict[str, Any]:
+    """The parameters of a node, with their defaults, as its file has them."""
+    text = (ROOT / 'config' / f'{node}.yaml').read_text()
+    return flat(yaml.safe_load(text)['/**']['ros__parameters'])
+
+
+def check_parameters(words: list[str], known: dict[str, Any]) -> None:
     for option, given in zip(words, words[1:], strict=False):
         if option == '-p':
             parameter, value = given.split(':=', 1)
             assert parameter in known, parameter
+            if '<' in value:
+                continue
             default, found = known[parameter], yaml.safe_load(value)
             assert isinstance(found, type(default)) or isinstance(default, float), parameter
             if isinstance(default, str) and parameter in ('cameras',):
@@ -360,10 +396,12 @@ def run_script(words: list[str], folder: Path) -> None:
 
 RUNNERS: dict[str, Callable[[list[str], Path], None]] = {
     r'frame-ros ': run_ours,
-    r'policy-env/bin/frame-ros ': run_ours,
+    r'(policy-env|\.venv-policy)/bin/frame-ros ': run_ours,
     r'ros2 launch': run_launch,
     r'ros2 run frame_ros ': run_node,
     r'python -m frame_ros\.nodes\.': run_node,
+    r'-p ': run_parameters,
+    r'[a-z_.]+:=': run_argument,
     r'ros2 service call ': run_service,
     r'ros2 topic pub ': run_pub,
     r'ros2 topic echo ': run_echo,

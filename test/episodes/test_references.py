@@ -113,7 +113,7 @@ def test_what_is_no_reference_is_named(tmp_path):
     late += [('/ee_pose', T0 + SECOND, pose(T0 + SECOND))]
     with pytest.raises(BagError, match=r'late: no pose of the TCP from the START to the END'):
         load_references([write_bag(tmp_path / 'late', late)])
-    with pytest.raises(BagError, match=r'failed: none of its 1 episodes ended in success'):
+    with pytest.raises(BagError, match=r'failed: of its 1 episode none ended in success'):
         load_references([failed(tmp_path)])
     with pytest.raises(BagError, match='nothing_here'):
         load_references([tmp_path / 'nothing_here'])

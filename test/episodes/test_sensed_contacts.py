@@ -157,7 +157,7 @@ def test_the_metrics_take_the_outage_as_unknown(episode):
 def test_page_and_json_show_them_and_text_stays_text(episode):
     page = build_report([episode])
     assert 'What the robot touched' in page
-    assert '2 contacts, 1 of them unexpected.' in page
+    assert '2 contacts, 1 unexpected.' in page
     assert '&lt;b&gt;hand&lt;/b&gt;' in page
     assert 'Camera front was misaligned in 1 of 2 checks: by up to 50 mm and 5 degrees.' in page
     assert 'Camera wrist: its calibration could not be checked (the arm is not in view).' in page

@@ -10,6 +10,7 @@ import pytest
 from frame_ros.cli import main
 from frame_ros.evaluation.sequential.bounded import BoundedTest
 from frame_ros.evaluation.sequential.decision import Decision
+from frame_ros.evaluation.sequential.pairing import BY_ORDER, BY_ROW
 from frame_ros.evaluation.sequential.plan import SequentialPlan
 from frame_ros.evaluation.sequential.study import SequentialStudy
 from frame_ros.reports.html.study_page import build_study_page
@@ -64,3 +65,8 @@ def test_the_command_writes_the_page(tmp_path, capsys):
     status = main(['sequential', str(outcomes), '-o', str(page)])
     assert status == 10 and 'a is better than b' in page.read_text()
     assert main(['sequential', str(outcomes), '-o', str(outcomes)]) not in (0, 10)
+
+
+def test_how_pairs_were_found_is_no_doubt_unless_it_is_by_order():
+    page = sequential_page(SequentialPlan(), 'a', 'b', [], 'continue', [BY_ROW, BY_ORDER])
+    assert page.verdict == ['Each row is a pair.'] and page.warnings == [BY_ORDER]

@@ -143,7 +143,7 @@ def test_a_written_file_that_was_cut_is_refused_wherever_it_was():
 
 @pytest.mark.parametrize(
     ('count', 'message'),
-    [(2, 'count is 2, and there are 1 scenes: the file was cut'), (True, 'count is True')],
+    [(2, 'count is 2, and the file holds 1 scene: the file was cut'), (True, 'count is True')],
 )
 def test_a_wrong_count_is_refused(count, message):
     with pytest.raises(SetupError, match=message):

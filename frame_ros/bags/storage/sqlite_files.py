@@ -23,6 +23,7 @@ from frame_ros.bags.storage.cut_sqlite import HEADER, rescued, whole_pages
 from frame_ros.bags.storage.decompression import PACKED, unpacked_file
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import COPIED, open_file
+from frame_ros.core.plain_text import counted
 
 WAL, JOURNAL, SHARED = '-wal', '-journal', '-shm'
 # Objects that a rosbag2 database never has, and that SQLite would run while it is read.
@@ -116,7 +117,8 @@ class SqliteFile:
         found, count = stack.enter_context(rescued(self._content, pages, check))
         self._content, self.is_cut = found, True
         self.problem = (
-            f'{self._file.name} was cut (incomplete copy): {count} messages could be read'
+            f'{self._file.name} was cut (incomplete copy): {counted(count, "message")} could be '
+            'read'
         )
 
 

@@ -20,6 +20,7 @@ from frame_ros.cli.scenes.verdicts import GOOD, NOT_CHECKED, WRONG, SceneChecks
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
+from frame_ros.core.plain_text import counted
 from frame_ros.robots.profiles import DEFAULT_ROBOT
 from frame_ros.scenes.generation.limits import SceneLimits
 from frame_ros.scenes.run_options import SceneRunOptions
@@ -186,7 +187,10 @@ def _design(args: argparse.Namespace, _: object) -> int:
         place, operators, chosen.rows, chosen.seed, groups, limits.attempts, start
     )  # fmt: skip
     _write(output, found.scenes)
-    lines = [f'{len(found.scenes)} scenes of {found.rows} rows, in {found.draws} draws']
+    lines = [
+        f'{counted(len(found.scenes), "scene")} of {counted(found.rows, "row")}, in '
+        f'{counted(found.draws, "draw")}'
+    ]
     lines += [f'factor {name}: {", ".join(each)}' for name, each in found.groups.items()]
     for name, count in found.left_out.items():
         if count:
@@ -212,7 +216,7 @@ def _convert(args: argparse.Namespace, _: object) -> int:
     task = getattr(args, 'task', None)
     scenes = [s for file in args.files for s in read_vlatest(file, task, args.models)]
     _write(output, scenes)
-    lines = [f'{len(scenes)} scenes of {len(args.files)} files']
+    lines = [f'{counted(len(scenes), "scene")} of {counted(len(args.files), "file")}']
     unknown = {f'not known: {name}: {why}' for each in scenes for name, why in each.unknown.items()}
     print('\n'.join([*lines, *sorted(unknown)]), file=sys.stdout if output else sys.stderr)
     return 0
@@ -242,7 +246,7 @@ def _check(args: argparse.Namespace, _: object) -> int:
             elif text:
                 print(f'{file}: {each.name}: {text}')
         for text, count in unchecked.items():
-            print(f'{file}: {count} scenes {text}')
+            print(f'{file}: {counted(count, "scene")} {text}')
     print(', '.join(f'{counts[name]} {name}' for name in (GOOD, WRONG, NOT_CHECKED)))
     return 1 if counts[WRONG] or counts['cannot be read'] else 0
 

@@ -19,7 +19,7 @@ from frame_ros.cli.scenes.action import check_options, names_of, note_arguments
 from frame_ros.cli.serve import check_address, offered_joints_of, read_api_key
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments, parse_mapping
-from frame_ros.core.plain_text import plain
+from frame_ros.core.plain_text import counted, plain
 from frame_ros.evaluation.sessions.blinding_options import BlindingOptions
 from frame_ros.evaluation.sessions.folder import SessionFolder
 from frame_ros.evaluation.sessions.journal import OPERATOR, OUTCOMES, Trial, trials_of
@@ -108,8 +108,8 @@ def new(args: argparse.Namespace) -> None:
     folder = SessionFolder.make(args.session, policies, chosen)
     plan = folder.plan
     print(
-        f'{folder.path}: {plan.trials} trials of {plan.policies} policies on '
-        f'{", ".join(plan.cells)} in {plan.episodes} blocks\n'
+        f'{folder.path}: {counted(plan.trials, "trial")} of {plan.policies} policies on '
+        f'{", ".join(plan.cells)} in {counted(plan.episodes, "block")}\n'
         f'commitment to the order (SHA-256): {plan.commitment}\n'
         'Publish the commitment, and keep the operator from the folder private and from '
         f'{args.policies}.'

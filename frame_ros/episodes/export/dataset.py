@@ -16,6 +16,7 @@ import numpy as np
 from frame_ros.bags.find_bags import each_once, find_bags
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError, ValueRangeError
+from frame_ros.core.plain_text import counted
 from frame_ros.core.turns import continuous_among, nearest_turn
 from frame_ros.episodes.copies import copies_among, recording_key
 from frame_ros.episodes.episode import Episode
@@ -187,7 +188,9 @@ def _plan_one(bag: Bag, place: int, episode: Episode, options: DatasetOptions) -
     sizes = {name: camera.size for name, camera in observations.cameras.items()}
     remarks = joint_problems(episode.streams, options.known_robot) if is_unchanged else []
     for name, camera in observations.cameras.items():
-        remarks += (f'{name}: {n} images {why} left out' for why, n in camera.left_out.items())
+        remarks += (
+            f'{name}: {counted(n, "image")} {why} left out' for why, n in camera.left_out.items()
+        )
     return _Plan(
         bag.path, place, rates, sizes, list(map(str, remarks)), *recording_key(episode)
     )  # fmt: skip

@@ -254,8 +254,8 @@ def _remarks(
     fewer = min(unpaired.trials_a, unpaired.trials_b) if unpaired else 0
     if has_keys and 2 * pairs < fewer:
         found.append(
-            f'{fewer} episodes of a policy make {counted(pairs, "pair")}, less than half: the '
-            'test of all episodes decides'
+            f'{counted(fewer, "episode")} of a policy make {counted(pairs, "pair")}, less than '
+            'half: the test of all episodes decides'
         )
     elif pairs == 1:
         found.append('there is one pair: no test can find a difference')

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.binary.needed import Aim
 from frame_ros.evaluation.binary.partial_credit import (
     RESAMPLES,
@@ -182,5 +183,7 @@ def _remarks(
         for outcome, number in zip(outcomes, numbers)
     )
     if failed:
-        found.append(f'{failed} episodes reached the last stage and are failures all the same')
+        found.append(
+            f'{counted(failed, "episode")} reached the last stage, as failures all the same'
+        )
     return found

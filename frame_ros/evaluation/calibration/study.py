@@ -272,8 +272,8 @@ def _note_counts(made: CalibrationStudy) -> None:
         )
     elif min(given.successes, given.failures) < FEW:
         notes.append(
-            f'There are {given.successes} successes and {given.failures} failures; with fewer than '
-            f'{FEW} of either, intervals are wide and recalibrators unreliable.'
+            f'Of the episodes {given.successes} succeeded and {given.failures} failed; with fewer '
+            f'than {FEW} of either, intervals are wide and recalibrators unreliable.'
         )
     quantile = made.options.quantile
     needed = math.ceil(round(1.0 / quantile, 9))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.plain_text import counted
 from frame_ros.episodes.episode import Episode
 from frame_ros.evaluation.discrimination.groups import Group, grouped, matched
 from frame_ros.evaluation.discrimination.labels import (
@@ -252,8 +253,8 @@ def _effect(
     if min(len(good), len(bad)) < options.least:
         return replace(
             row,
-            remark=f'{len(good)} successes of this quality and {len(bad)} failures; '
-            f'{options.least} of each are needed',
+            remark=f'{counted(len(good), "success")} of this quality and '
+            f'{counted(len(bad), "failure")}; {options.least} of each are needed',
         )
     sizes = len(good), len(bad)
     is_small = min(sizes) <= SMALL and exact_is_possible(*sizes)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.meanings import MeaningEnum
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.binary.pairing import pair_episodes
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.survival.cell import Cell, cell_of
@@ -83,7 +84,7 @@ def scenarios_of(
     found: list[Scenario] = []
     remarks = []
     if len(timed) < len(outcomes):
-        remarks.append(f'{len(outcomes) - len(timed)} episodes without times are left out')
+        remarks.append(f'left out: {counted(len(outcomes) - len(timed), "episode")} without times')
     for label in sorted(labels, key=lambda label: label in humans):
         kept = {name: each for name, each in rows[label].items() if len(each) >= FEWEST}
         if lacking := [name or '(no object)' for name in rows[label] if name not in kept]:

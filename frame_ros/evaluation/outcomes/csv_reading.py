@@ -13,6 +13,7 @@ from typing import TypeVar
 from frame_ros.core.csv_table import CsvTable
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import nearest
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.outcomes import facts
 from frame_ros.evaluation.outcomes.csv_columns import OF_EPISODE, PREFIXES, check_columns
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome, LabelSource
@@ -118,8 +119,8 @@ def read_outcomes_csv(path: str | Path) -> tuple[list[EpisodeOutcome], list[str]
     unclear = sum(_is_unclear(row) for row in rows)
     if unclear:
         remarks.append(
-            f'{path}: {unclear} failures with a time and no ending count as timeouts, censored at '
-            'their time; the column ending distinguishes them from hard failures'
+            f'{path}: {counted(unclear, "failure")} with a time and no ending taken as timeouts, '
+            'censored at that time; the column ending distinguishes them from hard failures'
         )
     return outcomes, remarks
 

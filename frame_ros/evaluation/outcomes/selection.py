@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.options import nearest, option, options, rule
-from frame_ros.core.plain_text import quoted
+from frame_ros.core.plain_text import counted, quoted
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.outcomes.facts import plain_name
 
@@ -96,8 +96,8 @@ def _by_name(
     kept = [outcome for outcome in outcomes if of(outcome) in chosen]
     others = [name or f'no {kind}' for name in names if name not in chosen]
     if others:
-        text = f'{len(outcomes) - len(kept)} episodes of another {kind} are left out'
-        notes.append(f'{text}: {", ".join(others)}')
+        text = f'left out: {counted(len(outcomes) - len(kept), "episode")} of another {kind}'
+        notes.append(f'{text} ({", ".join(others)})')
     return kept
 
 
@@ -111,11 +111,11 @@ def _by_day(
         if (choice.since or '0') <= outcome.date[:10] <= (choice.until or '9')
     ]
     for count, text in (
-        (len(outcomes) - len(dated), 'episodes without a date are left out'),
-        (len(dated) - len(kept), 'episodes of other days are left out'),
+        (len(outcomes) - len(dated), 'without a date'),
+        (len(dated) - len(kept), 'of other days'),
     ):
         if count:
-            notes.append(f'{count} {text}')
+            notes.append(f'left out: {counted(count, "episode")} {text}')
     if not kept:
         days = sorted(outcome.date[:10] for outcome in dated)
         span = f'{days[0]} to {days[-1]}' if days else 'none has a date'

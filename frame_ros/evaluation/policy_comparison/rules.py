@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.policy_comparison.estimates import EpisodeSets
 from frame_ros.evaluation.policy_comparison.groups import NO_NAME, Group, Grouped
@@ -71,7 +72,7 @@ def _of_objects(data: Grouped, sets: EpisodeSets) -> Iterator[Rule]:
     if places:
         yield Rule(
             'Episodes that do not name their object are of one object.',
-            f'{len(places)} episodes',
+            counted(len(places), 'episode'),
             sets.number('episodes without object', places),
         )
 
@@ -132,7 +133,7 @@ def _of_episodes(data: Grouped, sets: EpisodeSets) -> Iterator[Rule]:
     )
     for text, places in kinds:
         if places:
-            yield Rule(text, f'{len(places)} episodes', sets.number(text, places))
+            yield Rule(text, counted(len(places), 'episode'), sets.number(text, places))
 
 
 def _has_no_duration(episode: EpisodeOutcome) -> bool:

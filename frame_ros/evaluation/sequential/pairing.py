@@ -10,7 +10,7 @@ from pathlib import Path
 
 from frame_ros.core.csv_table import CsvTable
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.core.plain_text import plain, quoted
+from frame_ros.core.plain_text import counted, plain, quoted
 from frame_ros.evaluation.outcomes.csv_reading import read_outcomes_csv
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome
 from frame_ros.evaluation.outcomes.facts import truth
@@ -113,10 +113,10 @@ def pair_stream(
     pairs, waiting = _completed(own, first, bool(keyed))
     remarks = [BY_KEY if keyed else BY_ORDER]
     if waiting:
-        remarks.append(f'{waiting} episodes wait for the other half of their pair')
+        remarks.append(f'waiting for the other half of a pair: {counted(waiting, "episode")}')
     left = len(outcomes) - len(own)
     if left:
-        remarks.append(f'{left} episodes of other policies are left out')
+        remarks.append(f'left out: {counted(left, "episode")} of other policies')
     return PairStream(first, second, tuple(pairs), tuple(remarks))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.outcomes.assembly import TWICE
 from frame_ros.evaluation.outcomes.episode_outcome import EpisodeOutcome, LabelSource
 from frame_ros.evaluation.outcomes.outcome_set import OutcomeSet
@@ -137,7 +138,7 @@ def _missing(trials: Mapping[str, Trial], schedule: Schedule) -> str:
     if unmarked := open_trial(dict(trials)):
         parts.append(f'trial {unmarked.id} is not marked')
     if schedule.remaining:
-        parts.append(f'{len(schedule.remaining)} trials are not run')
+        parts.append(f'{counted(len(schedule.remaining), "trial")} not run')
     return ' and '.join(parts)
 
 

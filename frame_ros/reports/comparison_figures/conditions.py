@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from frame_ros.core.plain_text import counted
 from frame_ros.reports.comparison_figures.style import (
     COLOURS,
     GREY,
@@ -108,6 +109,6 @@ def _dots(
                     'color': colour,
                     'array': plot_numbers([found[2] - found[0] for *_, found in rows]),
                     'arrayminus': plot_numbers([found[0] - found[1] for *_, found in rows])},
-        'text': ['' if size is None else f'<br>{size:,} episodes' for size in sizes],
+        'text': ['' if size is None else f'<br>{counted(size, "episode")}' for size in sizes],
         'hovertemplate': f'%{{x:.4g}}%{{text}}<extra>{label}</extra>',
     }  # fmt: skip

@@ -107,7 +107,7 @@ def contact_text(found: ContactComparison) -> str:
         f'true explains them), {counted(len(found.false_collisions), "false collision")} (truth '
         f'knows only an expected contact), {side}{len(found.overlong)} longer than the true one by '
         f'more than 0.1 s{excused}; {counted(len(unsensed), "true contact")} not sensed, '
-        f'{unexpected} of them unexpected'
+        f'{unexpected} unexpected'
     )
     return f'{text}: {reasons_text(unsensed)}.' if unsensed else f'{text}.'
 

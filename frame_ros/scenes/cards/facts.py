@@ -13,6 +13,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import FrameRosError
+from frame_ros.core.plain_text import counted
 from frame_ros.scenes.cards.ghosts import UNKNOWN_COLOUR, srgb
 from frame_ros.scenes.cards.mat import MM, Mat
 from frame_ros.scenes.cards.outlines import footprint
@@ -219,7 +220,7 @@ def check_texts(scene: Scene, mat: Mat) -> Iterator[str]:
         f'edge at y = {MM * mat.high[1]:+.0f} mm'
     )
     yield 'Nothing on the table that is not on this card'
-    yield f'{len(scene.objects)} objects at their places, postures and arrows'
+    yield f'{counted(len(scene.objects), "object")} at the places, postures and arrows stated'
     yield 'Distances measured again with a ruler: none off by more than 10 mm'
     yield 'Lights and cameras as stated here'
     yield 'Robot at its home posture, gripper open, nobody within reach'

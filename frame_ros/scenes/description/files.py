@@ -22,6 +22,7 @@ import yaml
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.input_files import load_json, read_text
 from frame_ros.core.output_files import write_whole
+from frame_ros.core.plain_text import counted
 from frame_ros.core.strict_yaml import load_yaml, yaml_problem
 from frame_ros.core.structuring import structured, unstructured
 from frame_ros.scenes.description.scene import Scene
@@ -132,7 +133,8 @@ def _check_whole(count: Any, scenes: Sequence[Any], where: str) -> None:
     remedy = 'the file was cut, or count was not changed with them'
     if type(count) is not int or count != len(scenes):
         raise SetupError(
-            f'{where}: count is {count!r}, and there are {len(scenes)} scenes: {remedy}'
+            f'{where}: count is {count!r}, and the file holds {counted(len(scenes), "scene")}: '
+            f'{remedy}'
         )
     if scenes and isinstance(scenes[-1], Mapping) and LAST not in scenes[-1]:
         raise SetupError(

@@ -107,7 +107,7 @@ def test_episodes_without_times_and_small_objects_are_named():
     outcomes[0] = replace(outcomes[0], operations=())
     few = [replace(each, object='rare', name=f'r{each.name}') for each in outcomes[1:3]]
     _, remarks = scenarios_of([*outcomes, *few], 10, 0)
-    assert remarks[0] == '1 episodes without times are left out'
+    assert remarks[0] == 'left out: 1 episode without times'
     assert 'a: fewer than 4 episodes of rare: not split' in remarks
 
 

@@ -33,7 +33,7 @@ def test_without_a_choice_all_stay():
 def test_names_and_wildcards_choose():
     assert names(policies=('act',)) == (
         'a',
-        ['3 episodes of another policy are left out: act, 5000, pi0, human'],
+        ['left out: 3 episodes of another policy (act, 5000, pi0, human)'],
     )
     assert names(policies=('act*', 'human'))[0] == 'abd'
     assert names(objects=('cube',), tasks=('pick',))[0] == 'ab'
@@ -43,8 +43,8 @@ def test_days_choose_both_included():
     kept, notes = names(since='2026-03-06', until='2026-03-06')
     assert kept == 'c'
     assert notes == [
-        '1 episodes without a date are left out',
-        '2 episodes of other days are left out',
+        'left out: 1 episode without a date',
+        'left out: 2 episodes of other days',
     ]
     assert names(until='2026-03-05')[0] == 'ab'
 

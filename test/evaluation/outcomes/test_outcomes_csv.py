@@ -94,7 +94,7 @@ def test_rows_of_an_episode_are_its_operations(read):
     assert (first.is_success, first.duration, first.successes) == (False, 7.5, 1)
     assert second.operations == (Operation(0.0, 5.0, Ending.DROP),)
     assert second.operations[0].time == math.inf
-    assert len(remarks) == 1 and '1 failures with a time and no ending' in remarks[0]
+    assert len(remarks) == 1 and '1 failure with a time and no ending' in remarks[0]
 
 
 def test_numbers_of_operations_order_the_rows(read):

@@ -76,7 +76,7 @@ def test_the_labels_stay_closed_until_all_trials_are_done(tmp_path):
         trial = run.begin('').id
         if outcome:
             mark(folder, trial, outcome, '', 'operator')
-    with pytest.raises(SetupError, match=f'trial {trial} is not marked and 1 trials are not run'):
+    with pytest.raises(SetupError, match=f'trial {trial} is not marked and 1 trial not run'):
         open_session(folder)
     assert not events_of(folder, OPENED)
     opened = open_session(folder, options=OpeningOptions(early=True))

@@ -17,6 +17,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.scene_trials.robustness.scene_factors import Factor, says_the_same
 from frame_ros.evaluation.scene_trials.robustness.scene_table import SceneTable
 
@@ -151,7 +152,7 @@ def failure_regions(
 def _lacking(failed: Array, conditions: Sequence[_Condition]) -> str:
     """Returns why there is nothing to look for; '': there is."""
     if len(failed) < 4 * LEAST_SCENES:
-        return f'{len(failed)} scenes are too few; {4 * LEAST_SCENES} are needed'
+        return f'too few: {counted(len(failed), "scene")}; {4 * LEAST_SCENES} are needed'
     if not conditions:
         return 'no condition holds for enough scenes'
     return '' if np.ptp(failed) > 0 else 'all scenes have one outcome'

@@ -43,7 +43,9 @@ class SearchOptions:
     meshes: str = option('', 'folder with a folder of meshes for each unseen object')
     success_rule: str = option('paper', 'rule of success', choices=('paper', 'code'))
     metrics: tuple[str, ...] = option(
-        QUALITY, 'ids of the metrics by which successes are ranked, the worst first'
+        QUALITY,
+        'ids of the metrics by which a search ranks successes, the worst first; report shows those '
+        'that are given, else all that vary',
     )
 
     @rule('metrics', 'ids of metrics by which higher or lower is better')

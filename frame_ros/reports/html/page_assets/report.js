@@ -5,6 +5,7 @@
   'use strict';
   const PANEL = 118; // px, as in figures.py
   const NARROW = 560; // px; below, headings and legends need lines of their own
+  const NARROW_RADAR = 760; // px; below, the names of its axes have no room
   const MOST_3D = 6; // browsers keep about 16 WebGL contexts
   const CONFIG = { displaylogo: false, responsive: true, displayModeBar: 'hover', plotlyServerURL: '', showSendToCloud: false,
     modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d', 'tableRotation', 'resetCameraLastSave3d'] };
@@ -75,10 +76,22 @@
     for (const axis of ['x', 'y', 'z']) layout.scene.camera.eye[axis] *= back;
   }
 
-  // Breaks a heading between its parts where it is wider than the room (px); returns how many lines there are.
+  // The axes of a narrow radar chart have their ids and directions alone: the names would be cut off.
+  function fitRadar(plot, { data, layout }) {
+    if (plot.clientWidth >= NARROW_RADAR) return;
+    const names = [...new Set(data[0].theta)];
+    Object.assign(layout.polar.angularaxis, { tickmode: 'array', tickvals: names,
+      ticktext: names.map(name => name.split(' ').slice(-2).join(' ')) });
+    layout.margin.l = layout.margin.r = 56;
+  }
+
+  // Breaks a heading between its parts where it is wider than the room (px), a part that is wider itself before its
+  // bracket; returns how many lines there are.
   function wrap(note, room) {
-    const lines = [''], width = text => 0.58 * note.font.size * text.replace(/<[^>]*>/g, '').length;
-    for (const part of note.text.split('  ')) {
+    const bare = text => text.replace(/<[^>]*>/g, '').length;
+    const width = text => note.font.size * (0.58 * bare(text) + 0.06 * (text.match(/<b>.*?<\/b>/g) || []).reduce((n, b) => n + bare(b), 0));
+    const lines = [''];
+    for (const part of note.text.split('  ').flatMap(text => width(text) > room ? text.split(/ (?=\()/) : [text])) {
       const joined = lines.at(-1) ? `${lines.at(-1)}  ${part}` : part;
       if (lines.at(-1) && width(joined) > room) lines.push(part);
       else lines[lines.length - 1] = joined;
@@ -156,6 +169,7 @@
     }
     if (is3d) fit3d(plot, figure.layout);
     if (figure.kind === 'series') fitSeries(plot, figure.layout);
+    if (figure.kind === 'radar') fitRadar(plot, figure);
     if (figure.kind === 'panels') stack(plot, figure.layout);
     if (is3d) {
       if (drawn3d.length >= MOST_3D) release(drawn3d[0]);
