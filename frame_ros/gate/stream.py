@@ -22,7 +22,7 @@ from frame_ros.gate.command_input import Command
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_step import Proposal
 from frame_ros.gate.measured_joints import LAG, MeasuredJoints, measured_at
-from frame_ros.gate.measured_turns import MeasuredTurns
+from frame_ros.gate.measured_turns import SIDE, MeasuredTurns
 from frame_ros.gate.options import HOLD_STILL, GateRules
 from frame_ros.gate.records import Moment, Output, Reason
 from frame_ros.gate.sent_path import SentPath
@@ -226,11 +226,23 @@ class GateStream:
         which &= has_paused | self._starts
         if (problem := self._moved(which, time)) is not None:
             return problem
+        self._count_anew(which)
         elsewhere = np.where(self._is_far(), self.joints.positions, math.nan)
         self._end_hold()
         limiter.start_again(which, elsewhere)
         self._starting = which  # until the command is sent, the arm may still move
         return None
+
+    def _count_anew(self, which: Mask) -> None:
+        """Counts the turns of joints (D,) that start as they are measured: their driver may have
+        begun to count elsewhere, and what is sent would lead the arm through the turns between.
+        """
+        if not self._has_endless:
+            return
+        away = self.joints.positions - self.limiter.positions
+        has_lost = which & self._is_endless & (np.abs(away) > SIDE)
+        if has_lost.any():
+            self.limiter.turn(np.where(has_lost, TURN * np.round(away / TURN), 0.0))
 
     def _moved(self, which: Mask, time: int) -> Reason | None:
         """Returns why one of the joints (D,) cannot start again: it is elsewhere than it was sent,

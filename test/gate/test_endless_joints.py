@@ -148,6 +148,22 @@ def test_a_driver_that_was_started_again_and_lost_a_turn_stops_the_arm():
     assert 'it jumps by a turn, and was silent before' in bench.gate.reason.text
 
 
+@pytest.mark.parametrize('lost', [-2, -1, 1])
+def test_after_a_reset_an_arm_whose_driver_lost_turns_goes_on_from_there(lost):
+    """In the driver's count, through none of the turns between."""
+    bench = TurningBench(counted, counted, begin=3.0)
+    bench.turn(2.2 * TURN)
+    bench.joints[ROLL] += lost * TURN
+    bench.follows = False
+    bench.wait(1.0)
+    assert bench.status == GateStatus.STOPPED
+    assert bench.gate.reset(bench.moment)[0]
+    bench.follows, place, before = True, bench.joints[ROLL], len(bench.sent)
+    bench.turn(0.5)
+    sent = np.array([output.positions[ROLL] for _, output in bench.sent[before:]])
+    assert place - 0.01 < sent.min() and sent.max() == pytest.approx(place + 0.5, abs=0.02)
+
+
 def test_another_jump_still_stops_the_arm():
     bench = TurningBench(from_minus_pi, from_minus_pi, begin=3.0)
     bench.turn(1.0)

@@ -159,6 +159,11 @@ class CommandLimiter:
             is_above = (self.positions > self.limits.upper) & (self.velocities < 0.0)
         return is_below | is_above
 
+    def turn(self, by: Array) -> None:
+        """Counts joints from another turn, by (D,) rad, whole ones: none moves by that."""
+        self.positions = self.positions + by
+        self.requested = self.requested + by
+
     def set_back(self, by: int) -> None:
         """Notes that the stream's clock was set back by so many ns, in no time."""
         self.times -= by
