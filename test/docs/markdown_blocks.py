@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parents[2]
 # Those that `make docs` writes are derived from what other tests hold.
@@ -23,7 +22,7 @@ PAGES = (
     ),
 )
 # Those of a list are indented.
-BLOCK = re.compile(r'^ *```(\w*)[^\n]*\n(.*?)^ *```', re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r'^( *)```(\w*)[^\n]*\n(.*?)^ *```', re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r'`([^`]+)`')
 
 
@@ -46,7 +45,9 @@ def blocks(page: Path) -> Iterator[Code]:
     """The fenced blocks of a page."""
     text = page.read_text(encoding='utf-8')
     for found in BLOCK.finditer(text):
-        yield Code(page, text.count('\n', 0, found.start()) + 2, found[1], dedent(found[2]))
+        margin = re.compile(f'^{found[1]}', re.MULTILINE)  # of the list, not of the code
+        line = text.count('\n', 0, found.start()) + 2
+        yield Code(page, line, found[2], margin.sub('', found[3]))
 
 
 def inline(page: Path) -> Iterator[Code]:
