@@ -73,5 +73,5 @@ def _why_none(joints: Stream, merger: JointMerger) -> str:
     if missing := [name for name in merger.missing if name not in found]:
         return f'{joints.topic} lacks {", ".join(missing)}; it has {", ".join(found)}'
     if not (joints.stamps > 0).any():
-        return f'no message of {joints.topic} has a stamp; its publisher must set header.stamp'
+        return f'no message of {joints.topic} has a stamp'
     return f'no message on {joints.topic} has a number for every joint: {merger.problem}'

@@ -69,7 +69,7 @@ class RecordedObservations:
         self.joints = state_table(stream, continuous_joints(episode))
         if not len(self.joints):
             raise BagError(f'{episode.path}: none of the {len(stream)} joint_states is usable')
-        bag = bag or Bag(episode.path)
+        bag = bag or Bag(episode.path, is_by_receipt=episode.is_by_receipt)
         self.cameras = self._open_cameras(bag, cameras)
         self._poses = {name: self._read_pose(bag, name) for name in poses}
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.recording_options import RecordedUnits
+from frame_ros.bags.recording_options import HEADER, RecordedUnits
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import command_table
 from frame_ros.bags.streams.poses import POSE_TYPE
@@ -50,18 +50,20 @@ def recorded_actions(
     *,
     namespace: str | None = None,
     topics: Mapping[str, str] | None = None,
+    stamps: str = HEADER,
 ) -> RecordedActions:
     """Returns the actions of one recorded episode.
 
     Args:
         path: a bag, or a folder of bags.
         episode_id: which of several; '' if there is only one.
-        namespace, topics: as of `read_episodes`.
+        namespace, topics, stamps: as of `read_episodes`.
 
     Raises:
         BagError: no bag, no such episode, several where none is named, or no usable command in it.
     """
-    return actions_of(_chosen(read_raw(path, namespace, topics), path, episode_id))
+    episodes = read_raw(path, namespace, topics, stamps=stamps)
+    return actions_of(_chosen(episodes, path, episode_id))
 
 
 def read_raw(
@@ -70,6 +72,7 @@ def read_raw(
     topics: Mapping[str, str] | None = None,
     robot: str | None = None,
     joint_units: RecordedUnits | None = None,
+    stamps: str = HEADER,
 ) -> list[Episode]:
     """Returns the episodes of a bag, or of the bags in a folder, without their metrics.
 
@@ -81,7 +84,12 @@ def read_raw(
         episode
         for bag in bags
         for episode in read_bag(
-            bag, namespace=namespace, topics=topics, robot=robot, joint_units=joint_units
+            bag,
+            namespace=namespace,
+            topics=topics,
+            robot=robot,
+            joint_units=joint_units,
+            stamps=stamps,
         )
     ]
 
