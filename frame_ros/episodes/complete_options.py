@@ -17,6 +17,7 @@ from frame_ros.bags.streams.poses import POSE_TYPE
 from frame_ros.bags.streams.table import read_stream
 from frame_ros.bags.streams.topic_map import TopicMap
 from frame_ros.core.errors import BagError
+from frame_ros.episodes.clock_checks import stamp_problems
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.recorded.robot import known_robot
 from frame_ros.episodes.topic_hints import joint_names, unused_topics
@@ -37,7 +38,7 @@ def complete_options(
 
     bag: the episode's. namespace, topics: as given to `read_episodes`; those of `topics` stay.
     """
-    if episode.events or not bag.topics:
+    if not is_incomplete(episode) or not bag.topics:
         return []
     topic_map = TopicMap(bag, namespace, topics)
     options: list[str] = []
@@ -59,6 +60,12 @@ def complete_options(
     if not all(_has_stamps(bag, topic) for topic in measured.values()):
         options += ['--stamps', RECEIVE]
     return options
+
+
+def is_incomplete(episode: Episode) -> bool:
+    """Returns whether an episode without events lacks poses, steps or usable stamps."""
+    has_both = {'pose', 'action'} <= episode.streams.keys()
+    return not episode.events and (not has_both or bool(stamp_problems(episode.streams)))
 
 
 def _has_stamps(bag: Bag, topic: str) -> bool:

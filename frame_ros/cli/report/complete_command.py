@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 
 from frame_ros.bags.recording_options import RecordingOptions
-from frame_ros.episodes.complete_options import complete_options
+from frame_ros.episodes.complete_options import complete_options, is_incomplete
 from frame_ros.episodes.episode import Episode
 
 MOST_COMMANDS = 3
@@ -23,7 +23,7 @@ def complete_commands(
     namespace, topics = options.namespace, options.reading()['topics']
     found: dict[str, list[str]] = {}
     for path, episode in {episode.path: episode for episode in episodes}.items():
-        bag = episode.open_bag()
+        bag = episode.open_bag() if is_incomplete(episode) else None
         if bag is not None and (more := complete_options(episode, bag, namespace, topics)):
             found[str(path)] = more
     if len({tuple(more) for more in found.values()}) == 1:
