@@ -27,11 +27,12 @@ from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.episode_split import Part, divide
 from frame_ros.episodes.live_inputs import heard_since, read_first_stamps
-from frame_ros.episodes.recorded.robot import NOT_OPENED, not_opened_text, with_robot
+from frame_ros.episodes.pose_checks import unit_problems
+from frame_ros.episodes.recorded.robot import NOT_OPENED, known_robot, not_opened_text, with_robot
 from frame_ros.episodes.recorded.settings import settings_of_part
 from frame_ros.episodes.recorded.units import in_radians, joint_problems
 from frame_ros.episodes.reference import Reference
-from frame_ros.episodes.topic_hints import ways_to_action, ways_to_pose
+from frame_ros.episodes.topic_hints import note_on_forces, ways_to_action, ways_to_pose
 
 NEEDED = ('pose', 'action')
 NO_MESSAGES = 'the bag holds no messages'
@@ -288,6 +289,8 @@ def _note_topics(
                 else ways_to_action(bag, topic_map, streams)
             )
             bag.problems.append('; '.join([text, *ways]))
+    if note := note_on_forces(bag, topic_map, streams):
+        bag.report(note)
     if 'action' in streams:
         _note_actions(bag, topic_map, streams['action'])
 
@@ -334,8 +337,7 @@ def _episode(
 ) -> Episode:
     own = _cut_all(streams, part)
     absent = [f'no {role} in this episode' for role in NEEDED if role in streams.keys() - own]
-    of_clocks = [*clock_problems(own), *stamp_problems(own)]
-    return Episode(
+    episode = Episode(
         path=bag.path,
         episode_id=part.episode_id,
         attributes=attributes,
@@ -343,10 +345,13 @@ def _episode(
         streams=own,
         live={kind: _renamed(stream, part) for kind, stream in _cut_all(live, part).items()},
         data_quality=dict(counts),
-        problems=[*bag.problems, *part.problems, *absent, *of_clocks],
+        problems=[*bag.problems, *part.problems, *absent],
         is_truncated=bag.is_truncated,
         is_by_receipt=bag.is_by_receipt,
     )
+    episode.problems += clock_problems(own) + stamp_problems(own)
+    episode.problems += unit_problems(own.get('pose'), known_robot(episode))
+    return episode
 
 
 def _cut_all(streams: Mapping[str, Stream], part: Part) -> dict[str, Stream]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
@@ -15,6 +16,11 @@ from frame_ros.bags.streams.topic_map import TopicMap
 from frame_ros.robots.known_joints import robot_of_joints
 
 MOST_NAMED = 3
+WRENCH_TYPE = 'geometry_msgs/msg/WrenchStamped'
+OF_WRENCH = (
+    'forces (peak_force, rms_force) and contacts are of the ContactState that the contact node '
+    'makes of it while the robot acts; none is computed from a recorded wrench'
+)
 
 
 def ways_to_pose(
@@ -47,6 +53,16 @@ def ways_to_action(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream])
         measured = streams['pose'].topic
         ways.append(f'--topic action={measured} takes the measured poses as the steps')
     return ways
+
+
+def note_on_forces(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -> Note | None:
+    """Returns that a recorded wrench alone gives no forces; None if there are contact states, or no
+    wrench.
+    """
+    topics = unused_topics(bag, topic_map, streams, WRENCH_TYPE)
+    if 'contact' in streams or not topics:
+        return None
+    return Note(f'{", ".join(topics)}: {OF_WRENCH}')
 
 
 def joint_names(stream: Stream) -> set[str]:

@@ -11,7 +11,7 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.bags.streams.topic_map import TopicMap
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.topic_hints import joint_names
+from frame_ros.episodes.topic_hints import OF_WRENCH, WRENCH_TYPE, joint_names
 from frame_ros.robots.known_joints import robot_of_joints
 
 
@@ -53,6 +53,8 @@ def topic_uses(bag: Bag, namespace: str | None = None) -> list[TopicUse]:
         option = ' or '.join(f'--topic {role}={name}' for role in roles)
         if topic.message_type in (IMAGE_TYPE, COMPRESSED_TYPE):
             option = f'frame-ros video BAG --topic {name}'
+        if topic.message_type == WRENCH_TYPE:
+            option = OF_WRENCH
         uses.append(
             TopicUse(name, topic.message_type, len(topic), roles, taken, option, topic.reason)
         )
