@@ -28,9 +28,15 @@ from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.episode_split import Part, divide
 from frame_ros.episodes.live_inputs import heard_since, read_first_stamps
 from frame_ros.episodes.pose_checks import unit_problems
-from frame_ros.episodes.recorded.robot import NOT_OPENED, known_robot, not_opened_text, with_robot
+from frame_ros.episodes.recorded.robot import (
+    NOT_OPENED,
+    known_robot,
+    not_opened_text,
+    with_robot,
+)
 from frame_ros.episodes.recorded.settings import settings_of_part
 from frame_ros.episodes.recorded.units import in_radians, joint_problems
+from frame_ros.episodes.recorded.whole_actions import with_whole_actions
 from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.topic_hints import note_on_forces, ways_to_action, ways_to_pose
 
@@ -164,6 +170,8 @@ def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
     events = _read_events(bag, topic_map)
     _note_given(bag, topic_map, namespace, topics)
     streams = _checked_joints(bag, streams, robot, choice.joint_units or RecordedUnits())
+    if not live:
+        streams = with_whole_actions(bag, streams, robot)
     if 'pose' not in streams:
         unused = add_computed_pose(bag, streams, robot)
     else:
