@@ -13,6 +13,7 @@ from bag_making import T0, write_bag
 from robot_bags import JOINTS, commands, event, image, joint_state, step_stamp
 
 from frame_ros.bags.findings import Note
+from frame_ros.core.errors import BagError
 from frame_ros.core.events import EventType
 from frame_ros.core.options import OptionError
 from frame_ros.episodes.observations import RecordedObservations
@@ -74,6 +75,15 @@ def test_receive_times_give_what_sound_stamps_would(tmp_path: Path, stamp: int):
     assert observed.at(step_stamp(20)).images['front'][0, 0, 0] == 20
     with_stamps = recorded_actions(path, topics=NAMED, stamps='receive').stamps
     assert with_stamps.tolist() == [step_stamp(step) for step in range(COUNT)]
+
+
+def test_errors_of_recordings_without_stamps_name_the_option(tmp_path: Path):
+    path = recording(tmp_path / 'bag', 0)
+    with pytest.raises(BagError, match='no stamp: 60.*--stamps receive takes'):
+        recorded_actions(path, topics=NAMED)
+    (episode,) = read_episodes(path, topics=NAMED)
+    with pytest.raises(BagError, match='joint_states is usable.*--stamps receive takes'):
+        RecordedObservations(episode)
 
 
 def test_a_bag_that_was_read_by_receive_times_is_not_so_for_others(tmp_path: Path):

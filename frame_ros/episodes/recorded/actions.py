@@ -21,6 +21,7 @@ from frame_ros.bags.streams.poses import POSE_TYPE
 from frame_ros.core.errors import BagError
 from frame_ros.core.events import EventType
 from frame_ros.episodes.bounds import bounds_of
+from frame_ros.episodes.clock_checks import TAKE_RECEIVE
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import read_bag
 from frame_ros.episodes.recorded.robot import continuous_joints
@@ -122,7 +123,7 @@ def actions_of(episode: Episode) -> RecordedActions:
         why = ', '.join(f'{what}: {count}' for what, count in table.left_out.items())
         raise BagError(
             f'{episode.path}: none of the {len(stream)} joint commands is usable between START '
-            f'and END of {name}' + (f' ({why})' if why else '')
+            f'and END of {name}' + (f' ({why})' if why else '') + _advice(stream)
         )
     return RecordedActions(
         table.names,
@@ -135,6 +136,10 @@ def actions_of(episode: Episode) -> RecordedActions:
         table.left_out,
         tuple(name for name in table.names if name in continuous),
     )
+
+
+def _advice(stream: Stream) -> str:
+    return '' if (stream.stamps > 0).any() else f'; {TAKE_RECEIVE}'
 
 
 def problems_of_recording(episode: Episode) -> list[str]:

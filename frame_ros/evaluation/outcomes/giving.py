@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How outcomes are given of recordings that hold none."""
+"""A file of outcomes to be completed, for recordings that hold none."""
 
 from __future__ import annotations
 
