@@ -12,11 +12,15 @@ from frame_ros.core.time import SECOND
 
 
 def header_stamps(bag: Bag, topic: str) -> NDArray[np.int64] | None:
-    """Returns a topic's header stamps (N,), ns; None if its type begins with no header."""
+    """Returns a topic's header stamps (N,), ns; None if its type begins with no header. Of a bag
+    that is read by receive times those.
+    """
     found = bag.topics[topic]
     fields = found.types.get(found.message_type, ((), ()))[1]
     if not fields or tuple(fields[0][1]) != (2, 'std_msgs/msg/Header'):
         return None
+    if bag.is_by_receipt:
+        return bag.received(topic)
     stamps = []
     for table in found.tables:
         # After the 4 bytes of encapsulation a header begins with its stamp: int32 s, uint32 ns.

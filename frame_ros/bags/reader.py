@@ -32,11 +32,13 @@ from frame_ros.bags.storage.other_storage import (
 from frame_ros.bags.writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
 from frame_ros.core.errors import BagError
 from frame_ros.core.plain_text import counted
+from frame_ros.core.time import SECOND
 
 # Bytes up to which an index of each is quicker than a view of all places, and takes little memory.
 FEW = 8192
 # In the report of a topic in another encoding than that of ROS 2, behind its name.
 LEFT_OUT = 'is encoded as'
+STAMP = 'header.stamp'
 
 
 @dataclass
@@ -137,6 +139,7 @@ class Bag:
         path: of the bag.
         wants: whether the messages of a type are needed; None: those of all are. Others may be
             missing, and cannot be read.
+        is_by_receipt: whether the receive time of a message takes the place of its header stamp.
 
     Attributes:
         topics: name -> Topic.
@@ -148,8 +151,14 @@ class Bag:
         BagError: the path is not a bag, or of ROS 1.
     """
 
-    def __init__(self, path: str | Path, wants: Callable[[str], bool] | None = None) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        wants: Callable[[str], bool] | None = None,
+        is_by_receipt: bool = False,
+    ) -> None:
         self.path = Path(path)
+        self.is_by_receipt = is_by_receipt
         self._wants = wants
         self.topics: dict[str, Topic] = {}
         self.metadata: dict[str, str] = {}
@@ -213,7 +222,10 @@ class Bag:
             parts.append(columns)
         if bad:
             self.report(f'{topic}: {len(bad)} unreadable messages left out (first: {bad[0]})')
-        return np.concatenate(received), _join(parts)
+        arrivals, joined = np.concatenate(received), _join(parts)
+        if self.is_by_receipt and STAMP in joined:
+            joined[STAMP] = arrivals.copy()
+        return arrivals, joined
 
     def messages(self, topic: str, as_written: bool = False) -> Iterator[tuple[int, Any]]:
         """Yields receive time (ns) and message, deserialised by `rosbags`, of a topic.
@@ -226,9 +238,16 @@ class Bag:
         found = self._topic(topic)
         for received, data in self.raw(topic, as_written):
             try:
-                yield received, self.deserialize(found, data)
+                message = self.deserialize(found, data)
             except BagError as error:
                 self.report(f'{topic}: an unreadable message was left out ({error})')
+                continue
+            if self.is_by_receipt and hasattr(message, 'header'):
+                stamp = message.header.stamp
+                # The classes of some of rosbags' stores are frozen.
+                object.__setattr__(stamp, 'sec', received // SECOND)
+                object.__setattr__(stamp, 'nanosec', received % SECOND)
+            yield received, message
 
     def raw(self, topic: str, as_written: bool = False) -> Iterator[tuple[int, NDArray[np.uint8]]]:
         """Yields receive time (ns) and serialised bytes of a topic.

@@ -15,15 +15,24 @@ from frame_ros.core.ros_names import NamespaceOptions
 from frame_ros.robots.likely_units import RAD, UNITS
 
 MAX_AGE = 0.5  # s, that an input may be old, as of the policy node
+# The time of a message: that of its header, or that at which the recorder received it.
+HEADER, RECEIVE = STAMPS = ('header', 'receive')
 
 
 @options
 class TopicChoice(NamespaceOptions):
-    """Topics of a robot in a recording."""
+    """Topics of a robot in a recording, and the times of their messages."""
 
     namespace: str | None = option(None, "the robot's namespace; none: that with most topics")
     topics: Mapping[str, str] = option(
         {}, 'role=topic, of what has another name than usual: pose, action, joint_states, ...'
+    )
+    stamps: str = option(
+        HEADER,
+        'time of a message: header (header.stamp), or receive (when the recorder received it), for '
+        'recordings without usable stamps; delays before the recorder are then not known, and its '
+        'jitter is in rates and differences',
+        choices=STAMPS,
     )
 
 
@@ -58,6 +67,7 @@ class RecordingOptions(TopicChoice):
         return {
             'namespace': self.namespace,
             'topics': absolute_topics(self.topics),
+            'stamps': self.stamps,
             'robot': self.robot or None,
             'joint_units': load_recorded_units(self.joint_units, self.joint_calibration),
         }

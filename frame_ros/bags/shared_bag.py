@@ -19,23 +19,25 @@ _kept = threading.local()
 _State = tuple[tuple[str, int, int, int], ...]
 
 
-def shared_bag(path: Path) -> Bag:
+def shared_bag(path: Path, is_by_receipt: bool = False) -> Bag:
     """Returns the bag at a path; the one that was opened last, if its files are as they were.
+    is_by_receipt: as of `Bag`.
 
     Raises:
         BagError: the path is not a bag.
     """
-    if getattr(_kept, 'key', None) != (path, _state_of(path)):
-        return newly_opened(path)
+    if getattr(_kept, 'key', None) != (path, is_by_receipt, _state_of(path)):
+        return newly_opened(path, is_by_receipt)
     bag: Bag = _kept.bag
     return bag
 
 
-def newly_opened(path: Path) -> Bag:
+def newly_opened(path: Path, is_by_receipt: bool = False) -> Bag:
     """Opens a bag, which `shared_bag` then returns. Raises BagError: the path is not a bag."""
     state = _state_of(path)
     _kept.key = _kept.bag = None  # not two at once
-    _kept.bag, _kept.key = Bag(path), (path, state)
+    _kept.bag = Bag(path, is_by_receipt=is_by_receipt)
+    _kept.key = (path, is_by_receipt, state)
     bag: Bag = _kept.bag
     return bag
 

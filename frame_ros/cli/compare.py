@@ -122,6 +122,7 @@ def _read(paths: list[str], choice: CompareOptions, is_quiet: bool) -> OutcomeSe
     Raises:
         BagError, SetupError, ValueRangeError: as `read_outcomes`; or none holds an outcome.
     """
+    from frame_ros.evaluation.outcomes.giving import how_to_give
     from frame_ros.evaluation.outcomes.reading import read_outcomes
     from frame_ros.evaluation.outcomes.selection import selected
 
@@ -145,6 +146,7 @@ def _read(paths: list[str], choice: CompareOptions, is_quiet: bool) -> OutcomeSe
         reasons = dict.fromkeys(each.reason for each in (*found.excluded, *found.unread))
         raise ValueRangeError(
             f'no outcome to compare in {", ".join(paths)}: {"; ".join(list(reasons)[:3])}'
+            + how_to_give(found)
         )
     kept, notes = selected(found.outcomes, choice)
     return replace(found, outcomes=tuple(kept), notes=(*found.notes, *notes))

@@ -163,11 +163,24 @@ def make_open_loop_policy(
 
     own = options.policy_options
     if policy == 'replay':
-        own = {'start': 'at_once', 'namespace': options.namespace, **own}
+        topics = _topics_in(options.checkpoint, options.reading()['topics'])
+        chosen = {'namespace': options.namespace, 'topics': topics, 'stamps': options.stamps}
+        own = {'start': 'at_once', **chosen, **own}
     _, period = action_times(actions_of(episode).stamps)
     if math.isfinite(period):
         options = evolved(options, action_rate=1.0 / period)
     return make_policy(policy, offered_of(options, robot), **own)
+
+
+def _topics_in(checkpoint: str, topics: Mapping[str, str]) -> dict[str, str]:
+    """Returns those of the named topics that bags of a checkpoint have."""
+    from frame_ros.bags.find_bags import find_bags
+    from frame_ros.bags.reader import Bag
+
+    if not topics:
+        return {}
+    found = {name for bag in find_bags(Path(checkpoint).expanduser()) for name in Bag(bag).topics}
+    return {role: topic for role, topic in topics.items() if topic in found}
 
 
 def policy_errors(

@@ -16,6 +16,9 @@ from frame_ros.core.time import SECOND
 # Streams that come all the time, whose samples a step takes by their stamps.
 CHECKED = ('pose', 'joint_states', 'contact', 'proximity', 'inference')
 
+# The advice where header stamps are of no use.
+TAKE_RECEIVE = '--stamps receive takes the times at which they were received'
+
 
 def clock_problems(streams: Mapping[str, Stream]) -> list[str]:
     """Returns, in words, the streams whose stamps share no time with those of the actions although
@@ -36,6 +39,23 @@ def clock_problems(streams: Mapping[str, Stream]) -> list[str]:
                 f'{stream.topic} is stamped {_span(stamps[0])}, {action.topic} {_span(stamps[1])}, '
                 f'though both were received in the same time: two clocks, so no step has a {role}'
             )
+    return list(problems.values())
+
+
+def stamp_problems(streams: Mapping[str, Stream]) -> list[str]:
+    """Returns, in words, the streams none of whose messages has a stamp, or all the same."""
+    problems: dict[str, str] = {}
+    for role in (*CHECKED, 'action'):
+        stream = streams.get(role)
+        if stream is None or len(stream) < 2 or stream.topic in problems:
+            continue
+        if not len(_set(stream)):
+            what = 'no message has a stamp'
+        elif len(np.unique(stream.stamps)) == 1:
+            what = 'all messages have the same stamp'
+        else:
+            continue
+        problems[stream.topic] = f'{stream.topic}: {what}; {TAKE_RECEIVE}'
     return list(problems.values())
 
 

@@ -11,7 +11,9 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
 from frame_ros.core.errors import FrameRosError, RobotError
+from frame_ros.episodes.topic_hints import joint_names
 from frame_ros.robots.joint_state_merge import JointMerger
+from frame_ros.robots.known_joints import robot_of_joints
 
 
 def add_computed_pose(bag: Bag, streams: dict[str, Stream], robot: str | None) -> dict[str, int]:
@@ -67,11 +69,13 @@ def _computed_pose(joints: Stream, robot: str) -> tuple[Stream, dict[str, int]]:
 
 
 def _why_none(joints: Stream, merger: JointMerger) -> str:
-    found = sorted({name for names, _ in named_positions(joints) for name in names})
+    found = sorted(joint_names(joints))
     if not found:
         return f'the messages of {joints.topic} name no joints'
     if missing := [name for name in merger.missing if name not in found]:
-        return f'{joints.topic} lacks {", ".join(missing)}; it has {", ".join(found)}'
+        known = robot_of_joints(found)
+        hint = f', the joints of {known}: --robot {known}' if known else ''
+        return f'{joints.topic} lacks {", ".join(missing)}; it has {", ".join(found)}{hint}'
     if not (joints.stamps > 0).any():
-        return f'no message of {joints.topic} has a stamp; its publisher must set header.stamp'
+        return f'no message of {joints.topic} has a stamp'
     return f'no message on {joints.topic} has a number for every joint: {merger.problem}'

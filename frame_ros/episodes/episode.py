@@ -47,6 +47,7 @@ class Episode:
         joint_units: those in which the joints in its bag are; in `streams` they are rad.
         heard_since: role -> stamp (ns) from which on the live metrics node received a stream, where
             the recording begins before.
+        is_by_receipt: whether stamps are the times at which the recorder received the messages.
     """
 
     path: Path
@@ -64,6 +65,7 @@ class Episode:
     joint_units: str = RAD
     is_own_reference: bool = False
     heard_since: dict[str, int] = field(default_factory=dict)
+    is_by_receipt: bool = False
 
     def value(self, metric_id: str) -> float | None:
         """Returns the episode's value of a metric, SI; None where it is unavailable.
@@ -144,6 +146,6 @@ class Episode:
         or the episode was made in memory. It may be shared with others: see `shared_bag`.
         """
         try:
-            return shared_bag(self.path)
+            return shared_bag(self.path, self.is_by_receipt)
         except (BagError, OSError):
             return None

@@ -17,6 +17,7 @@ from frame_ros.bags.streams.poses import ORIENTATION, POSITION
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.clock_checks import TAKE_RECEIVE
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.recorded.robot import continuous_joints
 from frame_ros.policies.protocol import Observation
@@ -68,8 +69,9 @@ class RecordedObservations:
             )
         self.joints = state_table(stream, continuous_joints(episode))
         if not len(self.joints):
-            raise BagError(f'{episode.path}: none of the {len(stream)} joint_states is usable')
-        bag = bag or Bag(episode.path)
+            why = '' if (stream.stamps > 0).any() else f' (no stamp); {TAKE_RECEIVE}'
+            raise BagError(f'{episode.path}: none of the {len(stream)} joint_states is usable{why}')
+        bag = bag or Bag(episode.path, is_by_receipt=episode.is_by_receipt)
         self.cameras = self._open_cameras(bag, cameras)
         self._poses = {name: self._read_pose(bag, name) for name in poses}
 

@@ -13,7 +13,7 @@ import numpy as np
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import LEFT_OUT, Bag
-from frame_ros.bags.recording_options import RecordedUnits
+from frame_ros.bags.recording_options import HEADER, RECEIVE, RecordedUnits
 from frame_ros.bags.shared_bag import newly_opened
 from frame_ros.bags.streams.events import read_events
 from frame_ros.bags.streams.form import Stream
@@ -22,19 +22,30 @@ from frame_ros.bags.streams.table import STREAMS, read_stream
 from frame_ros.bags.streams.topic_map import SETTINGS_TOPIC, TopicMap
 from frame_ros.core.errors import BagError, FrameRosError
 from frame_ros.core.events import Event, EventType
-from frame_ros.episodes.clock_checks import clock_problems
+from frame_ros.episodes.clock_checks import clock_problems, stamp_problems
 from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.episode_split import Part, divide
 from frame_ros.episodes.live_inputs import heard_since, read_first_stamps
-from frame_ros.episodes.recorded.robot import NOT_OPENED, not_opened_text, with_robot
+from frame_ros.episodes.pose_checks import unit_problems
+from frame_ros.episodes.recorded.robot import (
+    NOT_OPENED,
+    known_robot,
+    not_opened_text,
+    with_robot,
+)
 from frame_ros.episodes.recorded.settings import settings_of_part
 from frame_ros.episodes.recorded.units import in_radians, joint_problems
+from frame_ros.episodes.recorded.whole_actions import with_whole_actions
 from frame_ros.episodes.reference import Reference
-from frame_ros.episodes.topic_hints import ways_to_action, ways_to_pose
+from frame_ros.episodes.topic_hints import note_on_forces, ways_to_action, ways_to_pose
 
 NEEDED = ('pose', 'action')
 NO_MESSAGES = 'the bag holds no messages'
+BY_RECEIPT = (
+    'the times of messages are those at which they were received: delays before the recorder are '
+    'not known, its jitter is in rates, speeds, jerk and a_*, and live metrics are left out'
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,7 @@ class _Choice:
     topics: Mapping[str, str] | None = None
     robot: str | None = None
     joint_units: RecordedUnits | None = None
+    stamps: str = HEADER
 
 
 def read_episodes(
@@ -55,6 +67,7 @@ def read_episodes(
     robot: str | None = None,
     references: Sequence[Reference] | None = None,
     joint_units: RecordedUnits | None = None,
+    stamps: str = HEADER,
 ) -> Iterator[Episode]:
     """Yields the episodes of a bag, or of each bag in a folder in the order of their names, with
     their metrics.
@@ -74,13 +87,14 @@ def read_episodes(
         references: what ATE and RTE are computed against (`load_references`), instead of those that
         the metrics node recorded; None: those.
         joint_units: those in which joint states and actions were recorded; None: rad.
+        stamps: the time of a message: 'header', or 'receive' for the recorder's receive times.
 
     Raises:
         BagError: there is no bag at the path, or the only one cannot be read.
     """
     bags = find_bags(path)
     for bag_path in bags:
-        choice = _Choice(namespace, topics, robot, joint_units)
+        choice = _Choice(namespace, topics, robot, joint_units, stamps)
         yield from _read_one(bag_path, len(bags) == 1, references, choice)
 
 
@@ -91,6 +105,7 @@ def read_bag(
     topics: Mapping[str, str] | None = None,
     robot: str | None = None,
     joint_units: RecordedUnits | None = None,
+    stamps: str = HEADER,
 ) -> list[Episode]:
     """Returns the episodes of an open bag as `read_episodes` does, without their metrics.
 
@@ -98,7 +113,8 @@ def read_bag(
         BagError: its content cannot be made into episodes.
     """
     try:
-        return list(_episodes_of(bag, _Choice(namespace, topics, robot, joint_units)))
+        choice = _Choice(namespace, topics, robot, joint_units, stamps)
+        return list(_episodes_of(bag, choice))
     except Exception as error:  # whatever the contents of a foreign bag lead to
         raise bag_error(bag.path, error) from error
 
@@ -113,7 +129,8 @@ def _read_one(
     from frame_ros.episodes.processing import process_episode
 
     try:
-        episodes = read_bag(newly_opened(path), **vars(choice))
+        bag = newly_opened(path, choice.stamps == RECEIVE)
+        episodes = read_bag(bag, **vars(choice))
     except Exception as error:  # one bad bag must not end the reading of the others
         if is_only:
             raise bag_error(path, error) from error
@@ -141,13 +158,20 @@ def bag_error(path: Path, error: Exception, what: str = 'it cannot be read') -> 
 
 def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
     namespace, topics = choice.namespace, choice.topics
+    bag.is_by_receipt = choice.stamps == RECEIVE
     bag.metadata = _with_robot(bag, bag.metadata, choice.robot)
     robot = choice.robot or bag.metadata.get('robot')
     topic_map = TopicMap(bag, namespace, topics)
     streams, live = _read_streams(bag, topic_map)
+    first, said = read_first_stamps(bag, topic_map.namespace)
+    if bag.is_by_receipt:
+        live, first = {}, {}  # of the header stamps
+        bag.report(Note(BY_RECEIPT))
     events = _read_events(bag, topic_map)
     _note_given(bag, topic_map, namespace, topics)
     streams = _checked_joints(bag, streams, robot, choice.joint_units or RecordedUnits())
+    if not live:
+        streams = with_whole_actions(bag, streams, robot)
     if 'pose' not in streams:
         unused = add_computed_pose(bag, streams, robot)
     else:
@@ -155,7 +179,6 @@ def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
     _note_topics(bag, topic_map, streams, robot)
     used = {stream.topic for stream in streams.values()}
     counts = {**_recorder_counts(bag, used), **unused}
-    first, said = read_first_stamps(bag, topic_map.namespace)
     for part in divide(events, bag.metadata.get('episode_id', ''), bag.name):
         attributes = _attributes(bag, part, topic_map.settings, choice.robot)
         episode = _episode(bag, part, streams, live, counts, attributes)
@@ -274,6 +297,8 @@ def _note_topics(
                 else ways_to_action(bag, topic_map, streams)
             )
             bag.problems.append('; '.join([text, *ways]))
+    if note := note_on_forces(bag, topic_map, streams):
+        bag.report(note)
     if 'action' in streams:
         _note_actions(bag, topic_map, streams['action'])
 
@@ -320,7 +345,7 @@ def _episode(
 ) -> Episode:
     own = _cut_all(streams, part)
     absent = [f'no {role} in this episode' for role in NEEDED if role in streams.keys() - own]
-    return Episode(
+    episode = Episode(
         path=bag.path,
         episode_id=part.episode_id,
         attributes=attributes,
@@ -328,9 +353,13 @@ def _episode(
         streams=own,
         live={kind: _renamed(stream, part) for kind, stream in _cut_all(live, part).items()},
         data_quality=dict(counts),
-        problems=[*bag.problems, *part.problems, *absent, *clock_problems(own)],
+        problems=[*bag.problems, *part.problems, *absent],
         is_truncated=bag.is_truncated,
+        is_by_receipt=bag.is_by_receipt,
     )
+    episode.problems += clock_problems(own) + stamp_problems(own)
+    episode.problems += unit_problems(own.get('pose'), known_robot(episode))
+    return episode
 
 
 def _cut_all(streams: Mapping[str, Stream], part: Part) -> dict[str, Stream]:

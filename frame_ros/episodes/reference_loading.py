@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ def load_references(
     match: str = 'time',
     with_unknown: bool = False,
     joint_units: RecordedUnits | None = None,
+    stamps: str = 'header',
 ) -> list[Reference]:
     """Returns the references that demonstrations give: TCP positions from START to END, zero at
     START, at their control steps (at every pose where there are none). Without START or END as
@@ -48,7 +49,7 @@ def load_references(
         only_successful: leave out episodes whose END does not say success.
         mean: one reference instead of all: their mean trajectory, `frame_ros.metrics
             .mean_trajectory`.
-        namespace, topics, robot, joint_units: as of `read_episodes`.
+        namespace, topics, robot, joint_units, stamps: as of `read_episodes`.
         match: how the mean brings them together, 'time' or 'arc_length'.
         with_unknown: with `only_successful`, take episodes too that were recorded to their end
             without an outcome.
@@ -60,12 +61,17 @@ def load_references(
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
+    choice: dict[str, Any] = {
+        'namespace': namespace,
+        'topics': topics,
+        'robot': robot,
+        'joint_units': joint_units,
+        'stamps': stamps,
+    }
     found = [
         reference
         for path in paths
-        for reference in _references_at(
-            path, only_successful, with_unknown, namespace, topics, robot, joint_units
-        )
+        for reference in _references_at(path, only_successful, with_unknown, choice)
     ]
     if not found:
         raise BagError('no reference is given; name at least one bag of a demonstration')
@@ -76,10 +82,7 @@ def _references_at(
     path: str | os.PathLike[str],
     only_successful: bool,
     with_unknown: bool,
-    namespace: str | None,
-    topics: Mapping[str, str] | None,
-    robot: str | None,
-    joint_units: RecordedUnits | None,
+    choice: Mapping[str, Any],
 ) -> list[Reference]:
     from frame_ros.bags.find_bags import find_bags
     from frame_ros.bags.reader import Bag
@@ -87,11 +90,7 @@ def _references_at(
     from frame_ros.episodes.recorded.actions import is_ended
 
     episodes = [
-        episode
-        for bag in find_bags(os.fspath(path))
-        for episode in read_bag(
-            Bag(bag), namespace=namespace, topics=topics, robot=robot, joint_units=joint_units
-        )
+        episode for bag in find_bags(os.fspath(path)) for episode in read_bag(Bag(bag), **choice)
     ]
     chosen = [
         e

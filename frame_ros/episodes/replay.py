@@ -38,6 +38,7 @@ class BagReplay(ReplayPolicy):
             options.episode_id,
             namespace=options.namespace,
             topics=options.topics,
+            stamps=options.stamps,
         )
         return ReplayPolicy(
             found.stamps, found.positions, found.names, options, options.folder, found.continuous

@@ -145,7 +145,8 @@ def _samples(
             values = reader.read(data.data)
         except UNREADABLE:
             continue
-        stamp = values[0]
+        stamp = received if bag.is_by_receipt else values[0]
+        values[0] = stamp
         is_next = stamp > last
         last = max(stamp, last)
         yield last, place, (stamp, received), values if is_next else None

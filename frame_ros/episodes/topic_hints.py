@@ -6,13 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.form import Stream
+from frame_ros.bags.streams.joint_table import named_positions
 from frame_ros.bags.streams.joints import JOINT_TYPE
 from frame_ros.bags.streams.poses import POSE_TYPE
 from frame_ros.bags.streams.topic_map import TopicMap
+from frame_ros.robots.known_joints import robot_of_joints
 
 MOST_NAMED = 3
+WRENCH_TYPE = 'geometry_msgs/msg/WrenchStamped'
+OF_WRENCH = (
+    'forces (peak_force, rms_force) and contacts are of the ContactState that the contact node '
+    'makes of it while the robot acts; none is computed from a recorded wrench'
+)
 
 
 def ways_to_pose(
@@ -21,21 +29,22 @@ def ways_to_pose(
     """Returns the options that give poses of the tip, the one for joint states first."""
     ways = []
     if 'joint_states' in streams and not robot:
-        ways.append('--robot NAME computes it from the joint states')
+        known = robot_of_joints(joint_names(streams['joint_states'])) or 'NAME'
+        ways.append(f'--robot {known} computes it from the joint states')
     elif 'joint_states' not in streams:
         given = '' if robot else ' with --robot NAME'
         of_actions = {'action'} & streams.keys()
         ways += [
             f'--topic joint_states={topic}{given} computes it'
-            for topic in _unused(bag, topic_map, streams, JOINT_TYPE, of_actions)
+            for topic in unused_topics(bag, topic_map, streams, JOINT_TYPE, of_actions)
         ]
-    poses = _unused(bag, topic_map, streams, POSE_TYPE)
+    poses = unused_topics(bag, topic_map, streams, POSE_TYPE)
     return ways + [f'--topic pose={topic} takes those poses' for topic in poses]
 
 
 def ways_to_action(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -> list[str]:
     """Returns the options that give steps: of other topics of commands, of what was measured."""
-    commands = _unused(bag, topic_map, streams, JOINT_TYPE)
+    commands = unused_topics(bag, topic_map, streams, JOINT_TYPE)
     ways = [f'--topic action={topic} takes those commands' for topic in commands]
     if 'joint_states' in streams:
         measured = streams['joint_states'].topic
@@ -46,7 +55,22 @@ def ways_to_action(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream])
     return ways
 
 
-def _unused(
+def note_on_forces(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -> Note | None:
+    """Returns that a recorded wrench alone gives no forces; None if there are contact states, or no
+    wrench.
+    """
+    topics = unused_topics(bag, topic_map, streams, WRENCH_TYPE)
+    if 'contact' in streams or not topics:
+        return None
+    return Note(f'{", ".join(topics)}: {OF_WRENCH}')
+
+
+def joint_names(stream: Stream) -> set[str]:
+    """Returns the names of the joints in a stream of joint messages."""
+    return {name for names, _ in named_positions(stream) for name in names}
+
+
+def unused_topics(
     bag: Bag,
     topic_map: TopicMap,
     streams: Mapping[str, Stream],

@@ -74,7 +74,7 @@ def topic_statistics(
     Whether a topic is regular, and its silence, are judged by all messages up to the end.
     """
     if isinstance(source, Episode):
-        source = source.path
+        source = Bag(source.path, is_by_receipt=source.is_by_receipt)
     bag = source if isinstance(source, Bag) else Bag(source)
     return {
         name: stamp_statistics(*_topic_stamps(bag, name), begin, end)

@@ -11,6 +11,8 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.bags.streams.topic_map import TopicMap
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.topic_hints import OF_WRENCH, WRENCH_TYPE, joint_names
+from frame_ros.robots.known_joints import robot_of_joints
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ def topic_uses(bag: Bag, namespace: str | None = None) -> list[TopicUse]:
         option = ' or '.join(f'--topic {role}={name}' for role in roles)
         if topic.message_type in (IMAGE_TYPE, COMPRESSED_TYPE):
             option = f'frame-ros video BAG --topic {name}'
+        if topic.message_type == WRENCH_TYPE:
+            option = OF_WRENCH
         uses.append(
             TopicUse(name, topic.message_type, len(topic), roles, taken, option, topic.reason)
         )
@@ -70,7 +74,6 @@ def use_lines(episode: Episode, bag: Bag, namespace: str | None = None) -> list[
     joints = episode.streams.get('joint_states')
     is_known = bool(episode.attributes.get('robot'))
     if joints is not None and 'pose' not in episode.streams and not is_known:
-        lines.append(
-            f'  poses can be computed from {joints.topic}: --robot NAME, or --robot FILE.urdf'
-        )
+        known = robot_of_joints(joint_names(joints)) or 'NAME, or --robot FILE.urdf'
+        lines.append(f'  poses can be computed from {joints.topic}: --robot {known}')
     return lines

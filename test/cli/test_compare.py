@@ -47,6 +47,26 @@ def test_two_policies_give_the_exit_status_of_their_verdict(place, capsys):
     assert capsys.readouterr().out.count('old is worse than new') >= 2
 
 
+def test_bags_without_outcomes_print_the_file_that_gives_them(place, capsys):
+    for policy in ('act', 'pi0'):
+        for name in ('1', '2'):
+            bag = robot_bag(place / policy / f'{policy}_{name}', episode_id='', outcome=0)
+            assert bag.is_dir()
+    assert main(['compare', 'act=act', 'pi0=pi0', *FAST]) == 2
+    printed = capsys.readouterr().err
+    head, _, rest = printed.partition('episode,policy,success\n')
+    assert 'no outcome to compare' in head and 'in a CSV file instead of the bags' in head
+    lines = rest.splitlines()
+    assert [line.split(',')[0] for line in lines] == ['act_1', 'act_2', 'pi0_1', 'pi0_2']
+    assert [line.split(',')[1:] for line in lines] == 2 * [['act', '']] + 2 * [['pi0', '']]
+    done = [line + str(line.startswith('act')).lower() for line in lines]
+    (place / 'outcomes.csv').write_text('\n'.join(['episode,policy,success', *done, '']))
+    assert main(['compare', 'outcomes.csv', *FAST]) == 14
+    assert 'p = 0.125 with 2 episodes of each policy' in capsys.readouterr().out
+    assert main(['compare', 'act/act_1', *FAST]) == 2
+    assert 'act_1,POLICY,\n' in capsys.readouterr().err
+
+
 def test_the_terminal_acts_on_no_text_of_a_file(place, capsys):
     (place / 'o.csv').write_text(
         'episode,policy,success,notes\n1,"x\ny",1,\x1b[2J\n2,"x\ny",,\n3,z\x1b[31m,1,\n'

@@ -157,7 +157,7 @@ def test_degrees_leave_joints_that_slide_in_metres(tmp_path):
 
 def test_a_bag_without_poses_is_said_to_need_the_robot(tmp_path, capsys):
     bag = recorded(tmp_path / 'rad', np.array)
-    hint = 'no pose: ee_pose was not recorded; --robot NAME computes it from the joint states'
+    hint = 'no pose: ee_pose was not recorded; --robot so101 computes it from the joint states'
     for given, is_hinted in (([], True), (['--robot', 'so101'], False)):
         assert main(['report', bag, *given, '-o', str(tmp_path / 'page.html')]) == 0
         assert (hint in capsys.readouterr().err) == is_hinted

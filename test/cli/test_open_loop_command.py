@@ -32,6 +32,20 @@ def test_a_replay_of_its_own_bag_has_no_error(bag: Path, capsys: pytest.CaptureF
     assert data['episodes'][0]['episode_id'] == 'e1'
 
 
+def test_the_named_topic_is_that_of_the_replayed_bag_too(
+    bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    sent = [
+        (topic.replace('/joint_commands', '/arm/orders'), at, content)
+        for topic, at, content in robot_messages(30)
+    ]
+    other = write_bag(tmp_path / 'other', sent, {'robot': 'so101'})
+    given = ['--policy', 'replay', '--every', '6', '--json', '--topic', 'action=/arm/orders']
+    for replayed in (other, bag):  # the second has its commands under the usual name
+        assert main(['open-loop', str(other), '--checkpoint', str(replayed), *given]) == 0
+        assert json.loads(capsys.readouterr().out)['amse']['value'] == 0.0
+
+
 def test_hold_as_tables(bag: Path, capsys: pytest.CaptureFixture[str]):
     assert main(['open-loop', str(bag), '--policy', 'hold', '--option', 'horizon=40']) == 0
     out = capsys.readouterr().out

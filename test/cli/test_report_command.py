@@ -369,7 +369,7 @@ def test_where_nothing_is_usable_the_topics_and_options_are_told(
     told = capsys.readouterr().err
     assert '/joint_states (sensor_msgs/msg/JointState, 20): taken as joint_states' in told
     assert '/tcp (geometry_msgs/msg/PoseStamped, 20): could be pose, object, goal: ' in told
-    assert '--topic pose=/tcp' in told and '--robot NAME' in told
+    assert '--topic pose=/tcp' in told and '--robot so101' in told
     assert (tmp_path / 'report.html').read_text() == 'what was there'
     assert main(['report', str(bag), '--topic', 'pose=/tcp', '-q']) == 0
     assert main(['report', str(bag), '--robot', 'so101', '-q']) == 0
@@ -456,9 +456,9 @@ def test_each_bag_is_opened_once_and_once_more_for_its_pictures(
     opened: Counter[Path] = Counter()
     begin = Bag.__init__
 
-    def counted(self: Bag, path: Path, *given: object) -> None:
+    def counted(self: Bag, path: Path, *given: object, **named: object) -> None:
         opened[Path(path)] += 1
-        begin(self, path, *given)
+        begin(self, path, *given, **named)
 
     bags = []
     for name in 'ab':

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +121,50 @@ def test_a_gripper_that_is_sent_first_is_not_taken_for_the_arm(tmp_path: Path, f
         assert efficiency[name][-1] == pytest.approx(30.0, rel=0.02)
     assert efficiency['step'][-1] <= 2 * COUNT
     assert quality['a_pi'][-1] > 0.0
+
+
+@pytest.mark.parametrize('parts', [(slice(0, 5), slice(5, 6)), [slice(i, i + 1) for i in range(6)]])
+def test_measured_joints_in_parts_are_whole_steps(tmp_path: Path, parts: Sequence[slice]):
+    """As of an arm and a gripper that publish on one topic, and of one joint a message."""
+    sent, whole = [], []
+    for step, row in enumerate(commands(2 * COUNT)):
+        at = step_stamp(step)
+        whole.append(('/joint_states', at, joint_state(at, row)))
+        sent += [('/joint_states', at, joint_state(at, row[p], JOINTS[p])) for p in parts]
+    named: dict[str, Any] = {'robot': 'so101', 'topics': {'action': '/joint_states'}}
+    (wanted,) = read_episodes(write_bag(tmp_path / 'whole', whole), **named)
+    (episode,) = read_episodes(write_bag(tmp_path / 'parts', sent), **named)
+    assert episode.summary['steps'] == wanted.summary['steps'] == 2 * COUNT
+    assert 'action.invalid' not in episode.data_quality
+    for name in ('a_pi', 'a_vi', 'a_ai', 'pl', 'ti'):
+        found = episode.metrics['quality'][name]
+        np.testing.assert_allclose(found, wanted.metrics['quality'][name], atol=1e-9)
+    (note,) = (text for text in episode.problems if 'merged by their stamps' in text)
+    assert isinstance(note, Note) and f'are {2 * COUNT} steps' in note
+
+
+def test_a_gripper_that_is_measured_seldom_costs_the_arm_no_step(tmp_path: Path):
+    sent = []
+    for step, row in enumerate(commands(6 * COUNT)):
+        at = step_stamp(step)
+        sent.append(('/joint_states', at, joint_state(at, row[:5], JOINTS[:5])))
+        if step % 30 == 0:  # once a second
+            sent.append(('/joint_states', at, joint_state(at, row[5:], JOINTS[5:])))
+    path = write_bag(tmp_path / 'bag', sent)
+    (episode,) = read_episodes(path, robot='so101', topics={'action': '/joint_states'})
+    assert episode.summary['steps'] == 6 * COUNT
+
+
+def test_commands_of_one_joint_each_are_said_in_words(tmp_path: Path):
+    sent = []
+    for step, row in enumerate(commands(COUNT)):
+        at = step_stamp(step)
+        for i, name in enumerate(JOINTS[:3]):
+            later = at + i * 1_000_000
+            sent.append(('/joint_commands', later, joint_state(later, row[i : i + 1], [name])))
+    found = problems(write_bag(tmp_path / 'bag', sent))
+    assert 'an action of elbow_flex is no step: the steps, and a_*, are of shoulder_pan' in found
+    assert '[' not in found
 
 
 def two_arms(folder: Path, also: str = '') -> Path:

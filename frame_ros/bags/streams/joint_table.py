@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -25,6 +26,8 @@ REASONS = {
     'incomplete': 'before every joint was known',
     'stale': f'with a joint silent for more than {MAX_JOINT_AGE:g} s',
 }
+# Share of the most frequent part's messages that merged ones are at least.
+MOST_KEPT = 0.9
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class JointTable:
     stamps: NDArray[np.int64]  # (T,) ns, increasing
     positions: NDArray[np.float64]  # (T, D), rad or m
     left_out: dict[str, int] = field(default_factory=dict)  # reason -> messages that gave no row
+    # (T,) places in the stream of the messages that completed the rows.
+    places: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
 
     def __len__(self) -> int:
         return len(self.stamps)
@@ -56,6 +61,35 @@ def state_table(stream: Stream, continuous: Collection[str] = ()) -> JointTable:
     return _merged(stream, MAX_JOINT_AGE, False, continuous)
 
 
+def is_in_parts(stream: Stream) -> bool:
+    """Returns whether the messages of a stream of joints have different joints."""
+    return len({frozenset(names) for names in name_lists(stream.values)}) > 1
+
+
+def merged_states(stream: Stream, continuous: Collection[str] = ()) -> Stream:
+    """Returns measured joints that came in parts as a stream of all joints in each message, at the
+    rows of `state_table`; the stream itself where that loses rows of the most frequent part, as
+    where another one comes too seldom.
+    """
+    table = state_table(stream, continuous)
+    most = Counter(map(frozenset, name_lists(stream.values))).most_common(1)
+    if not len(table) or len(table) < MOST_KEPT * most[0][1]:
+        return stream
+    sizes = np.full(len(table), len(table.names))
+    return Stream(
+        stream.topic,
+        stream.message_type,
+        table.stamps,
+        stream.received[table.places],
+        {
+            'names': np.tile(np.array(table.names), (len(table), 1)),
+            'names_count': sizes,
+            'positions': table.positions,
+            'positions_count': sizes,
+        },
+    )
+
+
 def _merged(
     stream: Stream, max_age: float, is_held: bool, continuous: Collection[str]
 ) -> JointTable:
@@ -65,18 +99,20 @@ def _merged(
     if not names:
         return JointTable((), np.zeros(0, np.int64), np.zeros((0, 0)))
     merger = JointMerger(names, max_age, is_held, continuous)
-    stamps, rows = [], []
+    stamps, rows, places = [], [], []
     for i in np.argsort(stream.stamps, kind='stable').tolist():
         state = merger.update(int(stream.stamps[i]), *messages[i])
         if state is not None:
             stamps.append(merger.stamp)
             rows.append(state.positions)
+            places.append(i)
     left_out = {why: merger.counts[count] for count, why in REASONS.items()}
     return JointTable(
         names,
         np.array(stamps, np.int64),
         np.array(rows).reshape(-1, len(names)),
         {why: count for why, count in left_out.items() if count},
+        np.array(places, np.intp),
     )
 
 

@@ -125,6 +125,7 @@ def run(args: argparse.Namespace) -> int:
         ValueRangeError: a role or a metric is unknown.
         RobotError: a URDF cannot be read.
     """
+    from frame_ros.cli.report.complete_command import complete_commands
     from frame_ros.cli.report.reading import load_episodes, survey_all
     from frame_ros.reports.model.options import ReportOptions
 
@@ -133,7 +134,8 @@ def run(args: argparse.Namespace) -> int:
         raise BagError('no bag is given; name at least one: frame-ros report BAG')
     shown = from_arguments(PageOptions, args)
     options = from_arguments(ReportOptions(axes=tuple(dict.fromkeys(shown.fingerprint))), args)
-    choice = from_arguments(RecordingOptions, args).reading()
+    of_recording = from_arguments(RecordingOptions, args)
+    choice = of_recording.reading()
     if choice['robot']:
         from frame_ros.robots import load_robot
 
@@ -155,6 +157,8 @@ def run(args: argparse.Namespace) -> int:
     if usable and args.session is not None:
         print_labelled(usable, labels, args.session, args.quiet)
     print_uses(episodes, choice['namespace'])
+    for line in complete_commands([*map(str, paths)], of_recording, episodes):
+        print(plain_lines(f'for poses and steps: {line}'), file=sys.stderr)
     if args.json is not None:
         if usable or args.json == STANDARD_OUTPUT or not Path(args.json).exists():
             _write_json(report_json(episodes, options, checks), args.json)

@@ -45,6 +45,9 @@ class ActionOrder:
             places = [names.index(name) for name in wanted]
         else:
             expected = wanted or self.configured
-            self.problem = f'an action names {list(names)}; expected are {list(expected)}'
+            self.problem = (
+                f'an action of {", ".join(names)} is no step: the steps, and a_*, are of '
+                f'{", ".join(expected)} alone'
+            )
         self._places[names] = places
         return places

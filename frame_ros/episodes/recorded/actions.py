@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.recording_options import RecordedUnits
+from frame_ros.bags.recording_options import HEADER, RecordedUnits
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import command_table
 from frame_ros.bags.streams.poses import POSE_TYPE
 from frame_ros.core.errors import BagError
 from frame_ros.core.events import EventType
 from frame_ros.episodes.bounds import bounds_of
+from frame_ros.episodes.clock_checks import TAKE_RECEIVE
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import read_bag
 from frame_ros.episodes.recorded.robot import continuous_joints
@@ -50,18 +51,20 @@ def recorded_actions(
     *,
     namespace: str | None = None,
     topics: Mapping[str, str] | None = None,
+    stamps: str = HEADER,
 ) -> RecordedActions:
     """Returns the actions of one recorded episode.
 
     Args:
         path: a bag, or a folder of bags.
         episode_id: which of several; '' if there is only one.
-        namespace, topics: as of `read_episodes`.
+        namespace, topics, stamps: as of `read_episodes`.
 
     Raises:
         BagError: no bag, no such episode, several where none is named, or no usable command in it.
     """
-    return actions_of(_chosen(read_raw(path, namespace, topics), path, episode_id))
+    episodes = read_raw(path, namespace, topics, stamps=stamps)
+    return actions_of(_chosen(episodes, path, episode_id))
 
 
 def read_raw(
@@ -70,6 +73,7 @@ def read_raw(
     topics: Mapping[str, str] | None = None,
     robot: str | None = None,
     joint_units: RecordedUnits | None = None,
+    stamps: str = HEADER,
 ) -> list[Episode]:
     """Returns the episodes of a bag, or of the bags in a folder, without their metrics.
 
@@ -81,7 +85,12 @@ def read_raw(
         episode
         for bag in bags
         for episode in read_bag(
-            bag, namespace=namespace, topics=topics, robot=robot, joint_units=joint_units
+            bag,
+            namespace=namespace,
+            topics=topics,
+            robot=robot,
+            joint_units=joint_units,
+            stamps=stamps,
         )
     ]
 
@@ -114,7 +123,7 @@ def actions_of(episode: Episode) -> RecordedActions:
         why = ', '.join(f'{what}: {count}' for what, count in table.left_out.items())
         raise BagError(
             f'{episode.path}: none of the {len(stream)} joint commands is usable between START '
-            f'and END of {name}' + (f' ({why})' if why else '')
+            f'and END of {name}' + (f' ({why})' if why else '') + _advice(stream)
         )
     return RecordedActions(
         table.names,
@@ -127,6 +136,10 @@ def actions_of(episode: Episode) -> RecordedActions:
         table.left_out,
         tuple(name for name in table.names if name in continuous),
     )
+
+
+def _advice(stream: Stream) -> str:
+    return '' if (stream.stamps > 0).any() else f'; {TAKE_RECEIVE}'
 
 
 def problems_of_recording(episode: Episode) -> list[str]:

@@ -54,7 +54,8 @@ def recorded_chunks(
         raise BagError(f'{episode.path}: no policy_inference, so there are no recorded chunks')
     begin, end = bounds_of(episode)
     chunks, left_out = [], {'chunk of wrong size': 0}
-    for _, message in (bag or Bag(episode.path)).messages(stream.topic):
+    bag = bag or Bag(episode.path, is_by_receipt=episode.is_by_receipt)
+    for _, message in bag.messages(stream.topic):
         if not begin <= stamp_ns(message.header.stamp) <= end:
             continue
         shape = (int(message.horizon), int(message.action_dimension))

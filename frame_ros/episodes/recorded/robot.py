@@ -94,6 +94,12 @@ def continuous_joints(episode: Episode) -> tuple[str, ...]:
         return ()
 
 
+def continuous_of(robot: str | None) -> tuple[str, ...]:
+    """Returns the joints of a robot that turn without end; () where it is not known."""
+    found = _robot(robot or '')
+    return found.continuous if found is not None else ()
+
+
 @lru_cache(maxsize=8)
 def _robot(name: str) -> Robot | None:
     from frame_ros.robots import load_robot

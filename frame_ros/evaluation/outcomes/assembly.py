@@ -39,6 +39,7 @@ def assembled(
     for label, episode in kept:
         if episode.reason:
             own = episode.outcome
+            own = replace(own, policy=label or own.policy)
             excluded.append(LeftOut(own.name, own.source, episode.reason, own))
         else:
             counted.append((label, episode))

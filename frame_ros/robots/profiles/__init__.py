@@ -79,7 +79,7 @@ def locate(name_or_file: str | os.PathLike[str]) -> str:
     if source in ROBOT_NAMES and not found:
         return source
     if not found:
-        names = sorted({*ROBOT_NAMES, *_names_in_folders()})
+        names = sorted(known_robots())
         near = nearest(source.lower(), names)
         near = f'did you mean {near!r}?' if near else ''
         hint = missing_file(source) or near
@@ -98,6 +98,11 @@ def locate(name_or_file: str | os.PathLike[str]) -> str:
             'give a path'
         )
     return found[0]
+
+
+def known_robots() -> tuple[str, ...]:
+    """The names of the robots that are known, those of the package first."""
+    return (*ROBOT_NAMES, *sorted(_names_in_folders().difference(ROBOT_NAMES)))
 
 
 def is_description(text: str) -> bool:
