@@ -27,7 +27,7 @@ from frame_ros.reports.model.numbers import measured, readable, readable_unit, s
 # An escape in JSON that is ASCII; halves of a character together.
 _ESCAPED = re.compile(r'\\ud[89ab]..\\ud[c-f]..|\\u....|\\.')
 # A space between a number and its unit.
-_OF_UNIT = re.compile(r'(?<=\d) (?=(?:%|[mµ]?s|[mc]?m|m/s[²³]?|Hz|MB|N|points?)(?!\w))')
+_OF_UNIT = re.compile(r'(?<=\d) (?=(?:%|[mµ]?s|[mc]?m|m/s[²³]?|Hz|MB|N)(?!\w))')
 # Has no width, and is used to keep the `%{` of a name from being a placeholder of plotly.
 DIVIDER = '\u200b'
 ASSETS = Path(__file__).parent / 'page_assets'
