@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import option, options
-from frame_ros.core.plain_text import counted
 from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import GRAVITY, Payload, RobotDynamics
 from frame_ros.robots.robot import Robot
@@ -301,10 +300,7 @@ class JointContact:
 
     def _problem(self, stamp: int, q: Array, effort: Array) -> str:
         if q.shape != self._shape or effort.shape != self._shape:
-            return (
-                f'{counted(len(q), "position")} and {counted(len(effort), "effort")} for '
-                f'{counted(self._shape[0], "joint")}'
-            )
+            return f'{len(q)} positions and {len(effort)} efforts for {self._shape[0]} joints'
         # A sum is NaN or infinite if one of its terms is.
         if not math.isfinite(np.add.reduce(effort)):
             missing = [n for n, e in zip(self.joint_names, effort) if not math.isfinite(e)]
