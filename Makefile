@@ -43,7 +43,7 @@ bench: ## Every benchmark, hours of it; ARGS=--short shows in minutes that they 
 policy-environment: ## .venv-policy/ for `frame-ros serve`: Python 3.12 or 3.13, LeRobot 0.6, no ROS (several GB)
 	@scripts/policy_environment.sh
 
-franka-sim-environment: ## .venv-franka-sim/ for benchmarks/franka_sim.py: Python 3.11 or 3.12, franka-sim (200 MB)
+franka-sim-environment: ## .venv-franka-sim/ for benchmarks/franka_sim.py: Python 3.11 or 3.12, franka-sim
 	@scripts/franka_sim_environment.sh
 
 test-policies: ## The tests of policies in .venv-policy: the families that LeRobot 0.4 does not have

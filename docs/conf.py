@@ -21,6 +21,8 @@ myst_heading_anchors = 3
 exclude_patterns = ['_build', 'images/README.md']
 html_theme = 'furo'
 html_title = 'frame_ros'
+html_static_path = ['_static']
+html_css_files = ['wide_tables.css']
 suppress_warnings = []
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-# Makes .venv-franka-sim: Python 3.11 or 3.12 with franka-sim, which benchmarks/franka_sim.py runs there (200 MB). What is
-# there already and up to date is kept. PYTHON=... names the Python.
+# Makes .venv-franka-sim: Python 3.11 or 3.12 with franka-sim, which benchmarks/franka_sim.py runs there; docs/real-arms.md
+# has its size. What is there already and up to date is kept. PYTHON=... names the Python.
 set -euo pipefail
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 VENV="$ROOT/.venv-franka-sim"

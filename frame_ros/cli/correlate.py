@@ -16,7 +16,7 @@ from frame_ros.cli.metrics import format_table
 from frame_ros.core.errors import BagError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
-from frame_ros.core.plain_text import plain
+from frame_ros.core.plain_text import counted, plain
 from frame_ros.evaluation.discrimination.options import StudyOptions
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     unread = [episode for episode in episodes if not episode.streams]
     episodes = [episode for episode in episodes if episode.streams]
     if not episodes:
-        raise BagError(f'none of the {len(unread)} bags holds an episode that can be read')
+        raise BagError(f'none of {counted(len(unread), "bag")} holds an episode that can be read')
     episodes, copies = with_copies(episodes)
     study = discrimination_study(episodes, ratings, options, copies)
     study.remarks.extend(copy_remarks(episodes, copies))
@@ -124,7 +124,7 @@ def as_text(study: Study) -> str:
     parts += [
         plain(
             f'raters {a.first or "-"} and {a.second or "-"}: kappa {_number(a.kappa)} over '
-            f'{a.episodes} episodes'
+            f'{counted(a.episodes, "episode")}'
         )
         for a in study.agreements
     ]

@@ -106,7 +106,9 @@ def run(args: argparse.Namespace) -> int:
             refuse_inputs(file, inputs, name)
     episodes, problems = _episodes(bags, choice, args.quiet)
     if not episodes:
-        raise BagError(f'none of {len(bags)} bags holds an episode that can be read: {problems[0]}')
+        raise BagError(
+            f'none of {counted(len(bags), "bag")} holds an episode that can be read: {problems[0]}'
+        )
     episodes, copies = each_once(episodes)
     _check_names(args.reviewed, reviewed, [key_of(episode) for episode in episodes])
     streams = [label_streams(each, reviewed, zones, options, detector) for each in episodes]
@@ -141,7 +143,9 @@ def write_outcomes(streams: Sequence[LabelStreams], path: Path, labels: str) -> 
 
     outcomes = stream_outcomes(streams, Labels(labels))  # type: ignore[call-arg]
     if not outcomes:
-        raise ValueRangeError(f'none of {len(streams)} episodes has labels of the kind {labels}')
+        raise ValueRangeError(
+            f'none of {counted(len(streams), "episode")} has labels of the kind {labels}'
+        )
     write_outcomes_csv(outcomes, path)
     left_out = len(streams) - len(outcomes)
     more = f'; left out: {counted(left_out, "episode")} without such labels' if left_out else ''

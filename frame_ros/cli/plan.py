@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from frame_ros.cli.arguments import any_path, given
 from frame_ros.cli.metrics import format_table
 from frame_ros.core.option_texts import add_options, from_arguments
-from frame_ros.core.plain_text import plain
+from frame_ros.core.plain_text import counted, plain
 from frame_ros.evaluation.planning.options import PlanOptions
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def numbers_text(plan: NumbersPlan) -> str:
     return '\n\n'.join(
         [
             f'one success rate of {options.success_rate:g} to +-{100 * options.half_width:g} '
-            f'points (Wilson, 95 %): {plan.wilson} rollouts',
+            f'points (Wilson, 95 %): {counted(plan.wilson, "rollout")}',
             f'a difference of {100 * options.difference:g} points between paired policies, power '
             f'{options.power:g}, alpha {options.alpha:g}, discordance {plan.discordance:.3g}'
-            f'{origin} (McNemar, Connor): {plan.mcnemar} pairs; for the exact test '
+            f'{origin} (McNemar, Connor): {counted(plan.mcnemar, "pair")}; for the exact test '
             f'{plan.mcnemar_exact}',
             format_table(rows),
         ]
@@ -147,7 +147,11 @@ def _pair_text(plan: PairPlan, options: PlanOptions) -> str:
     if plan.curves:
         numbers = next(iter(plan.curves.values())).episodes
         rows: list[tuple[str, ...]] = [
-            ('detection rate at', *(f'{n} episodes' for n in numbers), f'{options.power:g} at')
+            (
+                'detection rate at',
+                *(counted(n, 'episode') for n in numbers),
+                f'{options.power:g} at',
+            )
         ]
         for curve in plan.curves.values():
             found = _smallest_text(curve.smallest(options.power), curve)

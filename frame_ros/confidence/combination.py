@@ -26,6 +26,7 @@ from frame_ros.confidence.score_channels import (
 from frame_ros.confidence.score_episode import ScoreEpisode
 from frame_ros.confidence.scores import SCORES
 from frame_ros.core.errors import CalibrationError, ValueRangeError
+from frame_ros.core.plain_text import counted
 
 # mean: of all channels alike. highest: mean of the highest fifth of them. Both need no failure.
 # fitted: weights of a logistic regression of failure, none below 0.
@@ -238,8 +239,9 @@ def _fitted_weights(
     failures = len(bad) // len(looks)
     if len(good) < LEAST_EPISODES or failures < LEAST_EPISODES:
         raise CalibrationError(
-            f'{len(good)} successes and {failures} failures do not fit weights; {LEAST_EPISODES} '
-            f"of each are needed. The methods 'mean' and 'highest' need no failures"
+            f'{counted(len(good), "success")} and {counted(failures, "failure")} do not fit '
+            f'weights; {LEAST_EPISODES} of each are needed. '
+            "The methods 'mean' and 'highest' need no failures"
         )
     rows = np.array([*good, *bad])[:, counts]
     signs = np.r_[-np.ones(len(good)), np.ones(len(bad))]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from frame_ros.core.errors import CalibrationError, ShapeError, ValueRangeError
+from frame_ros.core.plain_text import counted
 from frame_ros.metrics.arrays import as_floats, on_cpu
 
 
@@ -53,7 +54,8 @@ def conformal_rank(count: int, alpha: float, confidence: float | None = None) ->
     if count < needed:
         wanted = '' if confidence is None else f' with confidence {confidence:g}'
         raise CalibrationError(
-            f'{count} episodes allow no false-alarm rate of {alpha:g} per episode{wanted}; it '
+            f'{counted(count, "episode")} {"allows" if count == 1 else "allow"} no false-alarm '
+            f'rate of {alpha:g} per episode{wanted}; it '
             f'needs {needed}, and {count} allow {_rounded_up(_least_rate(count, confidence))}'
         )
     if confidence is None:

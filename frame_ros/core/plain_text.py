@@ -54,7 +54,7 @@ def _acts(character: str) -> bool:
     return unicodedata.category(character) in ACTING and character not in JOINING
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: float, noun: str) -> str:
     """Returns '1 episode', '2,000 episodes', '2 successes'; the noun's plural takes an s."""
     plural = 'es' if noun.endswith('s') else 's'
     return f'{count:,} {noun}{"" if count == 1 else plural}'

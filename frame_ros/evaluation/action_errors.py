@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.open_loop import EpisodeErrors
 from frame_ros.evaluation.rollouts import RESAMPLES, Estimate, bootstrapped_mean
 from frame_ros.metrics import namse
@@ -190,7 +191,7 @@ def _notes(
     if len(episodes) < LEAST_EPISODES:
         notes.append('one episode has no interval: it takes two or more')
     elif len(episodes) < MANY_EPISODES:
-        notes.append(f'intervals over only {len(episodes)} episodes are too narrow')
+        notes.append(f'intervals over only {counted(len(episodes), "episode")} are too narrow')
     if len({e.dt for e in episodes}) > 1:
         notes.append('the episodes differ in dt: steps are those of the first')
     return tuple(notes)

@@ -34,6 +34,23 @@ def labels_of(attributes: Iterable[Mapping[str, str]]) -> list[str]:
     return [labels[key] for key in keys]
 
 
+def counted_policies(attributes: Iterable[Mapping[str, str]]) -> str:
+    """Returns what the policies of episodes with these attributes are: '2 policies', '4 qualities
+    of scripted', '3 checkpoints of act', '2 policies in 5 variants'; '' of a single one.
+    """
+    keys = {tuple(str(each.get(name) or '') for name in FACTS) for each in attributes}
+    names = {policy for policy, *_ in keys}
+    if len(keys) < 2:
+        return ''
+    if len(names) > 1:
+        variants = f' in {len(keys):,} variants' if len(keys) > len(names) else ''
+        return f'{len(names):,} policies{variants}'
+    _, checkpoints, qualities = (len(set(values)) for values in zip(*keys))
+    noun = 'variants' if min(checkpoints, qualities) > 1 else 'checkpoints'
+    noun = 'qualities' if checkpoints == 1 else noun
+    return f'{len(keys):,} {noun} of {names.pop() or NAMELESS}'
+
+
 def _label(key: _Key, is_short: bool) -> str:
     policy, checkpoint, quality = key
     name = checkpoint.rstrip('/').rpartition('/')[2] if is_short else checkpoint

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from frame_ros.core.plain_text import counted
 from frame_ros.core.time import SECOND
 from frame_ros.core.turns import TURN
 from frame_ros.gate.causes import Cause
@@ -104,7 +105,10 @@ class MeasuredJoints:
         i = self._found
         values = np.asarray(positions, dtype=np.float64)
         if values.shape != (len(names),):
-            return Reason(Cause.MALFORMED, f'{values.size} positions for {len(names)} joints')
+            return Reason(
+                Cause.MALFORMED,
+                f'{counted(values.size, "position")} for {counted(len(names), "joint")}',
+            )
         if not i.size:
             return None
         problem = self._other_publisher(i, publisher, moment)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from frame_ros.core.plain_text import counted
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.records import Reason
 
@@ -45,7 +46,10 @@ class NamedPositionsReader:
             return Reason(Cause.MALFORMED, found)
         values = np.asarray(positions, dtype=np.float64)
         if values.shape != (len(key),):
-            return Reason(Cause.MALFORMED, f'{values.size} positions for {len(key)} joints')
+            return Reason(
+                Cause.MALFORMED,
+                f'{counted(values.size, "position")} for {counted(len(key), "joint")}',
+            )
         # A sum is not finite if one of them is not, or if they are very large.
         if not math.isfinite(sum(values.tolist())) and not np.isfinite(values).all():
             worst = int(np.argmin(np.isfinite(values)))

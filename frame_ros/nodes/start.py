@@ -9,6 +9,7 @@ import importlib
 import os
 import signal
 import sys
+import time
 
 from frame_ros.core.errors import FrameRosError
 
@@ -16,9 +17,13 @@ from frame_ros.core.errors import FrameRosError
 def start(name: str) -> None:
     """Runs `main` of the module `frame_ros.nodes.<name>.node`, in the main thread.
 
+    Says at once that it starts: on a busy machine its libraries take many seconds to load.
+
     Exits with 1 and one line on standard error where a library is missing that the module needs,
     and with 0, as a node does, where Ctrl-C comes while it still loads its libraries.
     """
+    now = time.time()
+    print(f'[INFO] [{now:.9f}] [{name}]: loading its libraries', file=sys.stderr, flush=True)
     before = signal.signal(signal.SIGINT, _end)
     try:
         module = importlib.import_module(f'frame_ros.nodes.{name}.node')

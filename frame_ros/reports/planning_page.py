@@ -137,9 +137,10 @@ def _numbers_part(plan: NumbersPlan) -> Part:
     origin = ', as of independent policies' if plan.is_independent else ''
     texts = [
         f'One success rate of {options.success_rate:g} to ±{100 * options.half_width:g} points '
-        f'(Wilson, 95 %): {plan.wilson:,} rollouts.',
+        f'(Wilson, 95 %): {counted(plan.wilson, "rollout")}.',
         f'A difference of {100 * options.difference:g} points between paired policies at a '
-        f'discordance of {plan.discordance:.3g}{origin} (McNemar, Connor): {plan.mcnemar:,} pairs; '
+        f'discordance of {plan.discordance:.3g}{origin} (McNemar, Connor): '
+        f'{counted(plan.mcnemar, "pair")}; '
         f'for the exact test {plan.mcnemar_exact:,}.',
     ]
     rows = [

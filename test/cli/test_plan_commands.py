@@ -83,7 +83,7 @@ def test_no_two_policies_are_refused(tmp_path, capsys):
     path = tmp_path / 'one.csv'
     write_outcomes_csv(generated_outcomes(GeneratedOptions(), 0, {'only': 1.0}), path)
     assert main(['plan', str(path)]) == 2
-    assert '1 policies (only)' in capsys.readouterr().err
+    assert 'policies: only; two' in capsys.readouterr().err
 
 
 def test_curves_that_do_not_reach_the_target_say_so():

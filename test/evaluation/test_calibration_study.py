@@ -321,7 +321,7 @@ def test_episodes_that_cannot_be_used_are_named():
         'unknown': 'it was stopped', 'empty': 'it has no inference',
         'twice': 'it holds the same data as good',
     }  # fmt: skip
-    with pytest.raises(CalibrationError, match=r'none of 1 episodes .*it was stopped.*better 20'):
+    with pytest.raises(CalibrationError, match=r'none of 1 episode .*it was stopped.*better 20'):
         calibration_set([made('unknown', [0.5], None, note='it was stopped')])
     with pytest.raises(CalibrationError, match='there are no episodes'):
         calibration_set([])

@@ -474,7 +474,7 @@ def test_enough_episodes_of_times_are_enough_for_the_test_of_times():
     options = ComparisonOptions(resamples=200, smallest_difference=0.25)
     (pair,) = compare_policies(outcomes, options).pairs
     assert pair.judgement.verdict is Verdict.UNDERPOWERED and 90 < pair.judgement.needed < 110
-    assert '70 episodes of each policy and object' in pair.judgement.reason
+    assert '70 episodes of each policy on each object' in pair.judgement.reason
 
 
 def test_tests_of_times_reject_equal_policies_no_more_often_than_the_level():

@@ -184,6 +184,9 @@ def test_the_rules_of_verdicts_in_their_order():
     assert verdict(p=0.06, needed=50).verdict is Verdict.INDISTINGUISHABLE
     assert verdict(p=0.06, level=0.1).verdict is Verdict.BETTER
     assert 'with 1 episode of each policy;' in verdict(p=1.0, have=1, unit=EACH).reason
+    apart = verdict(p=1.0, have=1, unit=EACH, counts=(2, 1))
+    assert 'with 2 episodes of the first and 1 of the second policy;' in apart.reason
+    assert apart.reason.endswith('100 of each are needed')
     other = verdict(differing_facts=['task: a against b'])
     assert other.verdict is Verdict.NOT_COMPARABLE and 'task: a against b' in other.reason
     nothing = verdict(p=math.nan, have=0)

@@ -117,6 +117,8 @@ def test_without_pairs_the_unpaired_test_is_the_primary_one():
     assert found.paired is None and not found.is_paired and found.primary is found.unpaired
     assert found.p == boschloo(18, 20, 9, 20) and found.have == 20
     assert 'episodes of each policy' in found.judged().reason
+    fewer = compare_successes(episodes('a', a, paired=False), episodes('b', b[:-1])).judged()
+    assert '20 episodes of the first and 19 of the second policy' in fewer.reason
     # Two pairs among forty episodes are no paired study.
     few = [*episodes('a', [1, 0]), *episodes('a', a[1:-1], paired=False)]
     found = compare_successes(few, [*episodes('b', [1, 1]), *episodes('b', b[2:], paired=False)])

@@ -174,7 +174,7 @@ BAD = {
         (lambda: m.task_completion_rate(4, 3), ValueRangeError, '4 completed of 3'),
     ],
     'wilson_interval': [
-        (lambda: m.wilson_interval(1, 0), ValueRangeError, '1 successes in 0 trials'),
+        (lambda: m.wilson_interval(1, 0), ValueRangeError, '1 success in 0 trials'),
         (lambda: m.wilson_interval(np.nan, 3), ValueRangeError, 'nan successes'),
     ],
     'mse': [
@@ -195,7 +195,7 @@ BAD = {
     ],
     'collision_rate': [
         (lambda: m.collision_rate([1, 2], [3, 3, 3]), ShapeError, r'\(2,\), steps \(3,\)'),
-        (lambda: m.collision_rate(1, 0), ValueRangeError, '1 collisions in 0 steps'),
+        (lambda: m.collision_rate(1, 0), ValueRangeError, 'collisions are 1, steps 0;'),
         (lambda: m.collision_rate(np.nan, 5), ValueRangeError, 'not finite'),
     ],
     'count_collisions': [

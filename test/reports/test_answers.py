@@ -67,6 +67,25 @@ def test_policies_and_robots_that_are_mixed_are_named():
     assert 'over 2 policies and 2 robots (fr3, so101) together' in text
 
 
+@pytest.mark.parametrize(
+    ('of_act', 'counted'),
+    [
+        ([{'checkpoint': 'a/100'}, {'checkpoint': 'a/200'}], '2 checkpoints of act'),
+        ([{'quality': '1.0'}, {'quality': '0.5'}, {'quality': '0.5'}], '2 qualities of act'),
+        ([{'quality': '1.0'}, {'quality': '0.5', 'checkpoint': 'a'}], '2 variants of act'),
+        ([{}, {'policy': 'pi0', 'quality': '0.5'}, {'policy': 'pi0'}], '2 policies in 3 variants'),
+    ],
+)
+def test_variants_of_one_policy_are_no_policies(of_act, counted):
+    """The head of the page has the names of the policies alone."""
+    episodes = [
+        synthetic_episode(i, **{'policy': 'act', 'checkpoint': '', **own})
+        for i, own in enumerate(of_act)
+    ]
+    text = answered(Report(episodes), 'Better than another?')
+    assert text.startswith(f'The figures above are over {counted} together.')
+
+
 def test_interventions_of_the_gate_are_summed_up():
     limited = GateRun(0, 1, GateAction.LIMITED, 'joint_limit', count=7)
     stopped = GateRun(2, 2, GateAction.STOPPED, 'heartbeat')

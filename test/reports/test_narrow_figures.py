@@ -61,3 +61,12 @@ def test_a_heading_that_is_too_long_breaks_before_its_bracket(room, lines):
         len(lines),
         '<br>'.join(lines),
     ]
+
+
+def test_panels_below_each_other_have_the_title_of_the_vertical_axes_each():
+    """They stand next to each other in a wide view, where the first has it."""
+    layout = """{margin: {t: 44, b: 30}, annotations: [], xaxis: {}, xaxis2: {}, xaxis3: {},
+        yaxis: {title: {text: 'success rate'}}, yaxis2: {title: {text: ''}}, yaxis3: {}}"""
+    expression = f"""(l => (stack({{clientWidth: 350, style: {{}}}}, l),
+        ['yaxis', 'yaxis2', 'yaxis3'].map(key => l[key].title.text)))({layout})"""
+    assert run('stack', expression) == ['success rate'] * 3

@@ -20,8 +20,11 @@ from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.plain_text import plain_lines
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
-from frame_ros.reports import build_report, write_report
+from frame_ros.reports import build_report, report_data, write_report
+from frame_ros.reports.html.page_frame import units_kept
 from frame_ros.reports.html.tiles import tiles
+from frame_ros.reports.model.metric_table import metric_rows
+from frame_ros.reports.model.numbers import measured
 from frame_ros.reports.report import Report
 
 VOID = {'meta', 'wbr', 'br', 'img', 'input', 'link', 'hr', 'source'}
@@ -116,6 +119,27 @@ def test_verdict_names_rate_interval_and_collisions(page: Page):
     assert '1 collision (episode 2).' in page.words
     assert '1 failed, 1 ran out of time.' in page.words
     assert 'live and bag agree' in page.words.lower()
+
+
+def test_numbers_stay_in_one_line_with_their_units():
+    assert units_kept('(100 %, 21 to 100 %) 3 m/s³, 5 s; 3 stopped') == (
+        '(100\u00a0%, 21 to 100\u00a0%) 3\u00a0m/s³, 5\u00a0s; 3 stopped'
+    )
+    text = ' '.join(Page(build_report([synthetic_episode(0)])).text)
+    assert '(100\u00a0%, 95\u00a0% Wilson interval 21–100\u00a0%)' in text
+
+
+def test_a_value_that_is_0_but_for_rounding_is_shown_as_0():
+    episode = synthetic_episode(0)
+    assert measured(3.7e-17) == measured(-3.7e-17, factor=1e3) == '0' != measured(1e-9)
+    confidence = episode.metrics['confidence']
+    confidence['stac'] = np.full(len(confidence['stamp']), 3.701e-17)
+    (row,) = [row for row in metric_rows([episode]) if row.id == 'stac']
+    assert row.median == pytest.approx(3.701e-17)
+    page = build_report([episode])
+    (cells,) = re.findall(r'<code>stac</code></td>\s*<td class="n strong">(.*?)</td>', page)[:1]
+    assert cells == '0'
+    assert report_data([episode])['metrics']['stac']['median'] == row.median
 
 
 def marked(outcome: Outcome, time: float | None) -> Episode:

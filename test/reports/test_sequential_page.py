@@ -33,6 +33,10 @@ def test_the_course_stops_at_the_boundary(method):
     statistic, difference = page.parts[0].content
     course, stop = (t for t in statistic.data if t.get('legendgroup') and t['mode'] != '')
     assert stop['x'] == [len(steps)] and len(course['x']) == len(steps)
+    scale = statistic.layout['yaxis']
+    assert (scale['type'], scale.get('tickformat')) == (
+        ('log', '~g') if method == 'betting' else ('linear', None)
+    )
     upper = statistic.data[0]['y']
     upper = upper[: len(steps)] if method != 'betting' else [20.0] * len(steps)
     assert course['y'][-1] >= upper[-1] * (1 - 1e-4)

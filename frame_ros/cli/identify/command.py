@@ -20,6 +20,7 @@ from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import evolved, option, options
 from frame_ros.core.output_files import check_file, check_folder, make_folder
+from frame_ros.core.plain_text import counted
 from frame_ros.robots.catalogue import load_robot
 from frame_ros.robots.options import RobotOptions
 from frame_ros.sensing.contact.identification_options import (
@@ -395,7 +396,7 @@ def fit_poses(rotations: Array, poses: list[StillPose], is_force_on_tool: bool) 
 
 def print_tool(fit: ToolFit, link: str) -> None:
     """Prints the tool, with standard errors, and the residual of each pose."""
-    print(f'tool in the axes of {link}, from {len(fit.residuals)} poses')
+    print(f'tool in the axes of {link}, from {counted(len(fit.residuals), "pose")}')
     print(f'  mass             {fit.mass:.4f} +- {fit.mass_error:.2g} kg')
     centre = ', '.join(
         f'{v:.4f} +- {e:.1g}' for v, e in zip(fit.centre_of_mass, fit.centre_error, strict=True)
@@ -420,7 +421,8 @@ def _write_tool(path: Path, robot: Robot, fit: ToolFit, mount: ToolMount) -> Non
     from frame_ros.sensing.contact.wrench.tool_file import write_tool
 
     comment = (
-        f'frame-ros identify tool: {robot.name}, {len(fit.residuals)} poses, axes of {mount}.\n'
+        f'frame-ros identify tool: {robot.name}, {counted(len(fit.residuals), "pose")}, '
+        f'axes of {mount}.\n'
         f'residuals: {fit.force_rms:.3f} N, {fit.torque_rms:.4f} N m rms.'
     )
     write_tool(path, fit.tool(), comment, mount)

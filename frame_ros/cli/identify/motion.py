@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.motion_bag import MotionBag
 from frame_ros.core.errors import MissingExtraError, SetupError
+from frame_ros.core.plain_text import counted
 from frame_ros.robots import Robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.robots.shapes.clearance import ClearanceCheck
@@ -115,7 +116,7 @@ def collect_poses(
                 way = plan_poses(dynamics, here[rows], motion, options.poses)
                 targets = way.positions(motion.rate, motion.speed, POSE_PAUSE)
                 print(
-                    f'{len(way.poses)} poses in {len(targets) / motion.rate:.0f} s on '
+                    f'{counted(len(way.poses), "pose")} in {len(targets) / motion.rate:.0f} s on '
                     f'{node.command_topic}'
                 )
                 _print_unchecked(dynamics)
@@ -138,7 +139,8 @@ def collect_poses(
 def _wait_for_user(
     count: int, watch: threading.Thread, done: threading.Event, stop: threading.Event
 ) -> None:
-    print(f'move the arm to {count} poses that turn the sensor as differently as possible,\n'
+    print(f'move the arm to {counted(count, "pose")} that turn the sensor as differently '
+          'as possible,\n'
           'and let it stand still for 2 s in each; Ctrl-C: that was all', flush=True)  # fmt: skip
     watch.start()
     while not (stop.is_set() or done.is_set()):

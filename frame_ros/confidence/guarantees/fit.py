@@ -33,6 +33,7 @@ from frame_ros.confidence.guarantees.risk_episode import (
 from frame_ros.confidence.samples import Array
 from frame_ros.confidence.thresholds import points_at
 from frame_ros.core.errors import CalibrationError, ValueRangeError
+from frame_ros.core.plain_text import counted
 
 POINTS = 100
 # A spread below this share of the largest one is taken as this share, so that points at which the
@@ -211,7 +212,8 @@ def _shape_count(episodes: int, rate: FalseAlarmRate, share: float) -> int:
     count = min(round(share * episodes), episodes - least)
     if count < 2:
         raise CalibrationError(
-            f'{episodes} episodes allow no shape and level for {rate}; it needs {least + 2}: 2 '
+            f'{counted(episodes, "episode")} {"allows" if episodes == 1 else "allow"} no shape and '
+            f'level for {rate}; it needs {least + 2}: 2 '
             f'for the shape and {least} for the level'
         )
     return count

@@ -20,6 +20,7 @@ from frame_ros.bags.streams.joint_table import command_table
 from frame_ros.bags.streams.poses import POSE_TYPE
 from frame_ros.core.errors import BagError
 from frame_ros.core.events import EventType
+from frame_ros.core.plain_text import counted
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.clock_checks import TAKE_RECEIVE
 from frame_ros.episodes.episode import Episode
@@ -179,5 +180,7 @@ def _chosen(episodes: Sequence[Episode], path: str | os.PathLike[str], episode_i
             raise BagError(f'{path} has no episode {episode_id!r}; it has {", ".join(names)}')
         return found[0]
     if len(episodes) != 1:
-        raise BagError(f'{path} holds {len(episodes)} episodes; name one of {", ".join(names)}')
+        raise BagError(
+            f'{path} holds {counted(len(episodes), "episode")}; name one of {", ".join(names)}'
+        )
     return episodes[0]

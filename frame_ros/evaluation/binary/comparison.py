@@ -79,7 +79,16 @@ class SuccessComparison:
         """Number of pairs; without pairs episodes of the policy that has fewer."""
         if isinstance(self.primary, PairedSuccesses):
             return self.primary.counts.pairs
-        return min(self.primary.trials_a, self.primary.trials_b) if self.primary else 0
+        return min(self.counts or (0, 0))
+
+    @property
+    def counts(self) -> tuple[int, int] | None:
+        """Episodes of the first and the second policy in the unpaired result, if that is primary;
+        else None.
+        """
+        if isinstance(self.primary, UnpairedSuccesses):
+            return self.primary.trials_a, self.primary.trials_b
+        return None
 
     @property
     def needed(self) -> int | None:
@@ -104,6 +113,7 @@ class SuccessComparison:
             differing_facts=self.facts,
             level=aim.level,
             unit='pairs' if self.is_paired else 'episodes of each policy',
+            counts=self.counts,
             sensitivity=None if p <= aim.level else self._sensitivity(aim),
         )
 

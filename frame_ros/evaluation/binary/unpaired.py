@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.plain_text import counted
 from frame_ros.metrics import wilson_interval
 
 Array = NDArray[np.float64]
@@ -82,8 +83,8 @@ def check_counts(successes: int, trials: int) -> None:
     """Raises ValueRangeError: no trials, or successes that are no count of them."""
     if not (trials >= 1 and 0 <= successes <= trials) or successes % 1 or trials % 1:
         raise ValueRangeError(
-            f'{successes} successes in {trials} trials; 0 <= successes <= trials and trials >= 1 '
-            'is expected'
+            f'{counted(successes, "success")} in {counted(trials, "trial")}; '
+            '0 <= successes <= trials and trials >= 1 is expected'
         )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from frame_ros.confidence.samples import Array
 from frame_ros.confidence.score_episode import ScoreEpisode
 from frame_ros.core.errors import CalibrationError
+from frame_ros.core.plain_text import counted
 
 NO_INFERENCE = 'it has no inference'
 
@@ -78,8 +79,9 @@ def calibration_set(episodes: Sequence[ScoreEpisode]) -> CalibrationSet:
         reasons = '; '.join(f'{name}: {reason}' for name, reason in left_out[:3])
         more = f' and {len(left_out) - 3} more' if len(left_out) > 3 else ''
         raise CalibrationError(
-            f'none of {len(episodes)} episodes can be used ({reasons}{more}); a calibration needs '
-            'episodes with inferences and a recorded success or failure, better 20 or more of each'
+            f'none of {counted(len(episodes), "episode")} can be used ({reasons}{more}); a '
+            'calibration needs episodes with inferences and a recorded success or failure, '
+            'better 20 or more of each'
             if episodes
             else 'there are no episodes; a calibration needs some, better 20 or more of successes '
             'and of failures'

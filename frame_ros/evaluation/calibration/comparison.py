@@ -22,6 +22,7 @@ from frame_ros.confidence.recalibration.recalibrator import Recalibrator, kinds
 from frame_ros.confidence.samples import Array, episode_resamples
 from frame_ros.confidence.weighted_samples import CLIP
 from frame_ros.core.errors import CalibrationError
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.calibration.calibration_set import CalibrationSet
 from frame_ros.evaluation.calibration.horizon import newest_at
 from frame_ros.evaluation.calibration.options import FIRST, RAW, STATISTICS, CalibrationOptions
@@ -114,7 +115,8 @@ def episode_folds(outcomes: Array, folds: int, seed: int) -> NDArray[np.intp]:
     fewer = min(successes, len(outcomes) - successes)
     if fewer < 2:
         raise CalibrationError(
-            f'{successes} successes and {len(outcomes) - successes} failures cannot be split for a '
+            f'{counted(successes, "success")} and {counted(len(outcomes) - successes, "failure")} '
+            'cannot be split for a '
             'cross-validation; it needs 2 episodes of each, better 20'
         )
     count, random = min(folds, fewer), np.random.default_rng(seed)

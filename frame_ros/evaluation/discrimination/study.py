@@ -218,7 +218,7 @@ def _values(episodes: Sequence[Episode], options: StudyOptions) -> dict[str, Arr
             found[id] = values
     if not found:
         raise ValueRangeError(
-            f'none of the metrics has a value in any of the {len(episodes)} episodes: '
+            f'none of the metrics has a value in any of {counted(len(episodes), "episode")}: '
             f'{", ".join(chosen)}'
         )
     return found

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.binary.paired import PairCounts, mcnemar_p, tango_ends
 from frame_ros.evaluation.planning.bridge import SIMULATIONS, BridgeModel, drifts_of
 from frame_ros.evaluation.planning.design_effect import DesignEffect, correlation_effect
@@ -98,7 +99,7 @@ def pairs_needed(
     further = None if at_observed is None else 2 * max(at_observed - counts.pairs, 0)
     per_cell = None if at_observed is None else math.ceil(at_observed / objects)
     observed = (
-        f'a difference of {counts.difference:+.3f} in {counts.pairs} pairs '
+        f'a difference of {counts.difference:+.3f} in {counted(counts.pairs, "pair")} '
         f'({counts.discordant} discordant), p {p:.3g}'
     )
     words = _words(observed, 'pairs in all', p <= alpha, (at_observed, low), further)
@@ -157,8 +158,8 @@ def episodes_needed(
     corrected = scale.size(2.0 * scale.distance - float(distances.mean()))
     further = at_observed and sum(max(at_observed - count, 0) for count in counts)
     observed = (
-        f'a macro-averaged KS distance of {scale.distance:.3f} with {min(counts)} episodes of each '
-        f'policy and object, p {p:.3g}'
+        f'a macro-averaged KS distance of {scale.distance:.3f} with '
+        f'{counted(min(counts), "episode")} of each policy and object, p {p:.3g}'
     )
     unit, is_resolved = 'episodes of each policy and object', p <= alpha
     words = _words(observed, unit, is_resolved, (at_observed, low), further)
@@ -233,5 +234,5 @@ def _words(
         )
     return (
         f'unresolved: {observed}. If that effect is the true one, {at_observed} {unit} are '
-        f'needed: {further} further rollouts of both policies together. {unbounded}'
+        f'needed: {counted(further, "further rollout")} of both policies together. {unbounded}'
     )

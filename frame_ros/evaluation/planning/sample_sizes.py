@@ -10,6 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.plain_text import counted
 from frame_ros.metrics import wilson_interval
 
 # Beyond this no number of rollouts is of use to anyone.
@@ -79,8 +80,8 @@ def mcnemar_power(pairs: int, difference: float, discordance: float, alpha: floa
     effect = abs(difference)
     if not (pairs >= 1 and effect <= discordance <= 1.0 and discordance > 0.0):
         raise ValueRangeError(
-            f'{pairs} pairs, difference {difference}, discordance {discordance}; at least one pair '
-            'and |difference| <= discordance <= 1 are expected'
+            f'{counted(pairs, "pair")}, difference {difference}, discordance {discordance}; at '
+            'least one pair and |difference| <= discordance <= 1 are expected'
         )
     level = checked_level(alpha, 'alpha')
     # Numbers of discordant pairs beyond nine standard deviations do not occur.

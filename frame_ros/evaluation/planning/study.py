@@ -181,7 +181,7 @@ def outcomes_plan(
     names = list(dict.fromkeys(each.policy for each in policies))
     if len(names) < 2:
         raise ShapeError(
-            f'{len(names)} policies ({", ".join(names) or "none"}); two or more are expected, '
+            f'policies: {", ".join(names) or "none"}; two or more are expected, '
             'besides the human reference'
         )
     cells = cells_of(policies)

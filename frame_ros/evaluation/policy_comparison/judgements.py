@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from frame_ros.evaluation.binary.needed import Aim
@@ -27,13 +27,14 @@ from frame_ros.evaluation.statistics.verdict import (
     judge,
     sensitivity_of,
 )
+from frame_ros.evaluation.survival.cell import Cell
 
 TIMES = 'macro-averaged KS test'
 # Share of the episodes in the test of times from which on it decides.
 MOSTLY = 0.5
 NO_OBJECT = 'they share no object'
 NO_TEST = 'no object has episodes of both with a known outcome'
-UNIT = 'episodes of each policy and object'
+UNIT = 'episodes of each policy on each object'
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,8 @@ def _judgement(
             level = aim.shared_level
             return episodes_for_distance(a, b, margin, options.tau, aim.power, level)
 
-        have = min(int(cell.episodes[-1]) + 1 for cell in (*a.values(), *b.values()))
+        counts = _fewest(a), _fewest(b)
+        have = min(counts)
         is_found = p <= options.alpha  # what could have been found counts only where nothing was
         return judge(
             p,
@@ -188,11 +190,17 @@ def _judgement(
             needed=None if is_found else needed(aim.margin),
             level=options.alpha,
             unit=UNIT,
+            counts=counts,
             sensitivity=None if is_found else sensitivity_of(needed, have, aim.margin, aim.power),
         )
     if each.successes is None:
         raise AssertionError('a pair without any test is not comparable')
     return each.successes.result.judged(adjusted_p(each.successes, options), comparisons)
+
+
+def _fewest(cells: Mapping[str, Cell]) -> int:
+    """Returns the episodes on the object that has fewest."""
+    return min(int(cell.episodes[-1]) + 1 for cell in cells.values())
 
 
 def direction(pair: PairRow) -> Verdict:

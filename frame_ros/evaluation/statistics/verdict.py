@@ -146,6 +146,7 @@ def judge(
     differing_facts: Sequence[str] = (),
     level: float = LEVEL,
     unit: str = 'pairs',
+    counts: tuple[int, int] | None = None,
     sensitivity: Sensitivity | None = None,
 ) -> Judgement:
     """Returns the verdict of any test, by these rules, the first that holds:
@@ -169,6 +170,8 @@ def judge(
         differing_facts: in words, such as 'object: 3 against 4'.
         level: of the test, in (0, 1).
         unit: of `have` and `needed`, in words.
+        counts: of the first and the second, where `have` is the smaller one; in the reason where
+            they differ, of a unit with 'of each policy'.
         sensitivity: of the test with the episodes at hand, for the reason.
 
     Raises:
@@ -183,22 +186,29 @@ def judge(
         return Judgement(Verdict.NOT_COMPARABLE, '; '.join(facts))
     if not 0.0 <= p <= 1.0:
         raise ValueRangeError(f'p is {p}; a value from 0 to 1 is expected')
+    at_hand = _of_unit(have, unit, counts)
     if p <= level:
         verdict = direction_of(differences)
-        return Judgement(verdict, f'p = {p:.3g} with {_of_unit(have, unit)}, at most {level:g}')
-    found = f'p = {p:.3g} with {_of_unit(have, unit)}'
-    return _undecided(found, have, needed, sensitivity)
+        return Judgement(verdict, f'p = {p:.3g} with {at_hand}, at most {level:g}')
+    each = ' of each' if counts is not None and counts[0] != counts[1] else ''
+    return _undecided(f'p = {p:.3g} with {at_hand}', have, needed, sensitivity, each)
 
 
-def _of_unit(number: int, unit: str) -> str:
-    noun, *rest = unit.split(' ')
-    return ' '.join((counted(number, noun.removesuffix('s')), *rest))
+def _of_unit(have: int, unit: str, counts: tuple[int, int] | None) -> str:
+    """'20 episodes of each policy', '2 episodes of the first and 1 of the second policy'."""
+    noun, _, rest = unit.partition(' ')
+    first, second = counts or (have, have)
+    if first != second:
+        rest = rest.replace('each policy', f'the first and {second:,} of the second policy', 1)
+    return f'{counted(first, noun.removesuffix("s"))} {rest}'.rstrip()
 
 
 def _undecided(
-    found: str, have: int, needed: float | None, sensitivity: Sensitivity | None
+    found: str, have: int, needed: float | None, sensitivity: Sensitivity | None, each: str
 ) -> Judgement:
-    """Returns the verdict where no difference was found. found: the test in words."""
+    """Returns the verdict where no difference was found. found: the test in words. each: what
+    follows the number needed.
+    """
     least, aim = None, ''
     if sensitivity:
         found += f', which {sensitivity.text}'
@@ -210,9 +220,9 @@ def _undecided(
         return Judgement(Verdict.UNDERPOWERED, f'{found}; no number is enough{aim}', None, least)
     number = math.ceil(needed)
     if have < needed:
-        reason = f'{found}; {number:,} are needed{aim}'
+        reason = f'{found}; {number:,}{each} are needed{aim}'
         return Judgement(Verdict.UNDERPOWERED, reason, number, least)
-    reason = f'{found}; {number:,} are enough{aim}'
+    reason = f'{found}; {number:,}{each} are enough{aim}'
     return Judgement(Verdict.INDISTINGUISHABLE, reason, None, least)
 
 

@@ -110,7 +110,8 @@ class FciOptions:
     gripper_force: float = option(20.0, 'force of a grasp', unit='N', above=0.0, at_most=70.0)
     connect_timeout: float = option(
         3.0,
-        'time to wait for a connection: an arm that another client has never answers',
+        'time to wait for a connection: an arm that another client has never answers, and one '
+        'that comes up with the node refuses at first, without an error in the log',
         unit='s',
         above=0.0,
         live=UNCONFIGURED,

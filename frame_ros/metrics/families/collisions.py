@@ -40,7 +40,8 @@ def collision_rate(collisions: Any, steps: Any) -> Array:
     check_scalar_or_same(count, of, ('collisions', 'steps'))
     if bool(xp.any(count < 0)) or bool(xp.any(of < 1)):
         raise ValueRangeError(
-            f'{collisions} collisions in {steps} steps; collisions >= 0 and steps >= 1 are expected'
+            f'collisions are {collisions}, steps {steps}; collisions >= 0 and steps >= 1 are '
+            'expected'
         )
     return (count / of)[()]
 

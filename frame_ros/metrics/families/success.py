@@ -9,6 +9,7 @@ from statistics import NormalDist
 from typing import Any
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.plain_text import counted
 from frame_ros.metrics import record
 from frame_ros.metrics.arrays import (
     Array,
@@ -89,8 +90,8 @@ def wilson_interval(
     """
     if not trials >= 1 or not 0 <= successes <= trials:
         raise ValueRangeError(
-            f'{successes} successes in {trials} trials; 0 <= successes <= trials and trials >= 1 '
-            f'is expected'
+            f'{counted(successes, "success")} in {counted(trials, "trial")}; '
+            '0 <= successes <= trials and trials >= 1 is expected'
         )
     if not 0.0 < confidence < 1.0:
         raise ValueRangeError(f'confidence is {confidence}; a value between 0 and 1 is expected')

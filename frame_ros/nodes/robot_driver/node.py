@@ -177,6 +177,10 @@ class RobotDriverNode(ManagedNode):
             message.effort = array('d', (reading.currents * self._effort).tobytes())
         self._states.publish(message)
 
+    def patience(self) -> float:
+        """Returns the time, s, in which a Franka arm that is started with the node comes up."""
+        return self.options.fci.connect_timeout if self.options.host else 0.0
+
     def health(self) -> list[Status]:
         """One status of the robot, one per camera or hand, while the node is active."""
         fci = self._fci

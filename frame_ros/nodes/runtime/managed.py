@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 import traceback
 from collections.abc import Callable, Collection, Generator, Iterable
 from typing import Any
@@ -78,6 +79,7 @@ class ManagedNode(LifecycleNode):
         self._serve_while_changing()
         self._error: Exception | None = None  # of the last transition; None: it succeeded
         self._problem = ''
+        self._quiet_until = 0.0  # s, monotonic: absence is no error of a node that starts before
         self._why_idle = 'it is not configured'
         self.readiness = Readiness(self, problem=self.problem, parts=self.health)
 
@@ -97,6 +99,12 @@ class ManagedNode(LifecycleNode):
             return SetParametersResult(successful=False, reason=reason)
 
         self.add_on_set_parameters_callback(check)
+
+    def patience(self) -> float:
+        """Returns for how long, s, from its start on what it needs may be absent without an error
+        in the log.
+        """
+        return 0.0
 
     def health(self) -> Iterable[Status]:
         """Statuses for diagnostics, in addition to that of the node itself."""
@@ -133,6 +141,7 @@ class ManagedNode(LifecycleNode):
         tried again, ever more seldom; for what the user has not set yet it waits unconfigured;
         whatever else is wrong ends the node.
         """
+        self._quiet_until = time.monotonic() + self.patience()
         for attempt in itertools.count():
             if not self._is_wanted or stop.is_set():
                 return
@@ -140,7 +149,10 @@ class ManagedNode(LifecycleNode):
                 return
             pause = RETRIES[min(attempt, len(RETRIES) - 1)]
             if isinstance(self._error, AbsentError):
-                self.get_logger().warning(f'tried again in {pause:g} s')
+                if self._is_early():
+                    self.get_logger().info(f'tried again in {pause:g} s')
+                else:
+                    self.get_logger().warning(f'tried again in {pause:g} s')
             elif isinstance(self._error, UnsetError):
                 self.get_logger().warning('it waits unconfigured; set it, then configure')
                 return
@@ -272,7 +284,10 @@ class ManagedNode(LifecycleNode):
             transition()
         except FrameRosError as error:
             self._error, self._problem = error, str(error)
-            self.get_logger().error(self._problem)
+            if self._is_early():
+                self.get_logger().info(self._problem)
+            else:
+                self.get_logger().error(self._problem)
             return TransitionCallbackReturn.FAILURE
         except Exception as error:
             self._error = error
@@ -280,3 +295,6 @@ class ManagedNode(LifecycleNode):
             self.get_logger().error(traceback.format_exc())
             return TransitionCallbackReturn.ERROR
         return TransitionCallbackReturn.SUCCESS
+
+    def _is_early(self) -> bool:
+        return isinstance(self._error, AbsentError) and time.monotonic() < self._quiet_until

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import PolicyError
+from frame_ros.core.plain_text import counted
 from frame_ros.policies.token_vla.token_map import Bins, BinTokens
 
 
@@ -113,7 +114,8 @@ class BinCodec:
         check_count(
             ids,
             self.most_tokens,
-            f'{shape[0]} steps of {shape[1]} dimensions, {shape[2]} tokens each',
+            f'{counted(shape[0], "step")} of {counted(shape[1], "dimension")}, '
+            f'{counted(shape[2], "token")} each',
         )
         self._scale.numbers(ids)
         step, dimension, _ = np.indices(shape, dtype=np.int32)

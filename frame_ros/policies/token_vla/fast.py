@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.fft import idct
 
 from frame_ros.core.errors import CheckpointError, MissingExtraError, PolicyError, install_hint
+from frame_ros.core.plain_text import counted
 from frame_ros.policies.checkpoint import read_json
 from frame_ros.policies.token_vla.codec import ActionTokens, no_places
 from frame_ros.policies.token_vla.token_map import FastTokens
@@ -142,8 +143,10 @@ class FastCodec:
         if len(coefficients) != wanted:
             if not self._map.is_relaxed:
                 raise PolicyError(
-                    f'the model gave {len(ids)} FAST tokens with {len(coefficients)} coefficients; '
-                    f'{self._shape[0]} steps of {self._shape[1]} dimensions have {wanted} '
+                    f'the model gave {counted(len(ids), "FAST token")} with '
+                    f'{counted(len(coefficients), "coefficient")}; '
+                    f'{counted(self._shape[0], "step")} of '
+                    f'{counted(self._shape[1], "dimension")} have {wanted} '
                     '(is_relaxed in the token map fills up with 0, or cuts)'
                 )
             filled = np.zeros(wanted)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import CheckpointError, PolicyError
+from frame_ros.core.plain_text import counted
 from frame_ros.policies.token_vla.codec import ActionTokens, check_count, check_range
 from frame_ros.policies.token_vla.token_map import SpatialTokens
 
@@ -68,7 +69,8 @@ class SpatialCodec:
 
     def locate(self, ids: NDArray[np.int64]) -> ActionTokens:
         """See `Codec`."""
-        check_count(ids, self.most_tokens, f'{self.most_tokens // TOKENS} steps of {TOKENS} tokens')
+        expected = counted(self.most_tokens // TOKENS, 'step')
+        check_count(ids, self.most_tokens, f'{expected} of {TOKENS} tokens')
         for kind in range(TOKENS):
             check_range(ids[kind::TOKENS], self._starts[kind], self._starts[kind + 1] - 1)
         steps = np.arange(len(ids), dtype=np.int32) // TOKENS

@@ -18,6 +18,7 @@ from frame_ros.reports.comparison_figures.style import (
     label_of,
     labels_of,
 )
+from frame_ros.reports.html.figures import scale_of
 from frame_ros.reports.html.panels import legend_below
 from frame_ros.reports.html.study_page import Figure
 from frame_ros.reports.model.numbers import peak_indices, plot_numbers
@@ -80,7 +81,7 @@ def sequential_figure(
         'legend': legend_below(HEIGHT - 106),
         'xaxis': {'title': {'text': 'pairs', 'standoff': 8}, 'rangemode': 'tozero'},
         'yaxis': {'title': {'text': label_of(axis, 60), 'standoff': 4},
-                  'type': 'log' if is_logarithmic else 'linear', 'exponentformat': 'power'},
+                  **scale_of(is_logarithmic)},
         'annotations': [],
         'shapes': [],
     }  # fmt: skip

@@ -24,6 +24,7 @@ from frame_ros.reports.comparison_figures.style import (
     labels_of,
     looks_of,
 )
+from frame_ros.reports.html.figures import scale_of
 from frame_ros.reports.html.panels import axes_of, small_multiples
 from frame_ros.reports.html.study_page import Figure
 from frame_ros.reports.model.numbers import plot_numbers
@@ -127,7 +128,7 @@ def _add_panel(
         if values.max() > WIDE * values.min():
             low, high = np.log10(values.min()), np.log10(values.max())
             room = 0.09 * (high - low)
-            layout[axis].update(type='log', range=[round(low - room, 3), round(high + room, 3)],
+            layout[axis].update(scale_of(True), range=[round(low - room, 3), round(high + room, 3)],
                                 tickvals=round_numbers(values.min(), values.max()))  # fmt: skip
 
 

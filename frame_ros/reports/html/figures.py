@@ -87,9 +87,8 @@ def _add_panel(data: list, layout: dict, panel: Panel, index: int, count: int) -
     layout['yaxis' + axis[1:]] = {
         'domain': [max(top - slot * (1 - PANEL_GAP) - slot * 0.04, 0), top - slot * 0.04],
         'anchor': 'x',
-        'type': 'log' if panel.is_logarithmic else 'linear',
+        **scale_of(panel.is_logarithmic),
         'rangemode': 'tozero' if panel.is_from_zero and not panel.is_logarithmic else 'normal',
-        'exponentformat': 'power',
         **_ticks(panel),
     }
     drawn = [s for s in panel.series if not s.is_empty]
@@ -123,6 +122,13 @@ def _zeros_text(panel: Panel) -> str:
     zeros = sum(int(np.count_nonzero(series.values == 0)) for series in panel.series)
     left_out = f', without {zeros:,} {"zero" if zeros == 1 else "zeros"}' if zeros else ''
     return f'{SEPARATOR}<i>log axis{left_out}</i>'
+
+
+def scale_of(is_logarithmic: bool) -> dict[str, Any]:
+    """Returns the scale of an axis. Plotly's own labels of a logarithmic one are of three sizes."""
+    if is_logarithmic:
+        return {'type': 'log', 'tickformat': '~g', 'nticks': 5}
+    return {'type': 'linear', 'exponentformat': 'power'}
 
 
 def _ticks(panel: Panel) -> dict[str, Any]:

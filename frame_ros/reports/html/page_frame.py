@@ -22,10 +22,12 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.plain_text import counted, plain
 from frame_ros.reports.html.projections import legend_svg
 from frame_ros.reports.html.tables import dot_strip
-from frame_ros.reports.model.numbers import readable, readable_unit, shortened
+from frame_ros.reports.model.numbers import measured, readable, readable_unit, shortened
 
 # An escape in JSON that is ASCII; halves of a character together.
 _ESCAPED = re.compile(r'\\ud[89ab]..\\ud[c-f]..|\\u....|\\.')
+# A space between a number and its unit.
+_OF_UNIT = re.compile(r'(?<=\d) (?=(?:%|[mµ]?s|[mc]?m|m/s[²³]?|Hz|MB|N)(?!\w))')
 # Has no width, and is used to keep the `%{` of a name from being a placeholder of plotly.
 DIVIDER = '\u200b'
 ASSETS = Path(__file__).parent / 'page_assets'
@@ -50,6 +52,8 @@ def page_frame(
     )
     environment.filters.update(
         readable=readable,
+        measured=measured,
+        units_kept=units_kept,
         counted=counted,
         readable_unit=readable_unit,
         shortened=shortened,
@@ -65,6 +69,11 @@ def page_frame(
         'script': Markup(script),
     }
     return environment.get_template(name), frame
+
+
+def units_kept(text: str) -> str:
+    """Returns a text whose numbers stay in one line with their units."""
+    return _OF_UNIT.sub('\u00a0', text)
 
 
 def content_security_policy(*scripts: str) -> str:

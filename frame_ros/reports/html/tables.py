@@ -13,7 +13,7 @@ from frame_ros.core.events import Outcome
 from frame_ros.episodes.episode import Episode
 from frame_ros.metrics import REGISTRY
 from frame_ros.reports.model.metric_table import MetricRow
-from frame_ros.reports.model.numbers import finite, readable
+from frame_ros.reports.model.numbers import finite, measured
 from frame_ros.reports.model.series import collisions
 
 WIDTH, HEIGHT, MARGIN = 120, 16, 6
@@ -64,7 +64,7 @@ def dot_strip(row: MetricRow, outcomes: Sequence[Outcome]) -> Markup:
     if len(known) < 2:
         return Markup('')
     low, high = min(v for v, _ in known), max(v for v, _ in known)
-    differ = readable(low) != readable(high)  # what the table shows as equal is drawn as equal
+    differ = measured(low) != measured(high)  # what the table shows as equal is drawn as equal
     scale = (WIDTH - 2 * MARGIN) / (high - low) if differ else 0.0
     middle = HEIGHT / 2
     begin = MARGIN if scale else WIDTH / 2

@@ -13,7 +13,7 @@ from frame_ros.core.plain_text import counted
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.model.episode_check import FindingCounts
 from frame_ros.reports.model.metric_table import MetricRow, SuccessCount
-from frame_ros.reports.model.numbers import UNAVAILABLE, finite, readable, readable_unit
+from frame_ros.reports.model.numbers import UNAVAILABLE, finite, measured, readable, readable_unit
 from frame_ros.reports.model.series import collisions
 from frame_ros.reports.parity.verdict import ParityVerdict
 from frame_ros.reports.report import Report
@@ -83,7 +83,7 @@ def _metric(by_id: dict[str, MetricRow], name: str, label: str, remark: str = ''
         )
     factor, unit = readable_unit([row.median], row.unit)
     notes = ['median of episodes'] * (len(row.known) > 1) + [remark] * bool(remark)
-    return Tile(label, f'{readable(row.median, 3, factor)} {unit}', '; '.join(notes))
+    return Tile(label, f'{measured(row.median, 3, factor)} {unit}', '; '.join(notes))
 
 
 def _collisions(episodes: Sequence[Episode], distances: MetricRow | None) -> Tile:
@@ -91,7 +91,7 @@ def _collisions(episodes: Sequence[Episode], distances: MetricRow | None) -> Til
     known = [count for count in map(collisions, episodes) if count is not None]
     least = distances.least if distances else None
     factor, unit = readable_unit([least], 'm')
-    near = UNAVAILABLE if least is None else f'{readable(least, 3, factor)} {unit}'
+    near = UNAVAILABLE if least is None else f'{measured(least, 3, factor)} {unit}'
     sub = f'nearest obstacle {near}'
     if not known:
         return Tile('Collisions', UNAVAILABLE, f'not sensed; {sub}')

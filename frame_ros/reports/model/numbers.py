@@ -17,6 +17,9 @@ UNAVAILABLE = '–'
 # Points of a plot that are drawn.
 SERIES_POINTS = 1200
 PATH_POINTS = 900
+# What was measured and is nearer to 0, in its unit of the SI, is 0 but for rounding of what it was
+# computed from.
+ROUNDING = 1e-12
 RAISED = str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹')
 
 # Units in which small (or large) values read better: unit -> (typical value below or above which,
@@ -60,6 +63,14 @@ def readable(value: float | None, digits: int = 4, factor: float = 1.0) -> str:
         return f'{value:,.0f}'
     text = f'{value:.{digits}g}'
     return f'{float(text):.{digits}g}' if 'e' not in text else f'{value:,.0f}'
+
+
+def measured(value: float | None, digits: int = 4, factor: float = 1.0) -> str:
+    """Returns a measured value as `readable` does, 0 if it is 0 but for rounding.
+
+    value: in its unit of the SI, or without one; no p-value and no difference that is to be 0.
+    """
+    return readable(0.0 if value is not None and abs(value) < ROUNDING else value, digits, factor)
 
 
 def _power(text: str) -> str:

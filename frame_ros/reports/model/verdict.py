@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from frame_ros.core.events import Outcome
 from frame_ros.core.plain_text import counted
 from frame_ros.episodes.episode import Episode
-from frame_ros.evaluation.policy_labels import policy_labels
+from frame_ros.evaluation.policy_labels import counted_policies
 from frame_ros.reports.model.episode_check import FindingCounts
 from frame_ros.reports.model.metric_table import MetricRow, SuccessCount, success_count
-from frame_ros.reports.model.numbers import readable, readable_unit
+from frame_ros.reports.model.numbers import measured, readable_unit, shortened
 from frame_ros.reports.model.series import collisions, contact_sensing
 from frame_ros.reports.model.watching import (
     PARTIAL,
@@ -26,6 +26,7 @@ from frame_ros.reports.parity.verdict import ParityVerdict
 from frame_ros.reports.sections.interventions import intervention_sentence
 
 MOST_NAMED = 6
+LONGEST_COUNT = 80  # of the policies, one of which may be named
 
 
 @dataclass(frozen=True)
@@ -130,8 +131,8 @@ def _smoothest(episodes: Sequence[Episode], row: MetricRow | None) -> str:
         return ''
     (low, best), (high, worst) = min(known), max(known)
     return (
-        f'Smoothest: episode {best} (RMS jerk {readable(low, 3)} m/s³); '
-        f'roughest: episode {worst} ({readable(high, 3)} m/s³).'
+        f'Smoothest: episode {best} (RMS jerk {measured(low, 3)} m/s³); '
+        f'roughest: episode {worst} ({measured(high, 3)} m/s³).'
     )
 
 
@@ -147,22 +148,17 @@ def _nearest(row: MetricRow | None, watching: Sequence[Watching]) -> str:
         if seen >= PARTIAL
         else ''
     )
-    return f'Nearest obstacle: {readable(row.least, 3, factor)} {unit}{remark}.'
+    return f'Nearest obstacle: {measured(row.least, 3, factor)} {unit}{remark}.'
 
 
 def _comparison(episodes: Sequence[Episode]) -> str:
     """Says which policies and robots the figures are over, and what compares policies."""
-    policies = len(set(policy_labels(episodes)))
+    policies = shortened(counted_policies(e.attributes for e in episodes), LONGEST_COUNT)
     robots = sorted({str(e.attributes.get('robot') or '') for e in episodes} - {''})
-    together = [counted_policies(policies)] * (policies > 1)
+    together = [policies] * bool(policies)
     together += [f'{len(robots)} robots ({", ".join(robots)})'] * (len(robots) > 1)
     mixed = f'The figures above are over {" and ".join(together)} together. ' if together else ''
     return f'{mixed}frame-ros compare A=BAGS B=BAGS tests whether one policy is better.'
-
-
-def counted_policies(count: int) -> str:
-    """'3 policies'."""
-    return f'{count:,} {"policy" if count == 1 else "policies"}'
 
 
 def _quality(episodes: Sequence[Episode], findings: FindingCounts) -> str:

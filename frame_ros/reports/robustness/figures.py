@@ -15,7 +15,7 @@ from frame_ros.evaluation.scene_trials.robustness.scene_table import SUCCESS
 from frame_ros.evaluation.scene_trials.robustness.sobol import SobolIndex, largest
 from frame_ros.metrics import REGISTRY
 from frame_ros.reports.comparison_figures.style import GREY, PANELS, label_of
-from frame_ros.reports.html.figures import BLUE, ORANGE, VERMILLION
+from frame_ros.reports.html.figures import BLUE, ORANGE, VERMILLION, scale_of
 from frame_ros.reports.html.study_page import Figure
 from frame_ros.reports.model.numbers import plot_numbers, readable_power
 
@@ -101,7 +101,7 @@ def _add_panel(layout: dict[str, Any], effect: FactorEffect, place: int, rows: i
         axis = {'tickvals': list(range(len(ticks))), 'ticktext': ticks,
                 'range': [-0.5, len(ticks) - 0.5]}  # fmt: skip
     elif effect.factor == 'light.factor':
-        axis = {'type': 'log', 'dtick': 1}
+        axis = {**scale_of(True), 'dtick': 1}
     elif float(effect.bins[-1].centre).is_integer():
         axis = {'dtick': 1} if len(effect.bins) <= 10 else axis
     layout[f'xaxis{number}'] = {
@@ -110,8 +110,11 @@ def _add_panel(layout: dict[str, Any], effect: FactorEffect, place: int, rows: i
     }  # fmt: skip
     layout[f'yaxis{number}'] = {
         'domain': [top - 0.68 / rows, top - 0.02], 'anchor': f'x{number}', 'zeroline': False,
-        'nticks': 5, **({'range': [-0.04, 1.04]} if effect.outcome == SUCCESS else {}),
+        'nticks': 5,
     }  # fmt: skip
+    if effect.outcome == SUCCESS:
+        title = {'text': outcome_label(SUCCESS) if column == 0 else '', 'standoff': 4}
+        layout[f'yaxis{number}'].update(range=[-0.04, 1.04], title=title)
     star = ' *' if effect.is_significant else ''
     head = '' if effect.outcome == SUCCESS else f'{label_of(outcome_label(effect.outcome), 44)}<br>'
     layout['annotations'].append(

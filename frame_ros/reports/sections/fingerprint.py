@@ -17,7 +17,7 @@ from frame_ros.evaluation.policy_labels import policy_labels
 from frame_ros.metrics import REGISTRY, Fingerprint, fingerprint
 from frame_ros.metrics.fingerprint import SMALLEST_POLYGON
 from frame_ros.reports.model.metric_table import MetricRow, SuccessCount, success_count
-from frame_ros.reports.model.numbers import plot_numbers, readable, readable_unit, shortened
+from frame_ros.reports.model.numbers import measured, plot_numbers, readable_unit, shortened
 from frame_ros.reports.sections.interventions import is_helped_success
 from frame_ros.reports.sections.section import Basis, ReportSection, as_row
 
@@ -252,4 +252,4 @@ def _axis_name(row: MetricRow) -> str:
 def _value_text(group: PolicyGroup, row: MetricRow) -> str:
     value = group.value(row)
     factor, unit = readable_unit([value], row.unit)
-    return f'{readable(value, 4, factor)} {unit}'.strip()
+    return f'{measured(value, 4, factor)} {unit}'.strip()

@@ -3,6 +3,7 @@
 """`frame-ros scenes report` writes a page and JSON of campaigns, and says what is not known."""
 
 import json
+import re
 
 import attrs
 import numpy as np
@@ -47,6 +48,12 @@ def test_the_command_writes_a_page_and_json(folder, tmp_path, capsys):
     assert '<b>good' not in page and '&lt;b&gt;good' in page and '<i>up' not in page
     for heading in ('Results', 'Trials that do not count', 'Standard and other instructions'):
         assert f'>{heading}<' in page
+    drawn = re.findall(r'<script type="application/json" id="figure\S+>(.*?)</script>', page)
+    layouts = [figure['layout'] for figure in map(json.loads, drawn) if figure['kind'] == 'panels']
+    assert layouts[0]['yaxis']['title']['text'] == 'success rate'
+    axes = [layout[name] for layout in layouts for name in layout if name[1:5] == 'axis']
+    scales = [each.get('tickformat') for each in axes if each.get('type') == 'log']
+    assert scales and set(scales) == {'~g'}
     found = json.loads(output.with_suffix('.json').read_text())
     assert found['invalid'] == {'it fell off at … s': 1} and len(found['groups']) == 4
     group = found['groups'][0]

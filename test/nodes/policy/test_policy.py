@@ -181,6 +181,7 @@ def test_the_process_ends_cleanly_and_a_missing_checkpoint_ends_it_with_a_messag
         'env': environment,
     }
     process = subprocess.Popen([*command, 'policy:=hold'], **pipes)
+    assert '[policy]: loading its libraries' in process.stdout.readline()
     assert 'policy hold for so101 at 30 Hz' in process.stdout.readline()
     process.send_signal(signal.SIGTERM)
     output, _ = process.communicate(timeout=PATIENCE)

@@ -143,6 +143,34 @@ def test_autostart_tries_again_while_something_is_absent(bench, monkeypatch):
     assert node.exit_code is None and not node.errors
 
 
+@pytest.mark.parametrize('patience', [0.0, 3600.0])
+def test_what_comes_up_with_the_node_is_no_error_at_first(bench, monkeypatch, patience, capfd):
+    monkeypatch.setattr(managed, 'RETRIES', (0.05,))
+    node, _, stop = bench
+    node.patience = lambda: patience
+    node.errors += [AbsentError('no server'), AbsentError('no server')]
+    node.autostart(True)
+    node.answer.set()
+    node.start_when_spinning(stop)
+    printed = ''.join(capfd.readouterr())
+    said = '[INFO]' if patience else '[ERROR]'
+    lines = [line for line in printed.splitlines() if 'no server' in line]
+    assert len(lines) == 2 and all(said in line for line in lines)
+    assert ('[WARN]' in printed) == (not patience) and 'tried again in' in printed
+
+
+def test_absence_beyond_the_patience_is_an_error(bench, monkeypatch, capfd):
+    monkeypatch.setattr(managed, 'RETRIES', (0.3,))
+    node, _, stop = bench
+    node.patience = lambda: 0.2
+    node.errors += [AbsentError('no server'), AbsentError('no server')]
+    node.autostart(True)
+    node.answer.set()
+    node.start_when_spinning(stop)
+    lines = [line for line in ''.join(capfd.readouterr()).splitlines() if 'no server' in line]
+    assert '[ERROR]' in lines[-1]
+
+
 def test_autostart_ends_the_node_for_what_no_waiting_mends(bench):
     node, client, stop = bench
     node.errors.append(SetupError('no such robot'))

@@ -484,7 +484,7 @@ def test_a_model_that_ends_too_soon_gives_no_chunk(taught):
         folder, 'openvla_bins', cameras=[], prompt=PROMPT.format('{instruction}'),
         token_map={'kind': 'bins'}, normalisation='none',
     )  # fmt: skip
-    with pytest.raises(PolicyError, match='gave 2 action tokens; 1 steps of 7'):
+    with pytest.raises(PolicyError, match='gave 2 action tokens; 1 step of 7'):
         policy.infer(observed())
 
 

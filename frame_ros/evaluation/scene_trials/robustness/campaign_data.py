@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.scene_trials.folder import (
     RESULTS,
     SCENES,
@@ -145,8 +146,13 @@ def _add_trials(
     if twice:
         differ = f', {other} of them with another outcome' if other else ''
         remarks.append(
-            f'{folder}: {twice} trials are there twice{differ}; the first that is valid counts'
+            f'{folder}: {counted(twice, "trial")} {_are(twice)} there twice{differ}; the first '
+            'that is valid counts'
         )
+
+
+def _are(count: int) -> str:
+    return 'is' if count == 1 else 'are'
 
 
 def _policies_apart(
@@ -219,8 +225,9 @@ def _with_bases(
     if lost:
         first = next(iter(lost))
         remarks.append(
-            f'{folder}: {len(lost)} scenes that were changed, such as {first!r}, are in no folder '
-            'or cannot be distinguished; their changed trials are compared with nothing'
+            f'{folder}: {counted(len(lost), "scene")} that {"was" if len(lost) == 1 else "were"} '
+            f'changed, such as {first!r}, {_are(len(lost))} in no folder or cannot be '
+            'distinguished; their changed trials are compared with nothing'
         )
     return found
 
@@ -251,7 +258,8 @@ def _add_scenes(
         known[name] = attrs.evolve(scene, name=name)
     if renamed:
         remarks.append(
-            f'{folder}: {renamed} scenes have the name of another one before, and are read as '
+            f'{folder}: {counted(renamed, "scene")} {"has" if renamed == 1 else "have"} the name '
+            f'of another one before, and {_are(renamed)} read as '
             f'{folder.name}/...'
         )
     return names

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import option, options
+from frame_ros.core.plain_text import counted
 from frame_ros.evaluation.scene_trials.robustness.breaking_points import (
     BreakingPoint,
     breaking_points,
@@ -138,7 +139,7 @@ def robustness_study(
     if not tables:
         reasons = '; '.join(data.reasons)
         raise SetupError(
-            f'none of {len(data.trials) + len(data.invalid)} trials counts'
+            f'none of {counted(len(data.trials) + len(data.invalid), "trial")} counts'
             + (f': {reasons}' if reasons else ' that is of an unchanged scene')
         )
     groups = [_group(data, table, chosen) for table in tables]

@@ -134,7 +134,7 @@
     plot.style.minHeight = `${layout.height}px`;
   }
 
-  // Panels stand below each other in a narrow view.
+  // Panels stand below each other in a narrow view, each with the title of the vertical axes.
   function stack(plot, layout) {
     const keys = Object.keys(layout).filter(key => /^xaxis/.test(key)).sort((a, b) => (a.slice(5) || 1) - (b.slice(5) || 1));
     if (plot.clientWidth >= NARROW || keys.length < 2) return;
@@ -143,7 +143,7 @@
     keys.forEach((key, i) => {
       const top = 1 - i / count, side = layout[`y${key.slice(1)}`];
       layout[key].domain = [0, 1];
-      Object.assign(side, { domain: [top - 0.74 / count, top], showticklabels: true });
+      Object.assign(side, { domain: [top - 0.74 / count, top], showticklabels: true, title: side.title?.text ? side.title : layout.yaxis.title });
       if (titles[i]) Object.assign(titles[i], { x: 0.5, y: top });
     });
     if (legend) legend.y = 0.26 / count - 46 / (count * row);

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import RobotError, ValueRangeError
+from frame_ros.core.plain_text import counted
 from frame_ros.core.turns import nearest_turn
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.robots.shapes.clearance import ClearanceCheck, Clearances
@@ -186,8 +187,8 @@ def plan_poses(
             chosen += list(planner.poses(series, count - len(chosen), [start, *chosen], APART))
     if len(chosen) < min(count, 4):
         raise RobotError(
-            f'{len(chosen)} postures keep clear of the table, {count} are wanted: move the arm up '
-            'and into the open, or allow less'
+            f'{counted(len(chosen), "posture")} found that keep clear of the table, of {count}: '
+            'move the arm up and into the open, or allow less'
         )
     return PoseTour(planner.start, np.array(chosen), settings)
 

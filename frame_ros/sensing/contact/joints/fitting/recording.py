@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError, ShapeError
+from frame_ros.core.plain_text import counted
 from frame_ros.core.turns import continuous_among, nearest_turn, unwrapped
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.friction_direction import FrictionDirection
@@ -51,7 +52,9 @@ class JointRecording:
     def __post_init__(self) -> None:
         shape = (len(self.stamps), len(self.joint_names))
         if shape[0] < LEAST_SAMPLES:
-            raise ShapeError(f'{shape[0]} samples of the joints; at least {LEAST_SAMPLES} needed')
+            raise ShapeError(
+                f'{counted(shape[0], "sample")} of the joints; {LEAST_SAMPLES} or more are needed'
+            )
         for name in ('positions', 'velocities', 'efforts'):
             values = getattr(self, name)
             if values is None:
