@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.repeated_rows import chosen_rows, different_rows
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.table import FED_ROLES
 from frame_ros.core.errors import FrameRosError
@@ -67,9 +68,10 @@ def _note_turns(episode: Episode, continuous: Collection[str]) -> None:
     # Messages may have more names than positions, or fewer; those are not used.
     width = min(names.shape[1], positions.shape[1])
     is_whole = actions.values['names_count'] == actions.values['positions_count']
-    names, positions = names[is_whole, :width], positions[is_whole, :width]
+    names = chosen_rows(names, is_whole)[:, :width]
+    positions = chosen_rows(positions, is_whole)[:, :width]
     found = []
-    for joint in dict.fromkeys(names.ravel().tolist()):
+    for joint in dict.fromkeys(different_rows(names).ravel().tolist()):
         if joint in ('', *continuous):
             continue
         own = positions[names == joint]
@@ -159,7 +161,7 @@ def _parsed_settings(text: str) -> PipelineOptions:
 
 def _names_any(actions: Stream | None, joints: Sequence[str]) -> bool:
     """Returns whether actions name one of the joints, or there are none."""
-    return actions is None or bool(np.isin(actions.values['names'], joints).any())
+    return actions is None or bool(np.isin(different_rows(actions.values['names']), joints).any())
 
 
 def _settings_for(robot: str) -> PipelineOptions:
@@ -188,12 +190,18 @@ def run_pipeline(
     if 'pose' in streams:
         pipeline.pose_frame = streams['pose'].frame_id
     _feed_known(episode, config, streams, pipeline)
-    columns = SampleColumns(_id(episode))
+    columns = SampleColumns(_id(episode), _expected(streams))
     ends = [event.stamp for event in events if event.type is EventType.END]
     for samples in feed_streams(streams, pipeline, min(ends, default=LONGEST)):
         columns.add(samples)
     columns.add(pipeline.finish())
     return columns, pipeline
+
+
+def _expected(streams: Mapping[str, Stream]) -> dict[str, int]:
+    """Returns kind -> number of samples at most: one for each action, or each inference."""
+    roles = {'quality': 'action', 'safety': 'action', 'confidence': 'inference'}
+    return {kind: len(streams[role]) for kind, role in roles.items() if role in streams}
 
 
 def _fed_streams(episode: Episode, config: PipelineOptions) -> dict[str, Stream]:

@@ -93,5 +93,5 @@ def _may_reset(stream: Stream, known: int) -> bool:
 
 
 def _first(stamps: NDArray[np.int64]) -> int:
-    """Returns the smallest of the stamps that are set; if none is, the largest that there can be."""
+    """Returns the smallest of the stamps that are set, LONGEST without any."""
     return int(stamps.min(where=stamps > 0, initial=LONGEST))

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,15 @@ class SampleColumns:
         summary: field of EpisodeSummary -> value, of the last summary; empty without one.
     """
 
-    def __init__(self, episode_id: str) -> None:
+    def __init__(self, episode_id: str, expected: Mapping[str, int] | None = None) -> None:
+        """expected: kind -> number of samples, as far as it is known: memory is reserved at once,
+        and what is not filled is not used.
+        """
         self._episode_id = episode_id
-        self._blocks: dict[str, dict[str, list[NDArray]]] = {
-            kind: {name: [] for name in ('stamp', *_fields(kind))} for kind in KINDS
+        sizes = expected or {}
+        self._columns = {
+            kind: {name: _Column(sizes.get(kind, 0)) for name in ('stamp', *_fields(kind))}
+            for kind in KINDS
         }
         self.summary: dict[str, Any] = {}
 
@@ -39,26 +44,47 @@ class SampleColumns:
             if kind == 'summary':
                 self.summary = own[-1].values
                 continue
-            blocks, lists = self._blocks[kind], LISTS.get(kind, ())
-            blocks['stamp'].append(np.array([sample.stamp for sample in own], dtype=np.int64))
-            for name, column in zip(_fields(kind), zip(*(sample.row for sample in own))):
-                blocks[name].append(_objects(column) if name in lists else np.array(column))
+            columns, lists = self._columns[kind], LISTS.get(kind, ())
+            columns['stamp'].extend(np.array([sample.stamp for sample in own], dtype=np.int64))
+            for name, values in zip(_fields(kind), zip(*(sample.row for sample in own))):
+                columns[name].extend(_objects(values) if name in lists else np.array(values))
 
     def metrics(self) -> dict[str, dict[str, NDArray]]:
         """Returns kind -> field -> (steps,) array, and 'stamp' (steps,) int64, ns."""
-        return {
-            kind: {name: self._column(kind, name) for name in blocks}
-            for kind, blocks in self._blocks.items()
+        found = {
+            kind: {name: column.values for name, column in columns.items()}
+            for kind, columns in self._columns.items()
         }
+        for kind, columns in found.items():
+            types = {'stamp': np.int64, **dict.fromkeys(LISTS.get(kind, ()), object)}
+            for name, dtype in types.items():
+                columns[name] = columns[name].astype(dtype, copy=False)  # also without samples
+        return found
 
-    def _column(self, kind: str, name: str) -> NDArray:
-        blocks = self._blocks[kind][name]
-        if not blocks:
-            dtype = {'stamp': np.int64, **dict.fromkeys(LISTS.get(kind, ()), object)}.get(name)
-            return np.zeros(0, dtype)
-        if len(blocks) > 1:  # the parts of one column alone are in memory twice
-            blocks[:] = [np.concatenate(blocks)]
-        return blocks[0]
+
+class _Column:
+    """An array that grows, of the type that all its values have as one array."""
+
+    def __init__(self, expected: int) -> None:
+        self._expected = expected
+        self._array: NDArray = np.zeros(0)
+        self._count = 0
+
+    @property
+    def values(self) -> NDArray:
+        """The values, (count,)."""
+        return self._array[: self._count]
+
+    def extend(self, values: NDArray) -> None:
+        """Adds values behind those that are there."""
+        known, count = self.values, self._count + len(values)
+        dtype = np.result_type(known, values) if self._count else values.dtype
+        if count > len(self._array) or dtype != self._array.dtype:
+            size = max(count, self._expected, 2 * len(known))
+            self._array = np.empty(size, dtype)
+            self._array[: len(known)] = known
+        self._array[self._count : count] = values
+        self._count = count
 
 
 def _fields(kind: str) -> tuple[str, ...]:
