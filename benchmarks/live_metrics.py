@@ -3,7 +3,7 @@
 """Cost of all live metrics per control step, against recomputing them over a window of 8 samples in
 numpy.
 
-    python benchmarks/live_metrics.py [--steps 3000] [--runs 5] [--json]
+    python benchmarks/live_metrics.py [--steps 3000] [--runs 5] [--bag 30000 120000] [--json]
 
 A control step is one pose, one action of 6 joints, one contact, one distance, the positions of
 object and goal and whether the object is held. Of it come
@@ -29,6 +29,9 @@ first, and with an inference at every step. The numpy rows compute the very same
 samples and 8 inferences, against one reference. The pipeline row adds checking, ordering by stamps
 and joining, and the rows of the messages; it is without a task for ot, references, tokens and
 samples.
+
+Then the same metrics from a bag: what `frame-ros report` needs for joint states at 1 kHz, of which
+each is a step, and how much of that for each further step.
 """
 
 from __future__ import annotations
@@ -45,6 +48,7 @@ from typing import Any
 
 import numpy as np
 from parts.bars import Bars, parse
+from parts.long_bag import print_needs
 
 from frame_ros.bags.streams.inference import INFERENCE_FIELDS, LARGE_FIELDS, inference_values
 from frame_ros.confidence.inference_uncertainty import TOKEN_FIELDS
@@ -343,6 +347,7 @@ RATIOS = {
     'numpy / whole pipeline': ('numpy', 'pipeline'),
 }
 BARS = {'numpy / metrics': 10.0, 'numpy / metrics, inference at every step': 1.5}
+MOST_PER_STEP = 1700  # bytes: one and a half times what it takes
 
 
 def measure(run: Run) -> dict[str, float]:
@@ -371,8 +376,11 @@ def main() -> int:
     )
     parser.add_argument('--steps', type=int, default=3000)
     parser.add_argument('--runs', type=int, default=5)
+    parser.add_argument(
+        '--bag', type=int, nargs=2, default=[30_000, 120_000], help='steps of a short, a long bag'
+    )
     parser.add_argument('--json', action='store_true', help='one JSON object on stdout')
-    options = parse(parser, steps=300, runs=1)
+    options = parse(parser, steps=300, runs=1, bag=[3000, 6000])
     run = make_run(options.steps)
     runs = [measure(run) for _ in range(options.runs)]
     for each in runs:
@@ -387,6 +395,7 @@ def main() -> int:
     bars = Bars(options)
     for name, bar in BARS.items():
         bars.at_least(name, result[name], bar)
+    bars.at_most('report of a bag, bytes per step', print_needs(*options.bag), MOST_PER_STEP)
     return bars.exit_status()
 
 

@@ -114,8 +114,9 @@ def _recorded_lags(episode: Episode) -> dict[int, int]:
 
 def _heard(episode: Episode) -> dict[str, Stream]:
     """Returns the streams without messages before the live metrics node's connection."""
+    since = episode.heard_since
     return {
-        role: stream.select(stream.stamps >= episode.heard_since.get(role, 0))
+        role: stream.select(stream.stamps >= since[role]) if role in since else stream
         for role, stream in episode.streams.items()
     }
 

@@ -244,9 +244,7 @@ def _times(values: dict[str, NDArray], start: int) -> NDArray[np.float64] | None
     return (np.asarray(values['stamp'], dtype=np.int64) - start) / SECOND
 
 
-def _metric_series(
-    time: NDArray[np.float64] | None, values: NDArray | None, label: str
-) -> Series:
+def _metric_series(time: NDArray[np.float64] | None, values: NDArray | None, label: str) -> Series:
     if time is None or values is None:
         return Series(label, np.empty(0), np.empty(0))
     return Series(label, time, np.asarray(values, dtype=np.float64))
