@@ -391,7 +391,7 @@ class _Columns:
             self._put(text.path, columns[0])
             return
         if not columns:
-            values = np.zeros((number, 0), '<U1')
+            values: NDArray = np.zeros((number, 0), '<U1')
         elif all(map(is_repeated, columns)):
             values = repeated(np.array([column[0] for column in columns]), number)
         else:

@@ -46,9 +46,9 @@ def feed_streams(
             samples = zip(part.stamps.tolist(), pipeline_values(role, part), strict=True)
             for place, (stamp, value) in zip(chosen.tolist(), samples):
                 rows[place] = role, stamp, value
-        for row, arrival in zip(rows, received[places].tolist()):
+        for (role, stamp, value), arrival in zip(rows, received[places].tolist()):
             # Without receive times a bag has no information on arrivals.
-            pipeline.feed(*row, arrival if arrival > 0 else None)
+            pipeline.feed(role, stamp, value, arrival if arrival > 0 else None)
         # What is left of the last block is for the pipeline to finish: nothing lags at the end.
         if not begin or len(places) == BLOCK:
             yield pipeline.advance(settled=settled.stamp)
