@@ -3,7 +3,7 @@
 """Cost of all live metrics per control step, against recomputing them over a window of 8 samples in
 numpy.
 
-    python benchmarks/live_metrics.py [--steps 3000] [--runs 5] [--json]
+    python benchmarks/live_metrics.py [--steps 3000] [--runs 5] [--bag 30000 120000] [--json]
 
 A control step is one pose, one action of 6 joints, one contact, one distance, the positions of
 object and goal and whether the object is held. Of it come
@@ -29,22 +29,32 @@ first, and with an inference at every step. The numpy rows compute the very same
 samples and 8 inferences, against one reference. The pipeline row adds checking, ordering by stamps
 and joining, and the rows of the messages; it is without a task for ot, references, tokens and
 samples.
+
+Then the same metrics from a bag: what `frame-ros report` needs for joint states at 1 kHz, of which
+each is a step, and how much of that for each further step.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 from array import array
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from parts.bars import Bars, parse
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
 
 from frame_ros.bags.streams.inference import INFERENCE_FIELDS, LARGE_FIELDS, inference_values
 from frame_ros.confidence.inference_uncertainty import TOKEN_FIELDS
@@ -343,6 +353,7 @@ RATIOS = {
     'numpy / whole pipeline': ('numpy', 'pipeline'),
 }
 BARS = {'numpy / metrics': 10.0, 'numpy / metrics, inference at every step': 1.5}
+MOST_PER_STEP = 1700  # bytes: one and a half times what it takes
 
 
 def measure(run: Run) -> dict[str, float]:
@@ -364,6 +375,78 @@ def measure(run: Run) -> dict[str, float]:
     return result | {'metrics_mean': result['metrics'] + (inferring - result['metrics']) / RATE}
 
 
+BAG_RATE = 1000  # Hz
+BAG_START = 1_700_000_000 * SECOND
+ROBOT = 'so101'
+JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
+TYPE = 'sensor_msgs/msg/JointState'
+REPORT = ('frame-ros', 'report', '-q', '--robot', ROBOT, '--topic', 'action=/joint_states')
+
+
+@dataclass(frozen=True)
+class Need:
+    """What one report took. memory: bytes, at most at once; cpu: s; size: bytes of the bag."""
+
+    steps: int
+    memory: int
+    cpu: float
+    size: int
+
+
+def write_long_bag(folder: Path, steps: int) -> Path:
+    """Writes an MCAP bag of so many steps with rosbags, uncompressed, and returns its folder."""
+    store = get_typestore(Stores.ROS2_JAZZY)
+    state, header, clock = (
+        store.types[name] for name in (TYPE, 'std_msgs/msg/Header', 'builtin_interfaces/msg/Time')
+    )
+    still = np.zeros(len(JOINTS))
+    noise = np.random.default_rng(1).normal(size=(steps, len(JOINTS)))
+    with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        topic = writer.add_connection('/joint_states', TYPE, typestore=store)
+        for step in range(steps):
+            at = BAG_START + step * SECOND // BAG_RATE
+            swing = 0.3 * np.sin(0.7 * step / BAG_RATE * np.arange(1, len(JOINTS) + 1))
+            stamped = header(clock(*divmod(at, SECOND)), 'base')
+            message = state(stamped, list(JOINTS), swing + 1e-4 * noise[step], still, still)
+            writer.write(topic, at + SECOND // 5000, store.serialize_cdr(message, TYPE))
+    return folder
+
+
+def need_of(steps: int) -> Need:
+    """Returns what the report on a bag of so many steps takes, in a process of its own."""
+    with tempfile.TemporaryDirectory(prefix='frame_ros_long_bag_') as temporary:
+        bag = write_long_bag(Path(temporary) / 'bag', steps)
+        size = sum(file.stat().st_size for file in bag.iterdir())
+        command = [*REPORT, str(bag), '-o', str(bag.parent / 'report.html')]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f'{" ".join(command)} ended with {process.returncode}')
+    return Need(steps, used.ru_maxrss * 1024, used.ru_utime + used.ru_stime, size)
+
+
+def print_needs(short: int, long: int) -> float:
+    """Prints what two lengths need, in steps, and returns the memory in bytes per further step."""
+    first, last = need_of(short), need_of(long)
+    more = last.steps - first.steps
+    each = (last.memory - first.memory) / more
+    mapped = (last.size - first.size) / more
+    for need in (first, last):
+        print(
+            f'report of {need.steps / BAG_RATE:.0f} s at {BAG_RATE} Hz, {need.size / 1e6:.0f} MB: '
+            f'{need.memory / 1e6:.0f} MB of memory, {need.cpu:.1f} s of CPU',
+            file=sys.stderr,
+        )
+    print(
+        f'each further step: {each:.0f} bytes, {mapped:.0f} of which the mapped file, and '
+        f'{(last.cpu - first.cpu) / more * 1e6:.0f} us of CPU; an hour at {BAG_RATE} Hz: '
+        f'{(first.memory + each * (3600 * BAG_RATE - first.steps)) / 1e9:.1f} GB',
+        file=sys.stderr,
+    )
+    return each
+
+
 def main() -> int:
     """Measures everything five times and prints the median of the medians, and their range."""
     parser = argparse.ArgumentParser(
@@ -371,8 +454,11 @@ def main() -> int:
     )
     parser.add_argument('--steps', type=int, default=3000)
     parser.add_argument('--runs', type=int, default=5)
+    parser.add_argument(
+        '--bag', type=int, nargs=2, default=[30_000, 120_000], help='steps of a short, a long bag'
+    )
     parser.add_argument('--json', action='store_true', help='one JSON object on stdout')
-    options = parse(parser, steps=300, runs=1)
+    options = parse(parser, steps=300, runs=1, bag=[3000, 6000])
     run = make_run(options.steps)
     runs = [measure(run) for _ in range(options.runs)]
     for each in runs:
@@ -387,6 +473,7 @@ def main() -> int:
     bars = Bars(options)
     for name, bar in BARS.items():
         bars.at_least(name, result[name], bar)
+    bars.at_most('report of a bag, bytes per step', print_needs(*options.bag), MOST_PER_STEP)
     return bars.exit_status()
 
 

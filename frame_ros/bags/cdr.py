@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.repeated_rows import chosen_rows, is_repeated, repeated
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import COLUMN, COLUMN_RATIO, ELEMENTS, Limit
 from frame_ros.core.time import SECOND
@@ -30,7 +31,7 @@ SIZES = {
 ENCAPSULATION = 4
 MAX_GROUPS = 64
 # Bytes of messages of one layout that are processed at once.
-MATRIX = 64 << 20
+MATRIX = 16 << 20
 
 
 class Messages(Protocol):
@@ -217,7 +218,9 @@ def _groups(
                 is_like &= (matrix[:, word : word + 4] == data[word : word + 4]).all(axis=1)
             is_left[places[~is_like]] = True
             if is_like.any():
-                yield _Group(remaining[places[is_like]], matrix[is_like], layout)
+                same = matrix if is_like.all() else matrix[is_like]
+                yield _Group(remaining[places[is_like]], same, layout)
+            del matrix  # before the next is made
         made += 1
         remaining = remaining[is_left]
 
@@ -303,7 +306,7 @@ class _Columns:
                 self._add_texts(text, group.matrix)
         for path, count in group.layout.structure_counts.items():
             if self._is_wanted(path):
-                self._put(path + '.count', np.full(number, count))
+                self._put(path + '.count', repeated(count, number))
 
     def finish(
         self, on_bad: Callable[[int, BagError], None]
@@ -320,10 +323,14 @@ class _Columns:
         if not self._indices:
             return np.zeros(0, np.int64), {}
         indices = np.concatenate(self._indices)
+        is_ordered = bool((np.diff(indices) > 0).all())
         order = np.argsort(indices, kind='stable')
-        return indices[order], {
-            path: stack_rows(parts)[order] for path, parts in self._parts.items()
-        }
+        columns = {}
+        while self._parts:  # one column alone is in memory twice
+            path = next(iter(self._parts))
+            stacked = stack_rows(self._parts.pop(path))
+            columns[path] = stacked if is_ordered else chosen_rows(stacked, order)
+        return indices[order], columns
 
     @property
     def _limit(self) -> Limit:
@@ -375,17 +382,22 @@ class _Columns:
             self._put(item.path, values[:, 0])
             return
         self._put(item.path, values)
-        self._put(item.path + '.count', np.full(len(matrix), count))
+        self._put(item.path + '.count', repeated(count, len(matrix)))
 
     def _add_texts(self, text: Text, matrix: NDArray[np.uint8]) -> None:
+        number = len(matrix)
         columns = [_texts(matrix[:, start:end]) for start, end in text.spans]
         if text.is_scalar:
             self._put(text.path, columns[0])
             return
-        number = len(matrix)
-        values = np.stack(columns, axis=1) if columns else np.zeros((number, 0), '<U1')
+        if not columns:
+            values: NDArray = np.zeros((number, 0), '<U1')
+        elif all(map(is_repeated, columns)):
+            values = repeated(np.array([column[0] for column in columns]), number)
+        else:
+            values = np.stack(columns, axis=1)
         self._put(text.path, values)
-        self._put(text.path + '.count', np.full(number, len(columns)))
+        self._put(text.path + '.count', repeated(len(columns), number))
 
 
 def _texts(part: NDArray[np.uint8]) -> NDArray[np.str_]:
@@ -394,12 +406,14 @@ def _texts(part: NDArray[np.uint8]) -> NDArray[np.str_]:
         return np.zeros(0, '<U1')
     first = bytes(part[0]).decode('utf-8', 'replace')
     if (part == part[0]).all():
-        return np.full(len(part), first)
+        return repeated(first, len(part))
     return np.array([bytes(row).decode('utf-8', 'replace') for row in part])
 
 
 def stack_rows(parts: list[NDArray]) -> NDArray:
     """Returns parts of different width stacked, padded with NaN, 0 or ''."""
+    if all(map(is_repeated, parts)) and len({_row_key(part) for part in parts}) == 1:
+        return repeated(parts[0][0], sum(map(len, parts)))
     if parts[0].ndim == 1 or len({part.shape[1] for part in parts}) == 1:
         return np.concatenate(parts)
     width = max(part.shape[1] for part in parts)
@@ -411,3 +425,8 @@ def stack_rows(parts: list[NDArray]) -> NDArray:
         stacked[row : row + len(part), : part.shape[1]] = part
         row += len(part)
     return stacked
+
+
+def _row_key(part: NDArray) -> tuple[Any, ...]:
+    """Returns a key that parts share whose first rows are the same."""
+    return part.dtype, part.shape[1:], part[0].tobytes()

@@ -352,11 +352,12 @@ class Bag:
                 f'{file.path.name} was cut (killed recorder or incomplete copy): '
                 f'{counted(len(file.rows), "message")} could be read'
             )
+        every = file.take_rows()
         for channel, identities in _topics_of(file):
             if channel.encoding != 'cdr':
                 self.report(f'{channel.topic} {LEFT_OUT} {channel.encoding!r}, not cdr: left out')
                 continue
-            rows = file.rows[np.isin(file.rows['channel'], identities)]
+            rows = every[np.isin(every['channel'], identities)]
             order = np.argsort(rows['received'], kind='stable')
             rows = rows[order]
             table = _table(
@@ -447,4 +448,5 @@ def _join(parts: list[dict[str, NDArray]]) -> dict[str, NDArray]:
     filled = [part for part in parts if part]
     if len(filled) < 2:
         return filled[0] if filled else {}
-    return {path: stack_rows([part[path] for part in filled]) for path in filled[0]}
+    # One column alone is in memory twice.
+    return {path: stack_rows([part.pop(path) for part in filled]) for path in [*filled[0]]}

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from enum import Enum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from frame_ros.core.time import SECOND
 
 LONGEST = 2**63 - 1  # ns that a stamp can have
 # A step back of a node's clock by more than this, ns, is a clock that was set back: a simulation
 # that began again.
 SET_BACK = SECOND
+JUMP = 60.0  # s: longest step ahead of a stream's stamps, unless as much time has passed
+FAR_RUN, NEAR_RUN = 3, 20  # see `StampGuard`
 
 
 class Verdict(Enum):
@@ -39,7 +44,7 @@ class StampGuard:
 
     __slots__ = ('last', 'gap', 'jump', 'used', 'counts', '_arrival', '_candidate', '_run')
 
-    def __init__(self, gap: float = 0.5, jump: float = 60.0) -> None:
+    def __init__(self, gap: float = 0.5, jump: float = JUMP) -> None:
         """`gap`: s, infinite to count none. `jump`: s, see above."""
         self.last: int | None = None
         self.gap = gap * SECOND
@@ -82,12 +87,28 @@ class StampGuard:
         follows = self._candidate is not None and 0 < stamp - self._candidate <= self.jump
         self._run = self._run + 1 if follows else 1
         self._candidate = stamp
-        if self._run >= (3 if abs(step) > SECOND else 20):
+        if self._run >= (FAR_RUN if abs(step) > SECOND else NEAR_RUN):
             self.counts['reset'] += 1
             self.last, self._arrival, self._candidate = stamp, arrival, None
             return Verdict.RESET
         self.counts['backward' if step < 0 else 'jump'] += 1
         return Verdict.DROP
+
+
+def may_reset(stamps: NDArray[np.int64], arrivals: NDArray[np.int64]) -> bool:
+    """Returns whether a StampGuard may find that a clock was reset in stamps (T,) of messages that
+    arrived at `arrivals` (T,), in this order; both in ns. If not, it uses every stamp that is above
+    all before it, and no other.
+    """
+    is_set = stamps > 0
+    stamps, arrivals = stamps[is_set], arrivals[is_set]
+    newest, passed = np.maximum.accumulate(stamps), np.diff(arrivals)
+    ahead = np.diff(newest) - int(JUMP * SECOND)
+    if ((ahead > 0) & ((ahead > passed) | bool((passed < 0).any()))).any():
+        return True
+    is_behind = stamps[1:] <= newest[:-1]
+    in_a_row = [is_behind[n : len(is_behind) - FAR_RUN + 1 + n] for n in range(FAR_RUN)]
+    return len(is_behind) >= FAR_RUN and bool(np.logical_and.reduce(in_a_row).any())
 
 
 class RateLimit:

@@ -42,26 +42,23 @@ def _computed_pose(joints: Stream, robot: str) -> tuple[Stream, dict[str, int]]:
 
     model = load_robot(robot)
     merger = JointMerger(model.joint_names, continuous=model.continuous)
-    stamps, received, positions = [], [], []
-    arrivals = joints.received.tolist()
+    count = 0
+    stamps, received = np.empty((2, len(joints)), np.int64)
+    position, orientation = np.empty((len(joints), 3)), np.empty((len(joints), 4))
     for i, (names, values) in enumerate(named_positions(joints)):
         state = merger.update(int(joints.stamps[i]), names, values)
         if state is not None:
-            stamps.append(merger.stamp)
-            received.append(arrivals[i])
-            positions.append(state.positions)
-    if not stamps:
+            stamps[count], received[count] = merger.stamp, joints.received[i]
+            position[count], orientation[count] = model.forward(state.positions)
+            count += 1
+    if not count:
         raise RobotError(_why_none(joints, merger))
-    poses = [model.forward(row) for row in positions]
     pose = Stream(
         joints.topic,
         'geometry_msgs/msg/PoseStamped',
-        np.array(stamps, np.int64),
-        np.array(received, np.int64),
-        {
-            'position': np.array([position for position, _ in poses]).reshape(-1, 3),
-            'orientation': np.array([orientation for _, orientation in poses]).reshape(-1, 4),
-        },
+        stamps[:count],
+        received[:count],
+        {'position': position[:count], 'orientation': orientation[:count]},
         model.base_link,
     )
     counts = {**merger.counts, 'waiting': merger.waiting}

@@ -7,22 +7,22 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.repeated_rows import chosen_rows, different_rows
 from frame_ros.bags.streams.form import Stream
-from frame_ros.bags.streams.table import FED_ROLES, pipeline_values
+from frame_ros.bags.streams.table import FED_ROLES
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.input_files import load_json
 from frame_ros.core.options import evolved
+from frame_ros.core.stamps import LONGEST
 from frame_ros.episodes.bounds import FAR, extent, start_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.live_inputs import unseen_steps
 from frame_ros.episodes.metric_pipeline.control_steps import NONE
-from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.episodes.metric_pipeline.options import (
     PipelineOptions,
     sporadic_streams,
@@ -31,12 +31,11 @@ from frame_ros.episodes.metric_pipeline.options import (
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.episodes.metric_pipeline.recorded_grasp import grasp_of
 from frame_ros.episodes.metric_pipeline.robot_actions import action_settings
+from frame_ros.episodes.metric_pipeline.sample_columns import SampleColumns
 from frame_ros.episodes.reference import Reference
-from frame_ros.metrics.message_fields import FIELDS, KINDS, LISTS
+from frame_ros.episodes.stream_feed import feed_streams
 
 BOUNDS = (EventType.START, EventType.END)
-# Samples are passed on this often, so that a long bag is not held in memory twice.
-BLOCK = 2000
 # An episode without a name in its bag gets one here, to distinguish it from samples outside.
 NAMELESS = '(nameless)'
 NOT_NORMALISED = 'actions are not normalised'
@@ -51,11 +50,9 @@ def process_episode(episode: Episode, references: Sequence[Reference] | None = N
     """
     episode.references = tuple(references or ())
     settings = settings_of(episode)
-    samples, pipeline = run_pipeline(episode, settings)
+    columns, pipeline = run_pipeline(episode, settings)
     _note_turns(episode, settings.continuous)
-    episode.metrics = {kind: as_arrays(samples, kind, _id(episode)) for kind in KINDS}
-    summaries = [s for s in samples if s.kind == 'summary' and s.episode_id == _id(episode)]
-    episode.summary = summaries[-1].values if summaries else {}
+    episode.metrics, episode.summary = columns.metrics(), columns.summary
     episode.data_quality.update(pipeline.data_quality())
     episode.problems.extend(pipeline.problems)
 
@@ -71,9 +68,10 @@ def _note_turns(episode: Episode, continuous: Collection[str]) -> None:
     # Messages may have more names than positions, or fewer; those are not used.
     width = min(names.shape[1], positions.shape[1])
     is_whole = actions.values['names_count'] == actions.values['positions_count']
-    names, positions = names[is_whole, :width], positions[is_whole, :width]
+    names = chosen_rows(names, is_whole)[:, :width]
+    positions = chosen_rows(positions, is_whole)[:, :width]
     found = []
-    for joint in dict.fromkeys(names.ravel().tolist()):
+    for joint in dict.fromkeys(different_rows(names).ravel().tolist()):
         if joint in ('', *continuous):
             continue
         own = positions[names == joint]
@@ -101,8 +99,8 @@ def recompute_as_live(episode: Episode) -> dict[str, dict[str, NDArray]]:
     if not lagging and not unseen and not episode.heard_since:
         return episode.metrics
     heard = replace(episode, streams=_heard(episode))
-    samples, _ = run_pipeline(heard, settings_of(episode), lagging, unseen)
-    return {kind: as_arrays(samples, kind, _id(episode)) for kind in KINDS}
+    columns, _ = run_pipeline(heard, settings_of(episode), lagging, unseen)
+    return columns.metrics()
 
 
 def _recorded_lags(episode: Episode) -> dict[int, int]:
@@ -116,8 +114,9 @@ def _recorded_lags(episode: Episode) -> dict[int, int]:
 
 def _heard(episode: Episode) -> dict[str, Stream]:
     """Returns the streams without messages before the live metrics node's connection."""
+    since = episode.heard_since
     return {
-        role: stream.select(stream.stamps >= episode.heard_since.get(role, 0))
+        role: stream.select(stream.stamps >= since[role]) if role in since else stream
         for role, stream in episode.streams.items()
     }
 
@@ -163,7 +162,7 @@ def _parsed_settings(text: str) -> PipelineOptions:
 
 def _names_any(actions: Stream | None, joints: Sequence[str]) -> bool:
     """Returns whether actions name one of the joints, or there are none."""
-    return actions is None or bool(np.isin(actions.values['names'], joints).any())
+    return actions is None or bool(np.isin(different_rows(actions.values['names']), joints).any())
 
 
 def _settings_for(robot: str) -> PipelineOptions:
@@ -183,32 +182,27 @@ def run_pipeline(
     config: PipelineOptions,
     lagging: Mapping[int, int] | None = None,
     unseen: Mapping[int, int] = NONE,
-) -> tuple[list[MetricSample], MetricPipeline]:
-    """Returns all samples of an episode, fed in the order of reception, events first."""
-    pipeline = MetricPipeline(config, lagging, unseen)
-    for event in _bounded(episode):
+) -> tuple[SampleColumns, MetricPipeline]:
+    """Returns the samples of an episode, fed in the order of reception, events first."""
+    pipeline, events = MetricPipeline(config, lagging, unseen), _bounded(episode)
+    for event in events:
         pipeline.feed('event', event.stamp, event)
     streams = _fed_streams(episode, config)
     if 'pose' in streams:
         pipeline.pose_frame = streams['pose'].frame_id
     _feed_known(episode, config, streams, pipeline)
-    samples: list[MetricSample] = []
-    if streams:
-        roles = list(streams)
-        received = np.concatenate([stream.received for stream in streams.values()])
-        which = np.repeat(np.arange(len(roles)), [len(stream) for stream in streams.values()])
-        place = np.concatenate([np.arange(len(stream)) for stream in streams.values()])
-        values = [pipeline_values(role, stream) for role, stream in streams.items()]
-        stamps = [stream.stamps.tolist() for stream in streams.values()]
-        order = np.argsort(received, kind='stable')
-        arrivals = received[order].tolist()
-        for n, (s, i) in enumerate(zip(which[order].tolist(), place[order].tolist())):
-            # Without receive times a bag has no information on arrivals.
-            now = arrivals[n] if arrivals[n] > 0 else None
-            pipeline.feed(roles[s], stamps[s][i], values[s][i], now)
-            if n % BLOCK == 0:
-                samples += pipeline.advance()
-    return samples + pipeline.finish(), pipeline
+    columns = SampleColumns(_id(episode), _expected(streams))
+    ends = [event.stamp for event in events if event.type is EventType.END]
+    for samples in feed_streams(streams, pipeline, min(ends, default=LONGEST)):
+        columns.add(samples)
+    columns.add(pipeline.finish())
+    return columns, pipeline
+
+
+def _expected(streams: Mapping[str, Stream]) -> dict[str, int]:
+    """Returns kind -> number of samples at most: one for each action, or each inference."""
+    roles = {'quality': 'action', 'safety': 'action', 'confidence': 'inference'}
+    return {kind: len(streams[role]) for kind, role in roles.items() if role in streams}
 
 
 def _fed_streams(episode: Episode, config: PipelineOptions) -> dict[str, Stream]:
@@ -275,23 +269,3 @@ def _named_outcome(events: Sequence[Event]) -> Outcome:
     names = {event.episode_id for event in events if event.type is EventType.START} - {''}
     found = [e.outcome for e in events if e.type is EventType.END and e.episode_id in names]
     return found[-1] if found else Outcome.UNKNOWN
-
-
-def as_arrays(samples: list[MetricSample], kind: str, episode_id: str) -> dict[str, NDArray]:
-    """Returns an episode's samples of one kind: field -> (steps,) array, and 'stamp'."""
-    chosen = [s for s in samples if s.kind == kind and s.episode_id == episode_id]
-    arrays: dict[str, NDArray] = {'stamp': np.array([s.stamp for s in chosen], dtype=np.int64)}
-    lists = LISTS.get(kind, ())
-    names = (*FIELDS[kind], *lists)
-    columns = zip(*(s.row for s in chosen)) if chosen else ([] for _ in names)
-    for name, column in zip(names, columns):
-        arrays[name] = np.array(column) if name not in lists else _objects(column)
-    return arrays
-
-
-def _objects(values: Sequence[Any]) -> NDArray:
-    """Returns values of any kind as an array of objects, (N,)."""
-    found = np.empty(len(values), object)
-    for index, value in enumerate(values):
-        found[index] = value
-    return found

@@ -380,12 +380,7 @@ def _cut(stream: Stream, part: Part, is_lasting: bool) -> Stream:
             is_inside[earlier[stream.stamps[earlier].argmax()]] = True
     if part.end is not None:
         is_inside &= stream.stamps < part.end
-    return replace(
-        stream,
-        stamps=stream.stamps[is_inside],
-        received=stream.received[is_inside],
-        values={name: values[is_inside] for name, values in stream.values.items()},
-    )
+    return stream.select(is_inside)
 
 
 def _renamed(stream: Stream, part: Part) -> Stream:

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frame_ros.core.stamps import RateLimit, StampGuard, Verdict
+from frame_ros.core.stamps import RateLimit, StampGuard, Verdict, may_reset
 from frame_ros.core.time import SECOND
 
 
@@ -67,3 +69,36 @@ def test_used_stamps_increase_until_a_reset(stamps):
 def test_the_lowest_rate_lets_one_stamp_through():
     limit = RateLimit(5e-324)
     assert [limit.is_due(second * SECOND) for second in range(1, 4)] == [True, False, False]
+
+
+STEPS = st.sampled_from([-70.0, -2.0, -0.5, -0.01, 0.0, 0.01, 0.02, 0.5, 2.0, 61.0, 90.0])
+
+
+@given(st.lists(st.tuples(STEPS, st.sampled_from([0.0, 0.01, 1.0, 90.0])), max_size=60))
+def test_stamps_without_a_possible_reset_are_used_where_they_are_the_largest_so_far(steps):
+    moves = np.array(steps).reshape(-1, 2)
+    stamps = np.array((100 + moves[:, 0].cumsum()) * SECOND, np.int64)
+    arrivals = np.array((1000 + moves[:, 1].cumsum()) * SECOND, np.int64)
+    guard = StampGuard()
+    found = [guard.check(*each) for each in zip(stamps.tolist(), arrivals.tolist())]
+    if may_reset(stamps, arrivals):
+        return
+    assert Verdict.RESET not in found
+    newest = np.maximum.accumulate(np.append(0, stamps))
+    assert [verdict is Verdict.USE for verdict in found] == (stamps > newest[:-1]).tolist()
+
+
+@pytest.mark.parametrize(
+    ('seconds', 'is_possible'),
+    [
+        ([1, 2, 3, 4, 5, 6], False),
+        ([1, 3, 2, 5, 4, 7, 6], False),
+        ([1, 2, 0, 3, 3, 4], False),
+        ([5, 6, 7, 1, 2, 3], True),
+        ([1, 2, 100, 3, 4], True),
+        ([], False),
+    ],
+)
+def test_a_reset_is_possible_behind_a_jump_or_three_stamps_back(seconds, is_possible):
+    stamps = np.array(seconds, np.int64) * SECOND
+    assert may_reset(stamps, np.arange(len(stamps)) * SECOND) is is_possible

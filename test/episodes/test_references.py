@@ -312,12 +312,10 @@ def test_the_frame_of_a_bag_is_that_of_its_poses(tmp_path):
 def as_live(episode, references=()):
     """The episode as recorded by a live node with these references."""
     config = evolve(settings_of(episode), references=tuple(references))
-    samples, _ = run_pipeline(episode, config)
-    rows = [s for s in samples if s.kind == 'quality' and s.episode_id == 'e1']
-    values = {name: np.array(column) for name, column in zip(
-        rows[0].fields, zip(*(s.row for s in rows)))}  # fmt: skip
-    values['episode_id'] = np.full(len(rows), 'e1')
-    stamps = np.array([s.stamp for s in rows])
+    columns, _ = run_pipeline(episode, config)
+    values = columns.metrics()['quality']
+    stamps = values.pop('stamp')
+    values['episode_id'] = np.full(len(stamps), 'e1')
     episode.live = {
         'quality': Stream(
             '/quality_metrics', 'frame_ros/msg/QualityMetrics', stamps, stamps, values

@@ -10,9 +10,8 @@ import pytest
 from frame_ros.bags.streams.form import Stream
 from frame_ros.core.errors import ShapeError
 from frame_ros.episodes import Episode, Outcome
-from frame_ros.episodes.processing import KINDS
 from frame_ros.evaluation.rollouts import bootstrapped_mean, summarise_rollouts
-from frame_ros.metrics.message_fields import FIELDS
+from frame_ros.metrics.message_fields import FIELDS, KINDS
 
 
 def make_episode(value: float, outcome: Outcome, is_static: bool = False) -> Episode:

@@ -16,7 +16,7 @@ from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
-from frame_ros.episodes.processing import KINDS, as_arrays, process_episode, run_pipeline
+from frame_ros.episodes.processing import process_episode, run_pipeline
 
 RATES = {'pose': 60, 'action': 30, 'contact': 50, 'proximity': 25, 'inference': 3}
 BEGIN = 1_760_000_000 * SECOND
@@ -85,9 +85,9 @@ def with_late_poses(episode: Episode, steps: range) -> Episode:
     """
     stamps = episode.metrics['quality']['stamp']
     late = {int(stamps[step]): 1 for step in steps}
-    samples, _ = run_pipeline(episode, PipelineOptions.from_json(SETTINGS), late)
+    columns, _ = run_pipeline(episode, PipelineOptions.from_json(SETTINGS), late)
     shown = episode.metrics
-    episode.metrics = {kind: as_arrays(samples, kind, episode.episode_id) for kind in KINDS}
+    episode.metrics = columns.metrics()
     record_live(episode)
     episode.metrics = shown
     return episode

@@ -18,8 +18,8 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-from frame_ros.episodes.processing import as_arrays, process_episode
-from frame_ros.metrics.message_fields import KINDS
+from frame_ros.episodes.metric_pipeline.sample_columns import SampleColumns
+from frame_ros.episodes.processing import process_episode
 from frame_ros.reports import compare_live
 from frame_ros.reports.model.episode_check import problems_of
 from frame_ros.reports.parity import live_node
@@ -54,8 +54,9 @@ def live_run(
             pipeline.look(now)
             pipeline.feed(role, stamp, value, now)
             samples += pipeline.advance(now)
-    samples += pipeline.finish()
-    return {kind: as_arrays(samples, kind, episode.episode_id) for kind in KINDS}
+    columns = SampleColumns(episode.episode_id)
+    columns.add(samples + pipeline.finish())
+    return columns.metrics()
 
 
 def lived(episode: Episode, live: dict, since: int = 0) -> Episode:

@@ -150,7 +150,13 @@ class McapFile:
         self._unpacked: OrderedDict[int, NDArray[np.uint8]] = OrderedDict()
         self._unpacked_size = 0
         self._scan()
-        self.rows = np.concatenate(self._rows) if self._rows else np.zeros(0, ROW)
+        self.rows = np.concatenate([np.zeros(0, ROW), *self._rows])
+        self._rows.clear()
+
+    def take_rows(self) -> NDArray:
+        """Returns `rows` and leaves none, for a caller that keeps them in a form of its own."""
+        rows, self.rows = self.rows, np.zeros(0, ROW)
+        return rows
 
     def buffer(self, segment: int) -> NDArray[np.uint8]:
         """Returns the bytes that the offsets of a segment's rows count in."""

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.repeated_rows import chosen_rows
+
 
 @dataclass
 class Stream:
@@ -30,7 +32,7 @@ class Stream:
             self,
             stamps=self.stamps[is_chosen],
             received=self.received[is_chosen],
-            values={name: column[is_chosen] for name, column in self.values.items()},
+            values={n: chosen_rows(column, is_chosen) for n, column in self.values.items()},
         )
 
     def __len__(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.repeated_rows import repeated
 from frame_ros.bags.streams.form import MessageForm, RecordedStream, Values
 from frame_ros.bags.streams.poses import LARGEST, POSE_TYPE, POSITION
 from frame_ros.core.errors import BagError
@@ -58,10 +59,10 @@ def _read_positions(bag: Bag, topic: str) -> tuple[NDArray, dict[str, NDArray]]:
     if count and (missing := sorted({'header.stamp', *POSITION} - columns.keys())):
         raise BagError(f'{topic}: its {POSE_TYPE} lacks {", ".join(missing)}')
     places = np.stack([columns[path] for path in POSITION], axis=1) if count else np.zeros((0, 3))
-    sizes = np.full(count, len(AXES))
+    sizes = repeated(len(AXES), count)
     return received, {
         'header.stamp': columns.get('header.stamp', received),
-        'name': np.tile(np.array(AXES), (count, 1)),
+        'name': repeated(np.array(AXES), count),
         'name.count': sizes,
         'position': places,
         'position.count': sizes,

@@ -110,6 +110,14 @@ class StampMerge:
                 self.released = stamp
             handlers[order](stamp, value)
 
+    def drain_before(self, stamp: int) -> None:
+        """Hands on all that is before a stamp (ns), behind which all is that is still to come."""
+        heap, handlers = self._heap, self._handlers
+        while heap and heap[0][0] < stamp:
+            released, order, _, _, value = heappop(heap)
+            self.released = max(self.released, released)
+            handlers[order](released, value)
+
     def flush(self, keep: str = '') -> None:
         """Hands on everything, as at the end of a bag, but the samples of the stream `keep`."""
         kept_order = self._order.get(keep, -1)

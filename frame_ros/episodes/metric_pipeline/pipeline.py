@@ -153,15 +153,18 @@ class MetricPipeline:
             self._set_back(now)
         self._now = now
 
-    def advance(self, now: int | None = None) -> list[MetricSample]:
+    def advance(self, now: int | None = None, settled: int = 0) -> list[MetricSample]:
         """Returns the samples that became due; without `now` only those that nothing can change any
-        more.
+        more. settled: ns, of a bag's reader: no tick or inference of an earlier stamp is still to
+        come.
         """
         if now is not None:
             self.look(now)
         self._steps.merge.drain(now)
         if now is not None:
             self._ticks.merge.drain(now)
+        else:  # an episode begins with its steps
+            self._ticks.merge.drain_before(min(settled, self._steps.merge.released))
         return self._take()
 
     def finish(self) -> list[MetricSample]:

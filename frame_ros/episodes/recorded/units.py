@@ -70,7 +70,7 @@ def _assumption(recorded: RecordedUnits) -> str:
 
 
 def _converted(stream: Stream, recorded: RecordedUnits, robot: Robot | None) -> Stream:
-    values = {name: column.copy() for name, column in stream.values.items()}
+    values = dict(stream.values)
     maps: dict[str, tuple[float, float]] = {}
     names, counts = stream.values['names'], stream.values['names_count']
     is_there = np.arange(names.shape[1]) < counts[:, None]

@@ -121,6 +121,7 @@ STREAM_PANELS = (
 def panels(episode: Episode) -> list[Panel]:
     """All panels by category, empty ones too."""
     start = bounds_of(episode)[0]
+    times = {kind: _times(values, start) for kind, values in episode.metrics.items()}
     made: dict[str, Panel] = {}
     for entry in REGISTRY.values():
         if entry.line is not None:
@@ -129,8 +130,9 @@ def panels(episode: Episode) -> list[Panel]:
             empty = Panel(
                 chart.title, unit, entry.category, [], chart.is_logarithmic, chart.is_from_zero
             )
-            values = episode.metrics.get(entry.message, {})
-            line = _metric_series(values, f'{entry.id}{entry.line.form}', entry.line.label, start)
+            name = f'{entry.id}{entry.line.form}'
+            values = episode.metrics.get(entry.message, {}).get(name)
+            line = _metric_series(times.get(entry.message), values, entry.line.label)
             made.setdefault(chart.title, empty).series.append(line)
     for title, unit, category, role, name, label, factor in STREAM_PANELS:
         line = _stream_series(episode.streams.get(role), name, label, factor, episode)
@@ -233,11 +235,19 @@ def path(episode: Episode) -> Path | None:
     )
 
 
-def _metric_series(values: dict[str, NDArray], name: str, label: str, start: int) -> Series:
-    if name not in values or 'stamp' not in values:
+def _times(values: dict[str, NDArray], start: int) -> NDArray[np.float64] | None:
+    """Returns the times of samples, s since `start`, which all their fields share; None without
+    stamps.
+    """
+    if 'stamp' not in values:
+        return None
+    return (np.asarray(values['stamp'], dtype=np.int64) - start) / SECOND
+
+
+def _metric_series(time: NDArray[np.float64] | None, values: NDArray | None, label: str) -> Series:
+    if time is None or values is None:
         return Series(label, np.empty(0), np.empty(0))
-    time = (np.asarray(values['stamp'], dtype=np.int64) - start) / SECOND
-    return Series(label, time, np.asarray(values[name], dtype=np.float64))
+    return Series(label, time, np.asarray(values, dtype=np.float64))
 
 
 def _stream_series(
