@@ -16,7 +16,7 @@ from frame_ros.bags.findings import Note
 from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
-from frame_ros.bags.streams.joints import JOINT_TYPE
+from frame_ros.bags.streams.poses import POSE_TYPE
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.core.turns import nearest_turn
@@ -55,7 +55,8 @@ def in_radians(
     converted = dict(streams)
     for role in STREAMS:
         stream = streams.get(role)
-        if stream is not None and stream.message_type == JOINT_TYPE:
+        # Those of a data set have no type.
+        if stream is not None and 'positions' in stream.values and stream.message_type != POSE_TYPE:
             converted[role] = _converted(stream, recorded, robot)
     return converted, [Note(_assumption(recorded))]
 
