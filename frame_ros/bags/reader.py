@@ -17,15 +17,12 @@ from frame_ros.bags.cdr import decode, stack_rows
 from frame_ros.bags.definitions import find_definition, parse_fields
 from frame_ros.bags.find_bags import storage_files, unlisted_files
 from frame_ros.bags.findings import Note
+from frame_ros.bags.message_table import MessageTable, table_of
 from frame_ros.bags.metadata import bag_information, listed_names, sidecar_of
 from frame_ros.bags.older_messages import conflict_with_known, filled_typestore
-from frame_ros.bags.storage.decompression import file_limit
 from frame_ros.bags.storage.mcap_reader import Channel, McapFile, read_mcap
 from frame_ros.bags.storage.other_storage import (
     KeptBlocks,
-    decompressed,
-    decompressed_length,
-    is_compressed,
     is_other_storage,
     read_other_storage,
 )
@@ -34,86 +31,9 @@ from frame_ros.core.errors import BagError
 from frame_ros.core.plain_text import counted
 from frame_ros.core.time import SECOND
 
-# Bytes up to which an index of each is quicker than a view of all places, and takes little memory.
-FEW = 8192
 # In the report of a topic in another encoding than that of ROS 2, behind its name.
 LEFT_OUT = 'is encoded as'
 STAMP = 'header.stamp'
-
-
-@dataclass
-class MessageTable:
-    """The messages of one topic in one file, N of them, in the order of their receive times."""
-
-    received: NDArray[np.int64]  # (N,) ns
-    published: NDArray[np.int64]  # (N,) ns
-    written: NDArray[np.int64]  # (N,) places in the order of the file
-    segments: NDArray[np.int64]  # (N,) location of each one's bytes
-    offsets: NDArray[np.int64]  # (N,) location of each one's bytes
-    lengths: NDArray[np.int64]  # (N,) location of each one's bytes
-    buffers: Any
-
-    def __len__(self) -> int:
-        return len(self.received)
-
-    def data(self, index: int) -> NDArray[np.uint8]:
-        """Returns the serialised bytes of one message."""
-        start = int(self.offsets[index])
-        buffer = self.buffers(int(self.segments[index]))
-        return buffer[start : start + int(self.lengths[index])]
-
-    def rows(self, indices: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
-        """Returns the first `size` bytes of several messages, no shorter ones, (n, size)."""
-        result = np.empty((len(indices), size), np.uint8)
-        segments, offsets = self.segments[indices], self.offsets[indices]
-        # Each stretch of one segment: messages lie in the order of the file.
-        ends = np.flatnonzero(np.diff(segments, append=-1)) + 1
-        begin = 0
-        for end in ends.tolist():
-            buffer = self.buffers(int(segments[begin]))
-            if size * (end - begin) <= FEW:
-                places = offsets[begin:end, None] + np.arange(size)
-                result[begin:end] = buffer[places]
-            else:
-                windows = np.lib.stride_tricks.sliding_window_view(buffer, size)
-                result[begin:end] = windows[offsets[begin:end]]
-            begin = end
-        return result
-
-
-@dataclass
-class CompressedTable(MessageTable):
-    """Messages that were compressed one by one; lengths are unpacked ones."""
-
-    def __post_init__(self) -> None:
-        self._stored = self.lengths
-        most = file_limit(int(self._stored.sum()))
-        self.lengths = np.zeros(len(self), np.int64)
-        total = 0
-        for index in range(len(self)):
-            self.lengths[index] = decompressed_length(self._compressed(index))
-            total += int(self.lengths[index])
-            if total > most.now:
-                raise BagError(f'its compressed messages unpack to {most.excess(total)}')
-
-    def _compressed(self, index: int) -> NDArray[np.uint8]:
-        start = int(self.offsets[index])
-        buffer = self.buffers(int(self.segments[index]))
-        return buffer[start : start + int(self._stored[index])]
-
-    def data(self, index: int) -> NDArray[np.uint8]:
-        """Returns the serialised bytes of one message; of a damaged one, the stored bytes."""
-        return decompressed(self._compressed(index))
-
-    def rows(self, indices: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
-        """Returns the first `size` bytes of several messages that are at least as long, (n, size);
-        255 where one is damaged."""
-        result = np.full((len(indices), size), 255, np.uint8)
-        for row, index in enumerate(indices.tolist()):
-            data = self.data(index)
-            if len(data) >= size:
-                result[row] = data[:size]
-        return result
 
 
 @dataclass
@@ -360,7 +280,7 @@ class Bag:
             rows = every[np.isin(every['channel'], identities)]
             order = np.argsort(rows['received'], kind='stable')
             rows = rows[order]
-            table = _table(
+            table = table_of(
                 rows['received'],
                 rows['published'],
                 order,
@@ -390,7 +310,7 @@ class Bag:
                     places.received, places.rows, places.blocks, places.offsets, places.lengths,
                 )
             )  # fmt: skip
-            table = _table(received, received, rows, blocks, offsets, lengths, part.buffer)
+            table = table_of(received, received, rows, blocks, offsets, lengths, part.buffer)
             self._add_table(part.topic, part.message_type, part.definition, part.encoding, table)
 
     def _add_table(
@@ -435,13 +355,6 @@ def _topics_of(file: McapFile) -> list[tuple[Channel, list[int]]]:
         key = (channel.topic, channel.message_type, channel.encoding)
         found.setdefault(key, (channel, []))[1].append(identity)
     return list(found.values())
-
-
-def _table(*fields: Any) -> MessageTable:
-    """Returns a table, which decompresses its messages if the first is compressed."""
-    table = MessageTable(*fields)
-    is_packed = len(table) > 0 and is_compressed(table.data(0))
-    return CompressedTable(*fields) if is_packed else table
 
 
 def _join(parts: list[dict[str, NDArray]]) -> dict[str, NDArray]:

@@ -197,7 +197,7 @@ def test_a_report_of_bags_that_are_of_no_trial_of_the_session_is_refused(tmp_pat
     run(capsys, 'open', str(folder.path))
     runs, page = outcome_bag(tmp_path / 'runs' / 'one', policy='remote'), tmp_path / 'page.html'
     assert main(['report', str(runs), '--session', str(folder.path), '-o', str(page)]) == 2
-    text = f'none of 1 episodes is of a trial of the session {folder.path}'
+    text = f'of 1 episode none is of a trial of the session {folder.path}'
     assert text in capsys.readouterr().err and not page.exists()
 
 

@@ -235,7 +235,7 @@ def print_labelled(
     count = sum(episode.attributes.get('trial') in labels for episode in once)
     if count == 0:
         raise SetupError(
-            f'none of {counted(len(once), "episode")} is of a trial of the session {session}: '
+            f'of {counted(len(once), "episode")} none is of a trial of the session {session}: '
             'their STARTs name the trial as the policy in the session in which they were recorded'
         )
     if not is_quiet or count < len(once):
