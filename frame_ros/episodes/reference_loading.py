@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.recording_options import HEADER, RecordedUnits
 from frame_ros.core.errors import BagError
 from frame_ros.core.plain_text import counted
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.reference import Reference, mean_reference
 
 if TYPE_CHECKING:
-    from frame_ros.bags.recording_options import RecordedUnits
     from frame_ros.bags.streams.form import Stream
     from frame_ros.episodes.episode import Episode
 
@@ -38,7 +38,7 @@ def load_references(
     match: str = 'time',
     with_unknown: bool = False,
     joint_units: RecordedUnits | None = None,
-    stamps: str = 'header',
+    stamps: str = HEADER,
 ) -> list[Reference]:
     """Returns the references that demonstrations give: TCP positions from START to END, zero at
     START, at their control steps (at every pose where there are none). Without START or END as
