@@ -3,8 +3,10 @@
 """Lost cycles of a Franka arm that are the machine's, and cores that stand still."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -70,3 +72,16 @@ def test_a_core_that_is_kept_is_noted_with_its_time(stalls):
     kept = [each for each in watch.found if each.core == core and each.end - each.begin > 0.008]
     assert len(kept) >= 3
     assert all(began < each.begin < each.end < time.monotonic() for each in kept)
+
+
+def test_the_watch_ends_where_interrupts_are_ignored_as_by_a_job_in_the_background(stalls):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with stalls.CoreStalls() as watch:
+            watchers = list(watch._watchers)
+            ending = threading.Timer(60.0, lambda: [each.kill() for each in watchers])
+            ending.start()
+        ending.cancel()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert [each.returncode for each in watchers] == [0] * len(watchers)

@@ -64,6 +64,7 @@ class CoreStalls:
 
 def main() -> None:
     """Watches one core until SIGINT, then prints the stalls. Argument: the core."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     core, parent = int(sys.argv[1]), os.getppid()
     os.sched_setaffinity(0, {core})
     found: list[Stall] = []

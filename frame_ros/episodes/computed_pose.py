@@ -11,7 +11,7 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
 from frame_ros.core.errors import FrameRosError, RobotError
-from frame_ros.episodes.topic_hints import joint_names
+from frame_ros.episodes.foreign_bags.topic_hints import joint_names
 from frame_ros.robots.joint_state_merge import JointMerger
 from frame_ros.robots.known_joints import robot_of_joints
 

@@ -17,8 +17,8 @@ from frame_ros.bags.streams.poses import ORIENTATION, POSITION
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.time import SECOND
-from frame_ros.episodes.clock_checks import TAKE_RECEIVE
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.foreign_bags.clock_checks import TAKE_RECEIVE
 from frame_ros.episodes.recorded.robot import continuous_joints
 from frame_ros.policies.protocol import Observation
 

@@ -22,12 +22,13 @@ from frame_ros.bags.streams.table import STREAMS, read_stream
 from frame_ros.bags.streams.topic_map import SETTINGS_TOPIC, TopicMap
 from frame_ros.core.errors import BagError, FrameRosError
 from frame_ros.core.events import Event, EventType
-from frame_ros.episodes.clock_checks import clock_problems, stamp_problems
 from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.episode_split import Part, divide
+from frame_ros.episodes.foreign_bags.clock_checks import clock_problems, stamp_problems
+from frame_ros.episodes.foreign_bags.pose_checks import unit_problems
+from frame_ros.episodes.foreign_bags.topic_hints import note_on_forces, ways_to_action, ways_to_pose
 from frame_ros.episodes.live_inputs import heard_since, read_first_stamps
-from frame_ros.episodes.pose_checks import unit_problems
 from frame_ros.episodes.recorded.robot import (
     NOT_OPENED,
     known_robot,
@@ -38,7 +39,6 @@ from frame_ros.episodes.recorded.settings import settings_of_part
 from frame_ros.episodes.recorded.units import in_radians, joint_problems
 from frame_ros.episodes.recorded.whole_actions import with_whole_actions
 from frame_ros.episodes.reference import Reference
-from frame_ros.episodes.topic_hints import note_on_forces, ways_to_action, ways_to_pose
 
 NEEDED = ('pose', 'action')
 NO_MESSAGES = 'the bag holds no messages'

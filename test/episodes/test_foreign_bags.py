@@ -20,9 +20,9 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.streams.table import read_stream
 from frame_ros.core.errors import BagError
+from frame_ros.episodes.foreign_bags.topic_uses import use_lines
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.recorded.actions import recorded_actions
-from frame_ros.episodes.topic_uses import use_lines
 from frame_ros.reports.model.episode_check import without_data
 
 COUNT = 30

@@ -14,9 +14,9 @@ from robot_bags import JOINTS, commands, joint_state, step_stamp
 
 from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
-from frame_ros.episodes.pose_checks import reach_of
+from frame_ros.episodes.foreign_bags.pose_checks import reach_of
+from frame_ros.episodes.foreign_bags.topic_uses import use_lines
 from frame_ros.episodes.reading import read_episodes
-from frame_ros.episodes.topic_uses import use_lines
 from frame_ros.robots import load_robot
 
 COUNT = 60

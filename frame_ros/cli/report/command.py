@@ -146,7 +146,7 @@ def run(args: argparse.Namespace) -> int:
     check_outputs(args, bags)
     references = given_references(args, **choice)
     mean_by = (options.match or 'time') if args.reference_mean else ''
-    from frame_ros.episodes.topic_uses import is_usable
+    from frame_ros.episodes.foreign_bags.topic_uses import is_usable
     from frame_ros.reports import report_json
     from frame_ros.reports.model.episode_check import EpisodeChecks
 
@@ -288,7 +288,7 @@ def print_uses(episodes: Sequence[Episode], namespace: str | None) -> None:
     """Prints the possible uses of the topics of each bag of which nothing could be computed to
     standard error.
     """
-    from frame_ros.episodes.topic_uses import is_usable, use_lines
+    from frame_ros.episodes.foreign_bags.topic_uses import is_usable, use_lines
 
     usable = {episode.path for episode in episodes if is_usable(episode)}
     for path, episode in {e.path: e for e in episodes if e.path not in usable}.items():

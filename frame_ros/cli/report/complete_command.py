@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Sequence
 
 from frame_ros.bags.recording_options import RecordingOptions
-from frame_ros.episodes.complete_options import complete_options, is_incomplete
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.foreign_bags.complete_options import complete_options, is_incomplete
 
 MOST_COMMANDS = 3
 

@@ -22,8 +22,8 @@ from frame_ros.core.errors import BagError
 from frame_ros.core.events import EventType
 from frame_ros.core.plain_text import counted
 from frame_ros.episodes.bounds import bounds_of
-from frame_ros.episodes.clock_checks import TAKE_RECEIVE
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.foreign_bags.clock_checks import TAKE_RECEIVE
 from frame_ros.episodes.reading import read_bag
 from frame_ros.episodes.recorded.robot import continuous_joints
 

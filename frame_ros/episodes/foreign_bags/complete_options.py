@@ -17,10 +17,10 @@ from frame_ros.bags.streams.poses import POSE_TYPE
 from frame_ros.bags.streams.table import read_stream
 from frame_ros.bags.streams.topic_map import TopicMap
 from frame_ros.core.errors import BagError
-from frame_ros.episodes.clock_checks import stamp_problems
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.foreign_bags.clock_checks import stamp_problems
+from frame_ros.episodes.foreign_bags.topic_hints import joint_names, unused_topics
 from frame_ros.episodes.recorded.robot import known_robot
-from frame_ros.episodes.topic_hints import joint_names, unused_topics
 from frame_ros.robots.known_joints import robot_of_joints
 
 MEASURED = 'joint_states'  # how topics of measured joints are named

@@ -11,7 +11,7 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.bags.streams.topic_map import TopicMap
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.topic_hints import OF_WRENCH, WRENCH_TYPE, joint_names
+from frame_ros.episodes.foreign_bags.topic_hints import OF_WRENCH, WRENCH_TYPE, joint_names
 from frame_ros.robots.known_joints import robot_of_joints
 
 
