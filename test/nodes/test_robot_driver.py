@@ -175,6 +175,24 @@ def test_single_corrupt_packets_are_read_again(bench):
     assert bench.counts.losses == 0
 
 
+def test_an_error_of_its_own_is_logged_and_the_arm_read_again(bench, capfd):
+    bench.start()
+    bench.newest()
+    publish, failures = bench.driver._bus._publish, [ZeroDivisionError('planted')]
+
+    def fail_once(*of_reading):
+        if failures:
+            raise failures.pop()
+        publish(*of_reading)
+
+    bench.driver._bus._publish = fail_once
+    bench.until(lambda: bench.counts.reconnections == 1)
+    bench.newest()
+    bench.go([0.4, -1.0, 1.0, 0.6, 0.3, 0.8])  # it follows again
+    text = capfd.readouterr().err
+    assert 'the driver failed: ZeroDivisionError: planted' in text and 'Traceback' in text
+
+
 def test_unplugged_and_plugged_in_again(bench):
     bench.start()
     bench.newest()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -189,6 +190,9 @@ class BusLoop:
             action()
         except DeviceError as error:
             self._lose(error)
+        except Exception as error:  # who holds the arm must not end
+            self._log_error(traceback.format_exc())
+            self._lose(DeviceError(f'the driver failed: {type(error).__name__}: {error}'))
 
     def _cycle(self) -> None:
         reading = self._read()
