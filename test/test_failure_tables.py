@@ -53,7 +53,9 @@ def test_episodes_and_false_alarms_are_of_each_policy(tables):
         '| episodes | a | b |', '| --- | --- | --- |', '| success | 1 | 1 |', '| drop | 1 | 1 |',
         '| recovered | 0 | 0 |',
     ]  # fmt: skip
-    begin = lines.index('| policy | false alarms of chosen + proximity, kind held out | of elapsed |')
+    begin = lines.index(
+        '| policy | false alarms of chosen + proximity, kind held out | of elapsed |'
+    )
     assert [line.split(' (')[0] for line in lines[begin + 2 : begin + 4]] == [
         '| a | 0 %', '| b | 0 %',
     ]  # fmt: skip
