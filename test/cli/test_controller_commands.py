@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import controller_bags as bags
 import numpy as np
 import pytest
 from controller_bags import FORWARD, PANDA, STATE, TRAJECTORY
+from rosbags.rosbag2 import StoragePlugin
 
 from frame_ros.cli import main
 
@@ -28,11 +31,16 @@ KINDS: dict[str, tuple[str, Callable[[int, Any], Any], str]] = {
 }
 
 
-def recording(folder: Path, *kinds: str, has_joints: bool = True) -> Path:
+def recording(
+    folder: Path,
+    *kinds: str,
+    has_joints: bool = True,
+    plugin: StoragePlugin = StoragePlugin.MCAP,
+) -> Path:
     sent = bags.measured_joints(STAMPS, ROWS) if has_joints else []
     for topic, message, _ in (KINDS[kind] for kind in kinds):
         sent += [(topic, at, message(at, row)) for at, row in zip(STAMPS.tolist(), ROWS)]
-    return bags.write(folder, sent)
+    return bags.write(folder, sent, plugin=plugin)
 
 
 def command_of(text: str) -> str:
@@ -84,6 +92,22 @@ def test_commands_with_names_are_taken_first(
     path = recording(tmp_path / 'bag', *kinds)
     assert main(['report', str(path)]) == 1
     assert command_of(capsys.readouterr().err).endswith(f'action={KINDS[taken][0]}')
+
+
+def test_a_topic_that_cannot_be_read_is_not_proposed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    """As of a bag of Humble, whose .db3 has no definitions."""
+    monkeypatch.setenv('AMENT_PREFIX_PATH', '')  # where control_msgs may be installed
+    path = recording(tmp_path / 'bag', 'state', plugin=StoragePlugin.SQLITE3)
+    (file,) = path.glob('*.db3')
+    with contextlib.closing(sqlite3.connect(file)) as data, data:
+        data.execute('DELETE FROM message_definitions')
+    assert main(['report', str(path)]) == 1
+    err = capsys.readouterr().err
+    assert f'{STATE} cannot be read: no definition of control_msgs' in err
+    assert f'action={STATE}' not in err
+    assert command_of(err).endswith('action=/joint_states')
 
 
 def test_of_arm_and_gripper_the_arm_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -96,10 +96,15 @@ def controller_state(
     )
 
 
-def write(folder: Path, sent: Iterable[tuple[str, int, Any]], points: Sequence[str] = ()) -> Path:
-    """Writes topic, receive time (ns) and message as a bag of rosbag2, MCAP."""
+def write(
+    folder: Path,
+    sent: Iterable[tuple[str, int, Any]],
+    points: Sequence[str] = (),
+    plugin: StoragePlugin = StoragePlugin.MCAP,
+) -> Path:
+    """Writes topic, receive time (ns) and message as a bag of rosbag2."""
     store = typestore(points or POINTS['jazzy'])
-    with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+    with Writer(folder, version=9, storage_plugin=plugin) as writer:
         known: dict[str, Any] = {}
         for topic, received, message in sorted(sent, key=lambda each: each[1]):
             kind = message.__msgtype__

@@ -24,6 +24,7 @@ from frame_ros.core.errors import BagError
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.recorded.actions import recorded_actions
+from frame_ros.episodes.topic_statistics import topic_statistics
 
 MS = 10**6
 STAMPS, ROWS = bags.path_of(90)
@@ -70,6 +71,7 @@ def test_trajectories_of_one_point_are_a_step_each(tmp_path: Path, plain: Episod
     has_note = any('90 of 90 messages without a stamp: it means now' in p
                    for p in episode.problems)  # fmt: skip
     assert has_note is not is_stamped
+    assert topic_statistics(path)[TRAJECTORY].zero == 0
     found = recorded_actions(path, topics={'action': TRAJECTORY})
     assert found.names == PANDA and len(found) == len(ROWS)
 

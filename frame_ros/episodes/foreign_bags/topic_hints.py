@@ -99,13 +99,13 @@ def unused_topics(
     roles: set[str] | None = None,
 ) -> list[str]:
     """Returns the first topics of each of some types, in the order of these, that no stream, but
-    those of `roles`, was read from, and that are of no other robot.
+    those of `roles`, was read from, that can be read, and that are of no other robot.
     """
     used = {stream.topic for role, stream in streams.items() if role not in (roles or ())}
     robots = (None, topic_map.namespace)
     found: dict[str, list[str]] = {kind: [] for kind in message_types}
     for name, topic in sorted(bag.topics.items()):
         is_free = name not in used and topic_map.robot_of(name) in robots
-        if topic.message_type in found and len(topic) and is_free:
+        if topic.message_type in found and len(topic) and topic.types and is_free:
             found[topic.message_type].append(name)
     return [name for names in found.values() for name in names[:MOST_NAMED]]
