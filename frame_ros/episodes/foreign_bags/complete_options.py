@@ -26,6 +26,7 @@ from frame_ros.episodes.foreign_bags.topic_hints import (
 from frame_ros.episodes.recorded.nameless_actions import interface_of, interface_problems
 from frame_ros.episodes.recorded.robot import known_robot
 from frame_ros.robots.catalogue import load_robot
+from frame_ros.robots.grippers import gripper_joints
 from frame_ros.robots.known_joints import robot_of_joints
 
 MEASURED = 'joint_states'  # how topics of measured joints are named
@@ -126,7 +127,7 @@ def _commands(
     episode: Episode, bag: Bag, topic_map: TopicMap, measured: dict[str, str]
 ) -> tuple[str, tuple[str, ...]]:
     """Returns the topic of commands to the joints that are measured, of its kind that to most of
-    them, and their names where it has none; '' and () if there is none.
+    them, and its names; '' and () if there is none, or of a gripper alone.
     """
     if 'joint_states' not in measured:
         return '', ()
@@ -144,7 +145,8 @@ def _commands(
             continue
         else:
             names = tuple(_names(bag, 'action', topic))
-        if names and wanted.issuperset(names):
+        is_of_arm = len(gripper_joints(names)) < len(names)
+        if is_of_arm and wanted.issuperset(names):
             found.setdefault(kind, {})[topic] = names
     if not found:
         return '', ()
