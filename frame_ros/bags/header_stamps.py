@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.streams.trajectories import TRAJECTORY_TYPE
 from frame_ros.core.time import SECOND
 
 
 def header_stamps(bag: Bag, topic: str) -> NDArray[np.int64] | None:
     """Returns a topic's header stamps (N,), ns; None if its type begins with no header. Of a bag
-    that is read by receive times those.
+    that is read by receive times those; of a trajectory that starts now its receive time.
     """
     found = bag.topics[topic]
     fields = found.types.get(found.message_type, ((), ()))[1]
@@ -31,4 +32,7 @@ def header_stamps(bag: Bag, topic: str) -> NDArray[np.int64] | None:
         seconds = np.ascontiguousarray(head[:, 4:8]).view(f'{order}i4')[:, 0].astype(np.int64)
         nanoseconds = np.ascontiguousarray(head[:, 8:12]).view(f'{order}u4')[:, 0]
         stamps.append(seconds * SECOND + nanoseconds.astype(np.int64))
-    return np.concatenate(stamps) if stamps else np.zeros(0, np.int64)
+    joined = np.concatenate(stamps) if stamps else np.zeros(0, np.int64)
+    if found.message_type == TRAJECTORY_TYPE and len(joined) == len(found):
+        joined = np.where(joined == 0, bag.received(topic), joined)
+    return joined

@@ -10,23 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.core.options import option, options
+from frame_ros.core.options import option, options, rule
 from frame_ros.core.ros_names import NamespaceOptions
 from frame_ros.robots.likely_units import RAD, UNITS
 
 MAX_AGE = 0.5  # s, that an input may be old, as of the policy node
 # The time of a message: that of its header, or that at which the recorder received it.
 HEADER, RECEIVE = STAMPS = ('header', 'receive')
+# The option of a command line that names the joints of commands without names.
+ACTION_JOINTS = '--action-joints'
 
 
 @options
-class TopicChoice(NamespaceOptions):
-    """Topics of a robot in a recording, and the times of their messages."""
+class StampChoice:
+    """Times of the messages of a recording."""
 
-    namespace: str | None = option(None, "the robot's namespace; none: that with most topics")
-    topics: Mapping[str, str] = option(
-        {}, 'role=topic, of what has another name than usual: pose, action, joint_states, ...'
-    )
     stamps: str = option(
         HEADER,
         'time of a message: header (header.stamp), or receive (when the recorder received it), for '
@@ -34,6 +32,29 @@ class TopicChoice(NamespaceOptions):
         'jitter is in rates and differences',
         choices=STAMPS,
     )
+
+
+@options
+class TopicChoice(NamespaceOptions, StampChoice):
+    """Topics of a robot in a recording, and the times of their messages."""
+
+    namespace: str | None = option(None, "the robot's namespace; none: that with most topics")
+    topics: Mapping[str, str] = option(
+        {}, 'role=topic, of what has another name than usual: pose, action, joint_states, ...'
+    )
+    action_joints: tuple[str, ...] = option(
+        (),
+        'the joints, in their order, of commands whose messages name none (Float64MultiArray, as '
+        'of forward_command_controller); none: those are not read',
+    )
+
+    @rule('action_joints', 'each joint once')
+    def _are_different(self) -> bool:
+        return len(set(self.action_joints)) == len(self.action_joints)
+
+    @rule('action_joints', 'names')
+    def _are_names(self) -> bool:
+        return all(name.strip() for name in self.action_joints)
 
 
 @options
@@ -68,6 +89,7 @@ class RecordingOptions(TopicChoice):
             'namespace': self.namespace,
             'topics': absolute_topics(self.topics),
             'stamps': self.stamps,
+            'action_joints': self.action_joints,
             'robot': self.robot or None,
             'joint_units': load_recorded_units(self.joint_units, self.joint_calibration),
         }

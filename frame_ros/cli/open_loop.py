@@ -164,7 +164,12 @@ def make_open_loop_policy(
     own = options.policy_options
     if policy == 'replay':
         topics = _topics_in(options.checkpoint, options.reading()['topics'])
-        chosen = {'namespace': options.namespace, 'topics': topics, 'stamps': options.stamps}
+        chosen = {
+            'namespace': options.namespace,
+            'topics': topics,
+            'stamps': options.stamps,
+            'action_joints': options.action_joints if 'action' in topics else (),
+        }
         own = {'start': 'at_once', **chosen, **own}
     _, period = action_times(actions_of(episode).stamps)
     if math.isfinite(period):

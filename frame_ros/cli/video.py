@@ -9,7 +9,9 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
+from frame_ros.bags.recording_options import RECEIVE, StampChoice
 from frame_ros.cli.arguments import any_path, given, output_file
+from frame_ros.core.option_texts import add_options, from_arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--topic', help='image topic, with or without namespace (default: front)', type=given
     )
+    add_options(parser, StampChoice)
     parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar, no messages')
 
 
@@ -35,10 +38,12 @@ def run(args: argparse.Namespace) -> int:
         BagError: the bag or the topic is missing or cannot be read, or has no readable image.
         MissingExtraError: PyAV is not installed.
     """
+    from frame_ros.bags.reader import Bag
     from frame_ros.episodes.export.video import write_video
 
     remark = None if args.quiet else partial(print, file=sys.stderr)
-    video = write_video(args.bag, args.output, args.topic, _progress(args.quiet), remark)
+    bag = Bag(args.bag, is_by_receipt=from_arguments(StampChoice, args).stamps == RECEIVE)
+    video = write_video(bag, args.output, args.topic, _progress(args.quiet), remark)
     if not args.quiet:
         print(video, file=sys.stderr)
     return 0

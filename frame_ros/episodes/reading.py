@@ -15,6 +15,7 @@ from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import LEFT_OUT, Bag
 from frame_ros.bags.recording_options import HEADER, RECEIVE, RecordedUnits
 from frame_ros.bags.shared_bag import newly_opened
+from frame_ros.bags.streams.controller_states import CONTROLLER_TYPE
 from frame_ros.bags.streams.events import read_events
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.poses import POSE_TYPE
@@ -29,6 +30,7 @@ from frame_ros.episodes.foreign_bags.clock_checks import clock_problems, stamp_p
 from frame_ros.episodes.foreign_bags.pose_checks import unit_problems
 from frame_ros.episodes.foreign_bags.topic_hints import note_on_forces, ways_to_action, ways_to_pose
 from frame_ros.episodes.live_inputs import heard_since, read_first_stamps
+from frame_ros.episodes.recorded.nameless_actions import interface_problems, with_named_actions
 from frame_ros.episodes.recorded.robot import (
     NOT_OPENED,
     known_robot,
@@ -57,6 +59,7 @@ class _Choice:
     robot: str | None = None
     joint_units: RecordedUnits | None = None
     stamps: str = HEADER
+    action_joints: tuple[str, ...] = ()
 
 
 def read_episodes(
@@ -68,6 +71,7 @@ def read_episodes(
     references: Sequence[Reference] | None = None,
     joint_units: RecordedUnits | None = None,
     stamps: str = HEADER,
+    action_joints: Sequence[str] = (),
 ) -> Iterator[Episode]:
     """Yields the episodes of a bag, or of each bag in a folder in the order of their names, with
     their metrics.
@@ -88,13 +92,15 @@ def read_episodes(
         the metrics node recorded; None: those.
         joint_units: those in which joint states and actions were recorded; None: rad.
         stamps: the time of a message: 'header', or 'receive' for the recorder's receive times.
+        action_joints: the joints of actions whose messages name none, in their order; (): such
+        actions are not read.
 
     Raises:
         BagError: there is no bag at the path, or the only one cannot be read.
     """
     bags = find_bags(path)
     for bag_path in bags:
-        choice = _Choice(namespace, topics, robot, joint_units, stamps)
+        choice = _Choice(namespace, topics, robot, joint_units, stamps, tuple(action_joints))
         yield from _read_one(bag_path, len(bags) == 1, references, choice)
 
 
@@ -106,6 +112,7 @@ def read_bag(
     robot: str | None = None,
     joint_units: RecordedUnits | None = None,
     stamps: str = HEADER,
+    action_joints: Sequence[str] = (),
 ) -> list[Episode]:
     """Returns the episodes of an open bag as `read_episodes` does, without their metrics.
 
@@ -113,7 +120,7 @@ def read_bag(
         BagError: its content cannot be made into episodes.
     """
     try:
-        choice = _Choice(namespace, topics, robot, joint_units, stamps)
+        choice = _Choice(namespace, topics, robot, joint_units, stamps, tuple(action_joints))
         return list(_episodes_of(bag, choice))
     except Exception as error:  # whatever the contents of a foreign bag lead to
         raise bag_error(bag.path, error) from error
@@ -169,6 +176,7 @@ def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
         bag.report(Note(BY_RECEIPT))
     events = _read_events(bag, topic_map)
     _note_given(bag, topic_map, namespace, topics)
+    streams = with_named_actions(bag, streams, choice.action_joints)
     streams = _checked_joints(bag, streams, robot, choice.joint_units or RecordedUnits())
     if not live:
         streams = with_whole_actions(bag, streams, robot)
@@ -199,7 +207,9 @@ def _checked_joints(
     except (ImportError, FrameRosError):
         model = None  # whoever needs it says so
     streams, notes = in_radians(streams, units, model)
-    for text in [*notes, *(joint_problems(streams, model) if model is not None else ())]:
+    turning = model.continuous if model is not None else ()
+    problems = joint_problems(streams, model) if model is not None else []
+    for text in [*notes, *problems, *interface_problems(streams, turning)]:
         bag.report(text)
     return streams
 
@@ -287,8 +297,10 @@ def _note_topics(
         return
     for role in NEEDED:
         topic = topic_map.find(role)
+        if any(problem.startswith(f'no {role}: {topic} ') for problem in bag.problems):
+            continue  # the reason is known
         if role not in streams and topic is not None:
-            bag.problems.append(f'no {role}: nothing on {topic} could be read')
+            bag.report(f'no {role}: nothing on {topic} could be read')
         elif role not in streams:
             text = f'no {role}: {" or ".join(STREAMS[role].topics)} was not recorded'
             ways = (
@@ -306,7 +318,9 @@ def _note_topics(
 def _note_actions(bag: Bag, topic_map: TopicMap, actions: Stream) -> None:
     """Notes steps that are no joint commands."""
     begin = f'{actions.topic} is taken as the actions: steps, control rates and a_*'
-    if actions.topic == topic_map.find('joint_states'):
+    if actions.message_type == CONTROLLER_TYPE:
+        bag.problems.append(Note(f'{begin} are those of the set points of the controller'))
+    elif actions.topic == topic_map.find('joint_states'):
         bag.problems.append(Note(f'{begin} are those of the measured joints, not of commands'))
     elif actions.topic == topic_map.find('pose'):
         bag.problems.append(Note(f'{begin} are those of measured positions in m, not of commands'))

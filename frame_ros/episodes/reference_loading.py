@@ -39,6 +39,7 @@ def load_references(
     with_unknown: bool = False,
     joint_units: RecordedUnits | None = None,
     stamps: str = HEADER,
+    action_joints: Sequence[str] = (),
 ) -> list[Reference]:
     """Returns the references that demonstrations give: TCP positions from START to END, zero at
     START, at their control steps (at every pose where there are none). Without START or END as
@@ -49,7 +50,7 @@ def load_references(
         only_successful: leave out episodes whose END does not say success.
         mean: one reference instead of all: their mean trajectory, `frame_ros.metrics
             .mean_trajectory`.
-        namespace, topics, robot, joint_units, stamps: as of `read_episodes`.
+        namespace, topics, robot, joint_units, stamps, action_joints: as of `read_episodes`.
         match: how the mean brings them together, 'time' or 'arc_length'.
         with_unknown: with `only_successful`, take episodes too that were recorded to their end
             without an outcome.
@@ -67,6 +68,7 @@ def load_references(
         'robot': robot,
         'joint_units': joint_units,
         'stamps': stamps,
+        'action_joints': action_joints,
     }
     found = [
         reference

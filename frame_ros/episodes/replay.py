@@ -39,6 +39,7 @@ class BagReplay(ReplayPolicy):
             namespace=options.namespace,
             topics=options.topics,
             stamps=options.stamps,
+            action_joints=options.action_joints,
         )
         return ReplayPolicy(
             found.stamps, found.positions, found.names, options, options.folder, found.continuous

@@ -35,6 +35,7 @@ ROBOT = ('nosuch', '', '{folder}', '{file}')
 POLICY = ('nosuch', '', 'x.py', f'{NOWHERE}/x.py:C', 'nosuchmodule:C', '{folder}', '{file}')
 CHECKPOINT = ('', NOWHERE, '{folder}', '{file}')
 NAME = ('a b', '1a', 'a//b', 'a-b')
+JOINTS = ('', 'a,a', ' ')
 FREE = ()  # any text can be meant
 
 LEROBOT = ['--policy', 'lerobot']
@@ -110,6 +111,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--json': tuple(f'{path}/x.json' for path in ('{file}', NOWHERE, UNWRITABLE)),
         '--namespace': NAME,
         '--topic': (*PAIRS, 'nosuch=/x'),
+        '--action-joints': JOINTS,
         '--robot': ROBOT,
         '--joint-calibration': INPUT,
         '--reference': BAG,
@@ -130,6 +132,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--device': ('',),
         '--namespace': NAME,
         '--topic': (*PAIRS, 'nosuch=/x'),
+        '--action-joints': JOINTS,
         '--joint-calibration': INPUT,
     },
     'dataset': {
@@ -144,6 +147,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--codec': CHOICE,
         '--namespace': NAME,
         '--topic': (*PAIRS, 'nosuch=/x'),
+        '--action-joints': JOINTS,
         '--joint-calibration': INPUT,
     },
     'serve': {
@@ -264,6 +268,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--report': OUTPUT_FOLDER,
         '--namespace': NAME,
         '--topic': (*PAIRS, 'nosuch=/x'),
+        '--action-joints': JOINTS,
         '--robot': ROBOT,
         '--joint-calibration': INPUT,
         '--alpha': ('x', '', '0', '1', 'nan'),
@@ -295,6 +300,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--output': OUTPUT,
         '--namespace': NAME,
         '--topic': (*PAIRS, 'nosuch=/x'),
+        '--action-joints': JOINTS,
         '--robot': ROBOT,
         '--joint-calibration': INPUT,
         '--metrics': ('nosuch', 'ti,nosuch'),
@@ -319,6 +325,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--reviewed': (*INPUT, '{file}', '{labels}'),
         '--namespace': NAME,
         '--topic': (*PAIRS, 'nosuch=/x'),
+        '--action-joints': JOINTS,
         '--robot': ROBOT,
         '--joint-calibration': INPUT,
         '--outcomes': OUTPUT,

@@ -368,7 +368,7 @@ def test_where_nothing_is_usable_the_topics_and_options_are_told(
     assert main(['report', str(bag)]) == 1
     told = capsys.readouterr().err
     assert '/joint_states (sensor_msgs/msg/JointState, 20): taken as joint_states' in told
-    assert '/tcp (geometry_msgs/msg/PoseStamped, 20): could be pose, object, goal: ' in told
+    assert '/tcp (geometry_msgs/msg/PoseStamped, 20): could be pose, action, object, goal: ' in told
     assert '--topic pose=/tcp' in told and '--robot so101' in told
     assert (tmp_path / 'report.html').read_text() == 'what was there'
     assert main(['report', str(bag), '--topic', 'pose=/tcp', '-q']) == 0

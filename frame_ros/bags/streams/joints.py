@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,15 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.repeated_rows import repeated
+from frame_ros.bags.streams.controller_states import (
+    CONTROLLER_TYPE,
+    read_measured,
+    read_set_points,
+)
 from frame_ros.bags.streams.form import MessageForm, RecordedStream, Values
+from frame_ros.bags.streams.nameless import NAMELESS_TYPE, read_nameless
 from frame_ros.bags.streams.poses import LARGEST, POSE_TYPE, POSITION
+from frame_ros.bags.streams.trajectories import TRAJECTORY_TYPE, read_trajectories
 from frame_ros.core.errors import BagError
 
 JOINT_TYPE = 'sensor_msgs/msg/JointState'
@@ -80,17 +87,37 @@ def usable_action(
     return (names, action) if sum(map(abs, action)) < LARGEST else None
 
 
+Reader = Callable[..., tuple[NDArray, dict[str, NDArray]]]
 COMMANDED = {'names': 'name', 'positions': 'position'}
+
+
+def _read_as(message_type: str, read: Reader) -> MessageForm:
+    """Returns the form of commands that are read into that of a JointState."""
+    return MessageForm(message_type, COMMANDED, from_columns=action_samples, read=read)
+
+
 ACTION = RecordedStream(
     'action',
     ('joint_commands',),
     (
         MessageForm(JOINT_TYPE, COMMANDED, action_values, action_samples),
+        _read_as(TRAJECTORY_TYPE, read_trajectories),
+        _read_as(CONTROLLER_TYPE, read_set_points),
+        _read_as(NAMELESS_TYPE, read_nameless),
         MessageForm(POSE_TYPE, COMMANDED, position_values, action_samples, read=_read_positions),
     ),
     usable_action,
 )
 STATES = {'names': 'name', 'positions': 'position', 'velocities': 'velocity', 'efforts': 'effort'}
 JOINT_STATES = RecordedStream(
-    'joint_states', ('joint_states',), (MessageForm(JOINT_TYPE, STATES),), is_steady=True
+    'joint_states',
+    ('joint_states',),
+    (
+        MessageForm(JOINT_TYPE, STATES),
+        MessageForm(CONTROLLER_TYPE, STATES, read=read_measured),
+    ),
+    is_steady=True,
 )
+# The types of commands to joints, the first to be taken first, and of measured joints.
+COMMAND_TYPES = tuple(f.message_type for f in ACTION.forms if f.message_type != POSE_TYPE)
+STATE_TYPES = tuple(form.message_type for form in JOINT_STATES.forms)

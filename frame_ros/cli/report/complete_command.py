@@ -12,6 +12,8 @@ from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.foreign_bags.complete_options import complete_options, is_incomplete
 
 MOST_COMMANDS = 3
+# Options that a command keeps; topics have a form of their own.
+GIVEN = ('namespace', 'stamps', 'action_joints', 'robot', 'joint_units', 'joint_calibration')
 
 
 def complete_commands(
@@ -39,10 +41,10 @@ def _given(options: RecordingOptions, more: Sequence[str]) -> list[str]:
     """Returns the options that were given, but those that others replace."""
     replaced = {text.partition('=')[0] for text in more}
     usual, found = RecordingOptions(), []
-    for name in ('namespace', 'stamps', 'robot', 'joint_units', 'joint_calibration'):
+    for name in GIVEN:
         flag, value = '--' + name.replace('_', '-'), getattr(options, name)
         if value != getattr(usual, name) and flag not in replaced:
-            found += [flag, str(value)]
+            found += [flag, ','.join(value) if isinstance(value, tuple) else str(value)]
     for role, topic in options.topics.items():
         if role not in replaced:
             found += ['--topic', f'{role}={topic}']

@@ -37,7 +37,8 @@ def clock_problems(streams: Mapping[str, Stream]) -> list[str]:
         if _overlap(*received, slack=0) and not _overlap(*stamps, slack=SECOND):
             problems[stream.topic] = (
                 f'{stream.topic} is stamped {_span(stamps[0])}, {action.topic} {_span(stamps[1])}, '
-                f'though both were received in the same time: two clocks, so no step has a {role}'
+                f'though both were received in the same time: two clocks, so no step has a {role}; '
+                f'{TAKE_RECEIVE}'
             )
     return list(problems.values())
 

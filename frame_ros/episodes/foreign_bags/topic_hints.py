@@ -4,15 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.recording_options import ACTION_JOINTS
+from frame_ros.bags.streams.controller_states import CONTROLLER_TYPE
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
-from frame_ros.bags.streams.joints import JOINT_TYPE
+from frame_ros.bags.streams.joints import COMMAND_TYPES, STATE_TYPES
+from frame_ros.bags.streams.nameless import NAMELESS_TYPE
 from frame_ros.bags.streams.poses import POSE_TYPE
 from frame_ros.bags.streams.topic_map import TopicMap
+from frame_ros.episodes.recorded.nameless_actions import interface_of
 from frame_ros.robots.known_joints import robot_of_joints
 
 MOST_NAMED = 3
@@ -36,16 +40,23 @@ def ways_to_pose(
         of_actions = {'action'} & streams.keys()
         ways += [
             f'--topic joint_states={topic}{given} computes it'
-            for topic in unused_topics(bag, topic_map, streams, JOINT_TYPE, of_actions)
+            for topic in unused_topics(bag, topic_map, streams, STATE_TYPES, of_actions)
         ]
-    poses = unused_topics(bag, topic_map, streams, POSE_TYPE)
+    poses = unused_topics(bag, topic_map, streams, (POSE_TYPE,))
     return ways + [f'--topic pose={topic} takes those poses' for topic in poses]
 
 
 def ways_to_action(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -> list[str]:
     """Returns the options that give steps: of other topics of commands, of what was measured."""
-    commands = unused_topics(bag, topic_map, streams, JOINT_TYPE)
-    ways = [f'--topic action={topic} takes those commands' for topic in commands]
+    commands = unused_topics(bag, topic_map, streams, COMMAND_TYPES, {'joint_states'})
+    measured_topics = {
+        stream.topic for stream in streams.values() if stream.message_type != CONTROLLER_TYPE
+    }
+    ways = [
+        f'{" ".join(options_of_action(bag, topic))} takes those commands'
+        for topic in commands
+        if topic not in measured_topics and not interface_of(topic)
+    ]
     if 'joint_states' in streams:
         measured = streams['joint_states'].topic
         ways.append(f'--topic action={measured} takes the measured joints as the steps')
@@ -59,10 +70,20 @@ def note_on_forces(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream])
     """Returns that a recorded wrench alone gives no forces; None if there are contact states, or no
     wrench.
     """
-    topics = unused_topics(bag, topic_map, streams, WRENCH_TYPE)
+    topics = unused_topics(bag, topic_map, streams, (WRENCH_TYPE,))
     if 'contact' in streams or not topics:
         return None
     return Note(f'{", ".join(topics)}: {OF_WRENCH}')
+
+
+def options_of_action(bag: Bag, topic: str, joints: Sequence[str] = ()) -> list[str]:
+    """Returns the options that take a topic as the actions. joints: those of a topic without names;
+    (): not known.
+    """
+    options = ['--topic', f'action={topic}']
+    if bag.topics[topic].message_type != NAMELESS_TYPE:
+        return options
+    return [*options, ACTION_JOINTS, ','.join(joints) or 'A,B,...']
 
 
 def joint_names(stream: Stream) -> set[str]:
@@ -74,16 +95,17 @@ def unused_topics(
     bag: Bag,
     topic_map: TopicMap,
     streams: Mapping[str, Stream],
-    message_type: str,
+    message_types: Sequence[str],
     roles: set[str] | None = None,
 ) -> list[str]:
-    """Returns the first topics of a type that no stream, but those of `roles`, was read from, and
-    that are of no other robot."""
+    """Returns the first topics of each of some types, in the order of these, that no stream, but
+    those of `roles`, was read from, that can be read, and that are of no other robot.
+    """
     used = {stream.topic for role, stream in streams.items() if role not in (roles or ())}
     robots = (None, topic_map.namespace)
-    found = [
-        name
-        for name, topic in sorted(bag.topics.items())
-        if topic.message_type == message_type and len(topic) and name not in used
-    ]
-    return [name for name in found if topic_map.robot_of(name) in robots][:MOST_NAMED]
+    found: dict[str, list[str]] = {kind: [] for kind in message_types}
+    for name, topic in sorted(bag.topics.items()):
+        is_free = name not in used and topic_map.robot_of(name) in robots
+        if topic.message_type in found and len(topic) and topic.types and is_free:
+            found[topic.message_type].append(name)
+    return [name for names in found.values() for name in names[:MOST_NAMED]]

@@ -8,10 +8,17 @@ from dataclasses import dataclass
 
 from frame_ros.bags.images.decoding import COMPRESSED_TYPE, IMAGE_TYPE
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.streams.nameless import NAMELESS_TYPE
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.bags.streams.topic_map import TopicMap
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.foreign_bags.topic_hints import OF_WRENCH, WRENCH_TYPE, joint_names
+from frame_ros.episodes.foreign_bags.topic_hints import (
+    OF_WRENCH,
+    WRENCH_TYPE,
+    joint_names,
+    options_of_action,
+)
+from frame_ros.episodes.recorded.nameless_actions import interface_of
 from frame_ros.robots.known_joints import robot_of_joints
 
 
@@ -47,10 +54,15 @@ def topic_uses(bag: Bag, namespace: str | None = None) -> list[TopicUse]:
     uses = []
     for name, topic in sorted(bag.topics.items()):
         roles = tuple(
-            role for role, row in STREAMS.items() if row.message_type == topic.message_type
+            role for role, row in STREAMS.items() if row.form(topic.message_type) is not None
         )
         taken = tuple(role for role in roles if found[role] == name)
-        option = ' or '.join(f'--topic {role}={name}' for role in roles)
+        option = ' or '.join(
+            ' '.join(options_of_action(bag, name)) if role == 'action' else f'--topic {role}={name}'
+            for role in roles
+        )
+        if interface := interface_of(name) * (topic.message_type == NAMELESS_TYPE):
+            roles, option = (), f'of the interface {interface} by its name, which nothing here uses'
         if topic.message_type in (IMAGE_TYPE, COMPRESSED_TYPE):
             option = f'frame-ros video BAG --topic {name}'
         if topic.message_type == WRENCH_TYPE:

@@ -53,18 +53,19 @@ def recorded_actions(
     namespace: str | None = None,
     topics: Mapping[str, str] | None = None,
     stamps: str = HEADER,
+    action_joints: Sequence[str] = (),
 ) -> RecordedActions:
     """Returns the actions of one recorded episode.
 
     Args:
         path: a bag, or a folder of bags.
         episode_id: which of several; '' if there is only one.
-        namespace, topics, stamps: as of `read_episodes`.
+        namespace, topics, stamps, action_joints: as of `read_episodes`.
 
     Raises:
         BagError: no bag, no such episode, several where none is named, or no usable command in it.
     """
-    episodes = read_raw(path, namespace, topics, stamps=stamps)
+    episodes = read_raw(path, namespace, topics, stamps=stamps, action_joints=action_joints)
     return actions_of(_chosen(episodes, path, episode_id))
 
 
@@ -75,6 +76,7 @@ def read_raw(
     robot: str | None = None,
     joint_units: RecordedUnits | None = None,
     stamps: str = HEADER,
+    action_joints: Sequence[str] = (),
 ) -> list[Episode]:
     """Returns the episodes of a bag, or of the bags in a folder, without their metrics.
 
@@ -92,6 +94,7 @@ def read_raw(
             robot=robot,
             joint_units=joint_units,
             stamps=stamps,
+            action_joints=action_joints,
         )
     ]
 

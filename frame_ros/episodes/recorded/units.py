@@ -16,6 +16,7 @@ from frame_ros.bags.findings import Note
 from frame_ros.bags.recording_options import RecordedUnits
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
+from frame_ros.bags.streams.nameless import is_nameless
 from frame_ros.bags.streams.poses import POSE_TYPE
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
@@ -142,7 +143,8 @@ def joint_problems(streams: Mapping[str, Stream], robot: Robot) -> list[str]:
         if outside := _outside_text(stream.topic, columns, robot):
             text, is_other_unit = outside
             # A policy may request what the arm cannot do; the arm itself cannot be there.
-            is_doubtful = is_other_unit or role == 'joint_states'
+            is_doubtful = is_other_unit or role == 'joint_states' or is_nameless(stream)
+            text += '; or no positions' * is_nameless(stream)
             problems.append(text if is_doubtful else Note(text))
             continue  # speeds in other units say no more
         fast = _too_fast(columns, robot)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.streams.controller_states import CONTROLLER_TYPE
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import is_in_parts, merged_states
 from frame_ros.episodes.recorded.robot import continuous_of
@@ -20,6 +21,8 @@ def with_whole_actions(
     action, joints = streams.get('action'), streams.get('joint_states')
     if action is None or joints is None or action.topic != joints.topic:
         return streams
+    if action.message_type == CONTROLLER_TYPE:
+        return streams  # its set points, which are no measured joints
     if not is_in_parts(action):
         return streams
     whole = merged_states(action, continuous_of(robot))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.signal import medfilt
 
 from frame_ros.bags.streams.form import Stream
-from frame_ros.bags.streams.joints import JOINT_TYPE
+from frame_ros.bags.streams.joints import STATE_TYPES
 from frame_ros.bags.streams.table import read_stream
 from frame_ros.core.errors import BagError, FrameRosError
 from frame_ros.episodes.episode import Episode
@@ -118,11 +118,11 @@ def _measured(episode: Episode, joint: str) -> Stream | None:
     """Returns the stream with the states of the gripper's joint: of the arm, or its own topic."""
     for role in ('joint_states', 'gripper'):
         stream = episode.streams.get(role)
-        if stream is not None and stream.message_type == JOINT_TYPE and _has(stream, joint):
+        if stream is not None and stream.message_type in STATE_TYPES and _has(stream, joint):
             return stream
     bag = episode.open_bag()
     for name in sorted(bag.topics) if bag is not None else ():
-        if bag is None or bag.topics[name].message_type != JOINT_TYPE or 'gripper' not in name:
+        if bag is None or bag.topics[name].message_type not in STATE_TYPES or 'gripper' not in name:
             continue
         try:
             stream = read_stream(bag, 'joint_states', name)

@@ -122,3 +122,24 @@ def test_without_pyav_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'av', None)
     with pytest.raises(MissingExtraError, match=r'pip install .mujoco>=.* .av>='):
         write_video(tmp_path)
+
+
+def test_images_by_the_times_of_their_receipt(tmp_path, capsys):
+    """As of a camera whose driver stamps all images alike."""
+    from frame_ros.cli import main as frame_ros
+
+    sent = [
+        ('/front/image_raw', T0 + step * SECOND // 1000, message(
+            'sensor_msgs/msg/Image', header__stamp=stamp(T0), height=48, width=64,
+            encoding='mono8', step=64, data=np.full(48 * 64, number, np.uint8),
+        ))
+        for number, step in enumerate(STEPS)
+    ]  # fmt: skip
+    path = write_bag(tmp_path / 'bag', sent)
+    counts = []
+    for stamps in ('header', 'receive'):
+        film = tmp_path / f'{stamps}.mp4'
+        assert frame_ros(['video', str(path), '--stamps', stamps, '-o', str(film)]) == 0
+        with av.open(str(film)) as file:
+            counts.append([round(1000 * frame.time) for frame in file.decode(video=0)])
+    assert counts == [[0], STEPS]
