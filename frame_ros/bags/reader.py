@@ -38,7 +38,9 @@ STAMP = 'header.stamp'
 
 @dataclass
 class Topic:
-    """A topic of a bag. types: its definition and contained ones; empty for `reason`."""
+    """A topic of a bag. types: its definition and contained ones; empty for `reason`. facts: what
+    an MCAP file says of it besides, of rosbag2 offered_qos_profiles and topic_type_hash.
+    """
 
     name: str
     message_type: str
@@ -47,6 +49,7 @@ class Topic:
     tables: list[MessageTable] = field(default_factory=list)
     types: dict[str, Any] = field(default_factory=dict)
     reason: str = ''
+    facts: dict[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return sum(map(len, self.tables))
@@ -296,6 +299,7 @@ class Bag:
                 channel.schema_encoding,
                 table,
             )
+            self.topics[channel.topic].facts |= channel.metadata
 
     def _add_other_storage(self, file: Path, kept: KeptBlocks) -> None:
         storage = read_other_storage(file, kept)
