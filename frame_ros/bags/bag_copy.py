@@ -16,6 +16,8 @@ from frame_ros.bags.reader import Bag, Topic
 from frame_ros.bags.writer import BagWriter, TopicQos
 from frame_ros.core.errors import BagError
 
+# Fact of a bag whose contacts were sensed after the fact: the name of the recording.
+SENSED_FROM = 'sensed_from'
 # Of the sidecar, what the writer says of its own bag.
 OWN_ENTRIES = ('state', 'metadata', 'topics', 'problem')
 OFFERED, HASH = 'offered_qos_profiles', 'topic_type_hash'
@@ -48,8 +50,8 @@ def in_received_order(bag: Bag) -> Iterator[Received]:
 
 
 def copy_topics(bag: Bag, writer: BagWriter, without: Collection[str] = ()) -> dict[str, int]:
-    """Adds the topics of a bag to a writer, each with its definition and the quality of service that
-    was offered; returns topic -> channel.
+    """Adds the topics of a bag to a writer, each with its definition and the quality of service
+    that was offered; returns topic -> channel.
 
     Raises:
         BagError, OSError: as `BagWriter.add_topic`.
@@ -64,8 +66,8 @@ def copy_topics(bag: Bag, writer: BagWriter, without: Collection[str] = ()) -> d
 
 
 def facts_of_sidecar(bag: Bag) -> dict[str, Any]:
-    """Returns the entries of a bag's sidecar, such as counts of what the recorder dropped, but those
-    that every bag has for itself.
+    """Returns the entries of a bag's sidecar, such as counts of what the recorder dropped, without
+    those that every bag has for itself.
     """
     return {name: value for name, value in bag.sidecar.items() if name not in OWN_ENTRIES}
 
@@ -85,7 +87,7 @@ def _definition(topic: Topic) -> MessageDefinition:
 def _offered(bag: Bag) -> dict[str, list[TopicQos]]:
     """Returns topic -> the quality of service of its publishers, of metadata.yaml."""
     try:
-        information = bag_information(bag.path) if bag.path.is_dir() else None
+        information = (bag_information(bag.path) if bag.path.is_dir() else None) or {}
         rows = [each['topic_metadata'] for each in information['topics_with_message_count']]
         return {row['name']: _qos(row.get(OFFERED, '')) for row in rows}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -93,7 +95,9 @@ def _offered(bag: Bag) -> dict[str, list[TopicQos]]:
 
 
 def _qos(given: Any) -> list[TopicQos]:
-    """Returns qualities of service of rosbag2's YAML, of any of its versions; none if it is none."""
+    """Returns qualities of service of rosbag2's YAML, of any of its versions; none of any other
+    text.
+    """
     from rosbags.rosbag2.metadata import parse_qos
 
     try:

@@ -33,6 +33,8 @@ from frame_ros.core.time import SECOND
 
 # In the report of a topic in another encoding than that of ROS 2, behind its name.
 LEFT_OUT = 'is encoded as'
+# Fact of a copy: the recording had been cut.
+OF_CUT = 'copied_from_cut'
 STAMP = 'header.stamp'
 
 
@@ -102,6 +104,9 @@ class Bag:
         if self.path.name.endswith(PARTIAL_SUFFIX) and not self.is_truncated:
             self.is_truncated = True
             self.problems.append('the recorder was stopped before it finished this bag')
+        if OF_CUT in self.metadata and not self.is_truncated:
+            self.is_truncated = True
+            self.problems.append('the recording that this bag is a copy of had been cut')
         self._find_types()
 
     @property

@@ -222,12 +222,13 @@ NAMES = (
     'calibrate',
     'operations',
     'outline',
+    'sense',
     'capsules',
     'scenes',
     'session',
 )
 
-PARSED = 'identify', 'calibrate', 'null-check', 'outline'
+PARSED = 'identify', 'calibrate', 'null-check', 'outline', 'sense'
 # Of a blinded session, which need one that runs.
 OF_SESSION = 'serve', 'mark', 'status', 'open'
 

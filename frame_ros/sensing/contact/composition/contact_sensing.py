@@ -136,7 +136,7 @@ class ContactSensing:
         )
 
     def trusted_of(self, stream: str) -> TrustedInputs | None:
-        """What a stream gives its messages to as they arrive; None: to nothing."""
+        """Returns the judge that a stream gives its messages to as they arrive; None: none."""
         return self.trusted if stream in (JOINTS, WRENCH, ROBOT_WRENCH) else None
 
     def connect(self, streams: Mapping[str, SensorStream]) -> None:
