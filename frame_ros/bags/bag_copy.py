@@ -19,7 +19,7 @@ from frame_ros.core.errors import BagError
 # Fact of a bag whose contacts were sensed after the fact: the name of the recording.
 SENSED_FROM = 'sensed_from'
 # Of the sidecar, what the writer says of its own bag.
-OWN_ENTRIES = ('state', 'metadata', 'topics', 'problem')
+OWN_ENTRIES = ('state', 'metadata', 'topics', 'problem', 'self')
 OFFERED, HASH = 'offered_qos_profiles', 'topic_type_hash'
 
 

@@ -74,6 +74,7 @@ STAND_INS = {
     r'FILE': 'capsules.yaml',
     r'sequential (OUTCOMES|study)\.csv': 'sequential pairs.csv',
     r'compare study\.csv': 'compare spreadsheet.csv',
+    r'report DIR': 'report runs/episode_0007',
     r'report runs/ --session study': 'report blinded --session opened',
     r'LABELS': 'labels',
     r'PATH(\.\.\.)?(?= |$)': 'spreadsheet.csv',

@@ -63,7 +63,8 @@ def chosen_settings(
 
 
 def _robot(bag: Bag, joints: RecordedJoints) -> str:
-    named = with_robot(dict(bag.metadata), bag.path, None).get('robot', '')
+    folder = bag.path if bag.path.is_dir() else bag.path.parent
+    named = with_robot(dict(bag.metadata), folder, None).get('robot', '')
     if found := named or robot_of_joints(joints.names):
         return found
     came = f'its joints are {", ".join(joints.names)}' if joints.names else 'it has no joint states'
