@@ -336,7 +336,7 @@ def topics_page() -> str:
     topics = [each for each in found.values() if isinstance(each, Topic) and each.type]
     services = [each for each in found.values() if not isinstance(each, Topic)]
     rows = [
-        (f'`{t.name}`', f'`{plain_type(t)}`', escape(t.text), 'yes' if t.is_latched else '',
+        (f'`{t.name}`', f'`{plain_type(t)}`{", latched" * t.is_latched}: {escape(t.text)}',
          nodes(t.name, 'publishes'), nodes(t.name, 'subscribes'))
         for t in sorted(topics, key=lambda topic: topic.name.strip('/'))
     ]  # fmt: skip
@@ -350,7 +350,7 @@ Names are relative to the namespace, unless they begin with `/`; `~` is the node
 braces stand for what parameters name. The fields of our own messages: [](interfaces.md). What is
 latched is also received by nodes that start later.
 
-{table(('topic', 'type', 'content', 'latched', 'from', 'to'), rows)}
+{table(('topic', 'type and content', 'from', 'to'), rows)}
 {table(('service', 'type', 'what it does', 'of'), served)}
 The episode recorder subscribes to what its parameters choose, by default everything.
 """

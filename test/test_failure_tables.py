@@ -46,6 +46,22 @@ def test_a_predictor_of_some_policies_is_named_and_not_the_best_of_all(tables):
     assert any(line.startswith('| elapsed | +0 % (+0 to +0) | +60 %') for line in lines)
 
 
+def test_episodes_and_false_alarms_are_of_each_policy(tables):
+    alarms = {CHOSEN + WITH: 2.0, 'elapsed': 8.0}
+    lines = tables.tables([group('a', alarms), group('b', alarms)])
+    assert lines[:5] == [
+        '| episodes | a | b |', '| --- | --- | --- |', '| success | 1 | 1 |', '| drop | 1 | 1 |',
+        '| recovered | 0 | 0 |',
+    ]  # fmt: skip
+    begin = lines.index(
+        '| policy | false alarms of chosen + proximity, kind held out | of elapsed |'
+    )
+    assert [line.split(' (')[0] for line in lines[begin + 2 : begin + 4]] == [
+        '| a | 0 %', '| b | 0 %',
+    ]  # fmt: skip
+    assert max(line.count('|') for line in lines) <= 9
+
+
 def test_an_unknown_policy_is_refused_in_one_sentence():
     command = [sys.executable, FOLDER / 'failure_prediction.py', '--kept', '--only', 'ACT,nobody']
     done = subprocess.run(command, capture_output=True, text=True)

@@ -370,6 +370,16 @@ def test_docstrings_of_tests_begin_with_a_noun_or_a_verb(path):
     assert not clauses_in(path)
 
 
+def test_no_line_of_a_node_logs_with_a_severity_that_changes():
+    """A logger of ROS refuses that, and the thread that logs would end."""
+    method = r'(?:_log|logger|get_logger\(\))\.(?:debug|info|warning|error|fatal)'
+    chosen = re.compile(rf'{method}\s+if\b|\belse\s+[\w.]*{method}\b(?!\()')
+    assert chosen.search('say = self._log.info if is_fine else warn')
+    for path in files():
+        if path.suffix == '.py' and PACKAGE / 'nodes' in path.parents:
+            assert not chosen.search(path.read_text()), path
+
+
 def test_nothing_unpickles():
     """But the adapter of LeRobot's own server, by an unpickler that knows a list of actions."""
     dangerous = re.compile(

@@ -71,16 +71,17 @@ def false_alarms(rows: PredictorRows) -> Share:
 
 
 def _counts(groups: Sequence[Group]) -> list[str]:
+    """Episodes by how they ended: a row of each kind, a column of each policy."""
     kinds = sorted({kind for group in groups for kind in group.kinds if kind})
-    lines = [
-        f'| policy | successes | {" | ".join(kinds)} | recovered |',
-        '| --- ' * (len(kinds) + 3) + '|',
+    found = [Counter(group.kinds) for group in groups]
+    rows = [
+        ('episodes', [group.name for group in groups]),
+        ('---', ['---'] * len(groups)),
+        ('success', [str(each['']) for each in found]),
+        *((kind, [str(each[kind]) for each in found]) for kind in kinds),
+        ('recovered', [str(group.recovered) for group in groups]),
     ]
-    for group in groups:
-        found = Counter(group.kinds)
-        cells = ' | '.join(str(found[kind]) for kind in kinds)
-        lines.append(f'| {group.name} | {found[""]} | {cells} | {group.recovered} |')
-    return lines
+    return [f'| {title} | {" | ".join(cells)} |' for title, cells in rows]
 
 
 def _predictors(seen: Rows, held_out: Rows) -> list[str]:
@@ -118,20 +119,25 @@ def _by_kind(seen: Rows, held_out: Rows) -> list[str]:
 
 
 def _by_policy(seen: Rows, held_out: Rows) -> list[str]:
+    """The same by policy, and a table of the false alarms over its successes."""
     best = best_single(seen)
     lines = [
         f'| policy | failures | {RECOMMENDED}, {SEEN} | {RECOMMENDED}, {HELD_OUT} '
-        f'| left then | {best} | left then | false alarms of {RECOMMENDED} | of {best} |',
-        '| --- | --- | --- | --- | --- | --- | --- | --- | --- |',
+        f'| left then | {best} | left then |',
+        '| --- | --- | --- | --- | --- | --- | --- |',
+    ]
+    alarms = [
+        f'| policy | false alarms of {RECOMMENDED}, {HELD_OUT} | of {best} |',
+        '| --- | --- | --- |',
     ]
     for name in dict.fromkeys(seen[RECOMMENDED].groups):
-        row = _row_of(name, name, seen, held_out, best, 'groups')
+        lines.append(_row_of(name, name, seen, held_out, best, 'groups'))
         rates = []
         for rows in (held_out[RECOMMENDED], seen[best]):
             own = np.array(rows.success_groups) == name
             rates.append(_percent(share(rows.false_alarms[own])))
-        lines.append(f'{row} {" | ".join(rates)} |')
-    return lines
+        alarms.append(f'| {name} | {" | ".join(rates)} |')
+    return [*lines, '', *alarms]
 
 
 def _row_of(title: str, value: str, seen: Rows, held_out: Rows, best: str, column: str) -> str:

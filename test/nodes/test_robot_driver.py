@@ -125,6 +125,27 @@ def test_a_fast_motion_is_not_limited():
     assert lag > 0.2
 
 
+def test_silence_is_information_at_the_goals_and_a_warning_on_the_way(bench, capfd):
+    bench.start(command_timeout=0.5)
+    bench.newest()
+    goals = [0.4, -1.0, 1.0, 0.6, 0.3, 0.8]
+    bench.go(goals)
+    bench.until(  # it has come to rest, where it sags
+        lambda: np.abs(bench.newest().velocity).max() < 0.01, lambda: bench.command(goals)
+    )
+    holds = bench.counts.holds
+    capfd.readouterr()
+    bench.until(lambda: bench.counts.holds > holds)
+    text = capfd.readouterr().err
+    assert 'the arm stays at its goals' in text and 'WARN' not in text
+    bench.arm.block('shoulder_pan', lower=0.2)
+    holds = bench.counts.holds
+    bench.until(lambda: bench.arm.positions[PAN] < 0.25, lambda: bench.command([-1.0, *goals[1:]]))
+    bench.until(lambda: bench.counts.holds > holds)
+    text = capfd.readouterr().err
+    assert 'the arm holds where it is' in text and 'WARN' in text
+
+
 def test_a_stale_command_holds_where_the_arm_is_and_keeps_the_grip(bench):
     bench.start(command_timeout=0.15, max_relative_target=0.3)
     bench.newest()
@@ -152,6 +173,24 @@ def test_single_corrupt_packets_are_read_again(bench):
     bench.until(lambda: bench.counts.retries == 1)
     bench.newest()
     assert bench.counts.losses == 0
+
+
+def test_an_error_of_its_own_is_logged_and_the_arm_read_again(bench, capfd):
+    bench.start()
+    bench.newest()
+    publish, failures = bench.driver._bus._publish, [ZeroDivisionError('planted')]
+
+    def fail_once(*of_reading):
+        if failures:
+            raise failures.pop()
+        publish(*of_reading)
+
+    bench.driver._bus._publish = fail_once
+    bench.until(lambda: bench.counts.reconnections == 1)
+    bench.newest()
+    bench.go([0.4, -1.0, 1.0, 0.6, 0.3, 0.8])  # it follows again
+    text = capfd.readouterr().err
+    assert 'the driver failed: ZeroDivisionError: planted' in text and 'Traceback' in text
 
 
 def test_unplugged_and_plugged_in_again(bench):

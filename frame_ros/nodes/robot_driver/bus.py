@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -189,6 +190,9 @@ class BusLoop:
             action()
         except DeviceError as error:
             self._lose(error)
+        except Exception as error:  # who holds the arm must not end
+            self._log_error(traceback.format_exc())
+            self._lose(DeviceError(f'the driver failed: {type(error).__name__}: {error}'))
 
     def _cycle(self) -> None:
         reading = self._read()
@@ -211,8 +215,15 @@ class BusLoop:
         elif self._activity is Activity.FOLLOWING:
             age = time.monotonic() - self._last_command
             if age > self._settings.command_timeout:
+                before = self._goals
                 self._hold()
-                self._log_change(f'no command for {age:.2f} s: the arm holds where it is')
+                # Where a hold changes no goal the arm had come to rest, as between episodes.
+                is_at_rest = before is not None and np.array_equal(self._goals, before)
+                silence = f'no command for {age:.2f} s: the arm'
+                if is_at_rest:
+                    self._log.info(f'{silence} stays at its goals')  # type: ignore[attr-defined]
+                else:
+                    self._log_change(f'{silence} holds where it is')
         elif self._repeats > 0:
             self._hold_again()
 

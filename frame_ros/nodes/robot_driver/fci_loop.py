@@ -313,8 +313,11 @@ class FciLoop:
         self._activity = Activity.HOLDING
         self.counts.holds += 1
         is_at_rest = np.abs(reading.commanded_velocities).max() <= AT_REST  # as between episodes
-        say = self._log.info if is_at_rest else self._log.warning
-        say(f'no command for {age:.3f} s: the arm {"stays where it is" if is_at_rest else "stops"}')
+        silence = f'no command for {age:.3f} s: the arm'
+        if is_at_rest:
+            self._log.info(f'{silence} stays where it is')
+        else:
+            self._log.warning(f'{silence} stops')
 
     def _abort(self, problem: str) -> None:
         self._activity, self._problem = Activity.ABORTED, problem

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any, TypeVar
 
 import rclpy
@@ -33,6 +34,7 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 # What a user can cause and mend: our own errors, and rclpy's about names and parameters.
 USER_ERRORS = (FrameRosError, NameValidationException, ParameterException)
 SERVICE_PERIOD = 0.1  # s between two looks of a polling node at its services
+PACKAGE = __name__.partition('.')[0]
 MOST_CALLBACKS = 100  # at one look: a flood of requests must not keep the node from its polling
 
 
@@ -55,24 +57,26 @@ def run_node(
     5. The context is shut down.
 
     Further signals during 4 and 5 are ignored: a second one does not tear a bag apart (SIGKILL
-    still ends it).
+    still ends it). A thread of the node that ends by an exception ends the node, too: who started
+    it notices that, and not a node of which a part stands still.
 
     arguments: the command line, `sys.argv` by default (`--ros-args ...`).
     spin: the node's own loop instead of the executor, for nodes that poll: `spin(node, stop)` must
     return soon after the event `stop` is set.
 
-    Returns the exit code: 0 after a signal, the node's `exit_code` if it set one, 1 after an error
-    that the user can mend (USER_ERRORS, or a command line that ROS cannot read), whose message goes
-    to standard error without a traceback. Other exceptions are errors of ours and pass through.
+    Returns the exit code: 0 after a signal, the node's `exit_code` if it set one, 1 after a thread
+    has failed, or an error that the user can mend (USER_ERRORS, or a command line that ROS cannot
+    read), whose message goes to standard error without a traceback. Other exceptions are errors of
+    ours and pass through.
     """
-    with stop_on_signals() as stop:
+    with stop_on_signals() as stop, failed_threads(stop.event) as failed:
         node = None
         try:
             _initialise(arguments)
             node = factory()
             with clock_watched(node):
                 (spin or spin_until_stopped)(node, stop.event)
-            return int(getattr(node, 'exit_code', None) or 0)
+            return int(getattr(node, 'exit_code', None) or bool(failed))
         except USER_ERRORS as error:
             name = qualified_name(node, factory, arguments)
             print(f'[FATAL] [{time.time():.9f}] [{name}]: {error}', file=sys.stderr, flush=True)
@@ -81,6 +85,39 @@ def run_node(
             if node is not None:
                 node.destroy_node()
             rclpy.try_shutdown()
+
+
+@contextlib.contextmanager
+def failed_threads(stop: threading.Event) -> Iterator[list[str]]:
+    """Within a `with` block a thread of this package that ends by an exception sets `stop`.
+
+    Yields the names of these threads. After `stop` is set none counts: what closes may be torn from
+    under it. Threads of others, as those of a policy, are their own business.
+    """
+    failed: list[str] = []
+    show = threading.excepthook
+
+    def note(args: threading.ExceptHookArgs) -> None:
+        show(args)
+        if args.exc_type is not SystemExit and is_own(args.exc_traceback) and not stop.is_set():
+            failed.append(args.thread.name if args.thread else '')
+            text = f'the thread {failed[-1]} has failed ({args.exc_type.__name__}): the node ends'
+            print(f'[FATAL] [{time.time():.9f}]: {text}', file=sys.stderr, flush=True)
+            stop.set()
+
+    threading.excepthook = note
+    try:
+        yield failed
+    finally:
+        threading.excepthook = show
+
+
+def is_own(trace: TracebackType | None) -> bool:
+    """Returns whether it is code of this package that a thread ran, by its traceback."""
+    while trace is not None and trace.tb_frame.f_globals.get('__name__') == threading.__name__:
+        trace = trace.tb_next
+    name = trace.tb_frame.f_globals.get('__name__', '') if trace is not None else ''
+    return str(name).partition('.')[0] == PACKAGE
 
 
 def qualified_name(

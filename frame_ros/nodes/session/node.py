@@ -79,7 +79,7 @@ class SessionNode(Node):
             scene = SCENE.at(self.options.scene_topic)
             FittingSubscription(self, scene, self._scenes.put, is_called=True)
         self._readiness = Readiness(self, public_name(self.options.robot))
-        self._result = 0
+        self._result = 1  # until its episodes are done, or it is stopped
         self._finished = self.create_guard_condition(self._finish)
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name='session')
@@ -100,11 +100,12 @@ class SessionNode(Node):
             for index in range(self.options.episodes):
                 self.run_episode(index)
             self.get_logger().info(f'episodes done: {self.options.episodes}')
+            self._result = 0
         except StopRequestedError:
             self.get_logger().info('stopped before the last episode')
+            self._result = 0
         except SetupError as error:
             self.get_logger().error(str(error))
-            self._result = 1
         finally:
             self._finished.trigger()
 

@@ -24,7 +24,7 @@ from frame_ros.nodes.runtime.clock_watch import clock_watched
 from frame_ros.nodes.runtime.spinning import poll_with_services
 
 PROGRAM = """
-import sys, time
+import sys, threading, time
 from std_msgs.msg import String
 from rclpy.node import Node
 from frame_ros.core.errors import SetupError
@@ -37,12 +37,18 @@ class Example(Node):
         self.out = self.create_publisher(String, 'out', 1)
         if 'wrong' in sys.argv:
             raise SetupError('the value 3 is wrong; 2 is right')
+        if 'thread' in sys.argv:
+            threading.Thread(target=self.fail, name='worker', daemon=True).start()
         if 'ends' in sys.argv:
             self.create_timer(0.05, self.end)
         print('ready', flush=True)
 
     def end(self):
         self.exit_code = 7
+
+    def fail(self):
+        time.sleep(0.3)
+        raise ZeroDivisionError('planted')
 
     def destroy_node(self):
         print('closing', flush=True)
@@ -55,6 +61,8 @@ def poll(node, stop):
     while not stop.wait(0.02):
         pass
 
+if 'ours' in sys.argv:
+    __name__ = 'frame_ros.nodes.example'
 sys.exit(run_node(Example, spin=poll if 'polls' in sys.argv else None))
 """
 
@@ -86,6 +94,26 @@ def test_a_node_that_ends_by_itself_gives_the_exit_code(ros_domain):
     out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (7, 'ready\nclosing\nclosed\n')
     assert 'Traceback' not in err
+
+
+@pytest.mark.parametrize('words', [(), ('polls',)], ids=['executor', 'polls'])
+def test_a_thread_that_fails_ends_the_node_with_an_error(ros_domain, words):
+    """It had stood still for its user, whose launch file saw it run."""
+    process = start('thread', 'ours', *words)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (1, 'ready\nclosing\nclosed\n')
+    assert 'planted' in err
+    assert 'the thread worker has failed (ZeroDivisionError): the node ends' in err
+
+
+def test_a_thread_of_others_that_fails_ends_nothing(ros_domain):
+    process = start('thread')
+    assert process.stdout.readline() == 'ready\n'
+    assert 'Exception in thread worker' in process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (0, 'closing\nclosed\n')
+    assert 'the node ends' not in err
 
 
 def test_an_error_of_the_user_is_one_line(ros_domain):
