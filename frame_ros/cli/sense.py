@@ -198,9 +198,14 @@ def _print_summary(found: Sensed) -> None:
         f'{found.robot}: contact by {", ".join(found.sources)}, of {read}',
         f'{found.folder}: {counted(tally.contacts, "contact")} in {counted(tally.states, "state")}',
     ]
-    lines += [f'the contact node would say: {line}' for line in found.lines]
+    reasons = tally.unavailable.most_common(MOST_REASONS)
+    lines += [
+        f'the contact node would say: {line}'
+        for line in found.lines
+        if not any(_of_source(line) in reason for reason, _ in reasons)
+    ]
     lines += [*found.unused, *(f'recording: {problem}' for problem in found.problems)]
-    for reason, count in tally.unavailable.most_common(MOST_REASONS):
+    for reason, count in reasons:
         lines.append(f'not known in {100.0 * count / tally.states:.1f} % of the states: {reason}')
     if found.is_tared is False:
         lines.append(
@@ -212,3 +217,9 @@ def _print_summary(found: Sensed) -> None:
     lines.append(f'report on it: frame-ros report {shlex.quote(str(found.folder))}')
     for line in lines:
         print(plain(line), file=sys.stderr)
+
+
+def _of_source(line: str) -> str:
+    """Returns why a source is unavailable, as a state says it, of a line of the contact node."""
+    source, is_of, why = line.partition(' is unavailable: ')
+    return f'{source}: {why}' if is_of else line

@@ -90,7 +90,7 @@ class Sensed:
         lines: what the contact node would have logged.
         unused: topics with messages that could not be used, how many and why.
         problems: of the recording.
-        is_tared: whether the force-torque sensor's bias was found; None: that was not asked.
+        is_tared: whether the force-torque sensor's bias was found; None: none was looked for.
     """
 
     folder: Path
@@ -174,8 +174,8 @@ def _result(
     sensing = recording.sensing
     wrench = sensing.wrench
     is_tared = None
-    if wrench is not None and settings.tare.at_start:
-        is_tared = wrench.detector is not None and wrench.detector.bias is not None
+    if wrench is not None and wrench.detector is not None and settings.tare.at_start:
+        is_tared = wrench.detector.bias is not None
     roles = [ROLE_OF[name] for name in sensing.stream_names]
     return Sensed(
         folder,

@@ -178,6 +178,15 @@ def test_a_recording_that_begins_in_motion_names_the_tare(tmp_path, capsys):
     assert len(events(tmp_path / 'b')) == 2
 
 
+def test_a_sensor_whose_place_is_not_known_is_asked_for(recording, tmp_path, capsys):
+    frame = ['--parameter', 'wrench.frame=nosuch']
+    assert sense(recording, tmp_path / 'a', *TOOL, *frame) == 1
+    said = capsys.readouterr().err
+    assert said.count("wrench in an unknown frame: 'nosuch'") == 1 and 'bias' not in said
+    frame = ['--parameter', 'wrench.frame=fr3_hand']
+    assert sense(recording, tmp_path / 'b', *TOOL, *frame) == 0
+
+
 def test_without_wrench_and_efforts_there_is_nothing_to_sense_by(tmp_path, capsys):
     path = foreign_bag(tmp_path / 'none', has_wrench=False)
     assert sense(path, tmp_path / 'new') == 2
