@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from patience import PATIENCE
 
@@ -102,6 +103,35 @@ def test_the_bags_hold_live_metrics_and_the_same_are_recomputed(demo):
         rows = {(row.kind, row.field): row for row in compare_live(episode)}
         assert [row for row in rows.values() if row.different] == []
         assert rows['quality', 'a_pi'].holds
+
+
+def test_contacts_sensed_afterwards_are_those_of_the_run(demo, tmp_path):
+    from frame_ros.bags.reader import Bag
+    from frame_ros.cli import main
+    from frame_ros.core.time import SECOND, stamp_ns
+
+    def contacts(bag):
+        """Begin and end, ns, by the number of the contact."""
+        opened, found = Bag(bag), {}
+        is_there = '/contact_events' in opened.topics
+        for _, event in opened.messages('/contact_events') if is_there else ():
+            found.setdefault(event.id, []).append(stamp_ns(event.header.stamp))
+        return list(found.values())
+
+    directory, _ = demo
+    parameters = [  # as `frame-ros demo --dry-run` has them
+        'sources=joint_effort', 'joints.motors_file=simulated', 'max_joint_age=0.3',
+        'max_sensor_age=0.5',
+    ]  # fmt: skip
+    given = [f'--parameter={each}' for each in parameters]
+    for path in sorted(sidecar.parent for sidecar in directory.glob('*/episode.json')):
+        folder = tmp_path / path.name
+        assert main(['sense', str(path), '-o', str(folder), '--replace', '-q', *given]) == 0
+        live, sensed = contacts(path), contacts(folder)
+        begins = np.array([each[0] for each in sensed])
+        assert live and len(sensed) == len(live)
+        for begin, *_ in live:  # a sample is 10 ms; a busy recorder may lose some
+            assert np.abs(begins - begin).min() <= SECOND // 10
 
 
 def loud_lines(text):

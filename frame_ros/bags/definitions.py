@@ -35,6 +35,7 @@ class MessageDefinition:
     message_type: str  # 'package/msg/Name'
     text: str  # its .msg file, then each dependency after a `MSG: package/Name` line
     type_hash: str  # RIHS01 hash of REP-2011
+    encoding: str = 'ros2msg'  # of the text
 
 
 def find_definition(message_type: str) -> MessageDefinition:

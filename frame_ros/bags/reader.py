@@ -33,12 +33,16 @@ from frame_ros.core.time import SECOND
 
 # In the report of a topic in another encoding than that of ROS 2, behind its name.
 LEFT_OUT = 'is encoded as'
+# Fact of a copy: the recording had been cut.
+OF_CUT = 'copied_from_cut'
 STAMP = 'header.stamp'
 
 
 @dataclass
 class Topic:
-    """A topic of a bag. types: its definition and contained ones; empty for `reason`."""
+    """A topic of a bag. types: its definition and contained ones; empty for `reason`. facts: what
+    an MCAP file says of it besides, of rosbag2 offered_qos_profiles and topic_type_hash.
+    """
 
     name: str
     message_type: str
@@ -47,6 +51,7 @@ class Topic:
     tables: list[MessageTable] = field(default_factory=list)
     types: dict[str, Any] = field(default_factory=dict)
     reason: str = ''
+    facts: dict[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return sum(map(len, self.tables))
@@ -99,6 +104,9 @@ class Bag:
         if self.path.name.endswith(PARTIAL_SUFFIX) and not self.is_truncated:
             self.is_truncated = True
             self.problems.append('the recorder was stopped before it finished this bag')
+        if OF_CUT in self.metadata and not self.is_truncated:
+            self.is_truncated = True
+            self.problems.append('the recording that this bag is a copy of had been cut')
         self._find_types()
 
     @property
@@ -296,6 +304,7 @@ class Bag:
                 channel.schema_encoding,
                 table,
             )
+            self.topics[channel.topic].facts |= channel.metadata
 
     def _add_other_storage(self, file: Path, kept: KeptBlocks) -> None:
         storage = read_other_storage(file, kept)

@@ -94,7 +94,7 @@ class BagWriter:
         self.partial = self.folder.with_name(self.folder.name + PARTIAL_SUFFIX)
         self._file_name = f'{self.folder.name}_0.mcap'
         self._topics: dict[int, _Topic] = {}
-        self._schemas: dict[str, int] = {}
+        self._schemas: dict[tuple[str, str], int] = {}  # by type and definition
         self._is_finished = False
         self.metadata = _texts(metadata or {})
         self._refuse_existing(self.folder, self.partial)
@@ -157,14 +157,15 @@ class BagWriter:
             OSError: the disk is full or gone; there is no such channel.
         """
         found = definition or find_definition(message_type)
-        if message_type not in self._schemas:
-            self._schemas[message_type] = self._mcap.add_schema(
-                message_type, 'ros2msg', found.text.encode()
+        schema = (message_type, found.text)
+        if schema not in self._schemas:
+            self._schemas[schema] = self._mcap.add_schema(
+                message_type, found.encoding, found.text.encode()
             )
         offered = _yaml([profile.to_dict() for profile in qos]) if qos else ''
         channel = self._mcap.add_channel(
             topic,
-            self._schemas[message_type],
+            self._schemas[schema],
             {'offered_qos_profiles': offered, 'topic_type_hash': found.type_hash},
         )
         self._topics[channel] = _Topic(topic, found, list(qos))

@@ -61,6 +61,10 @@ COMMANDS = {
         'frame_ros.cli.operations',
         'find the operations of recorded episodes by events and gripper, and review them',
     ),
+    'sense': (
+        'frame_ros.cli.sense',
+        'sense the contacts of a recording after the fact, from its wrench or joint efforts',
+    ),
     'dataset': ('frame_ros.cli.dataset', 'write recorded episodes as a LeRobotDataset'),
     'serve': ('frame_ros.cli.serve', 'serve a policy to robots and other clients; needs no ROS'),
     'simulate-so101': (

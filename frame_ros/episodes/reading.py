@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from frame_ros.bags.bag_copy import SENSED_FROM
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import LEFT_OUT, Bag
@@ -42,6 +43,10 @@ from frame_ros.episodes.recorded.units import in_radians, joint_problems
 from frame_ros.episodes.recorded.whole_actions import with_whole_actions
 from frame_ros.episodes.reference import Reference
 
+AFTERWARDS = (
+    'contact was sensed after the fact, by `frame-ros sense`: live metrics, which rest on what was '
+    'sensed then, are left out'
+)
 NEEDED = ('pose', 'action')
 NO_MESSAGES = 'the bag holds no messages'
 BY_RECEIPT = (
@@ -180,6 +185,9 @@ def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
     streams = _checked_joints(bag, streams, robot, choice.joint_units or RecordedUnits())
     if not live:
         streams = with_whole_actions(bag, streams, robot)
+    if live and SENSED_FROM in bag.metadata:
+        live, first = {}, {}
+        bag.report(Note(AFTERWARDS))
     if 'pose' not in streams:
         unused = add_computed_pose(bag, streams, robot)
     else:

@@ -67,7 +67,8 @@ def test_fields_are_read_in_whatever_order_the_definition_has_them(seed, reason,
 
 def test_flags_of_a_robot_survive_a_reordered_contact_state(monkeypatch):
     pytest.importorskip('rclpy')
-    from frame_ros.nodes.contact.franka import StateFlagReader
+    from frame_ros.bags.franka_flags import StateFlagReader
+    from frame_ros.nodes.contact.franka import contact_state
 
     known = find_definition(CONTACT)
     data = set()
@@ -80,7 +81,7 @@ def test_flags_of_a_robot_survive_a_reordered_contact_state(monkeypatch):
         message = empty(store, CONTACT)
         message.header.stamp.sec, message.header.frame_id = 5, 'base'
         data.add(bytes(store.serialize_cdr(message, CONTACT)))
-        found = StateFlagReader().read(bytes(store.serialize_cdr(message, CONTACT)))
+        found = StateFlagReader(contact_state).read(bytes(store.serialize_cdr(message, CONTACT)))
         assert found.stamp == 5 * 10**9 and not found.flags.joint_contact.any()
     assert len(data) > 1, 'the orders differ in the bytes'
 

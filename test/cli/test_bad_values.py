@@ -53,6 +53,7 @@ BASE = {
     'session': ['new', '{new}', '--policies', '{policies}', '--cells', 'cube'],
     'rephrase': ['pick up the cube', '--file', '{new}'],
     'identify': ['joints', '--bag', '{bag}', '--output', '{new}'],
+    'sense': ['{bag}'],
     'outline': ['{bag}', '--params-file', '{parameters}', '--out', '{new}'],
     'scenes': ['generate', '--count', '1', '--output', '{new}.json'],
     'calibrate': ['{bag}', '--output', '{new}'],
@@ -80,7 +81,7 @@ BESIDE = {
     ('capsules', '--place'): ['--visual'],
 }
 NEEDED = {'open-loop': ['--policy', 'hold'], 'serve': ['--policy', 'hold']}
-NEEDED['dataset'] = ['--output', '{new}']
+NEEDED |= {'dataset': ['--output', '{new}'], 'sense': ['--output', '{new}']}
 # Of options whose declaration does not say it all; those of ranges and choices are added below.
 BAD: dict[str, dict[str, tuple[str, ...]]] = {
     'demo': {
@@ -134,6 +135,15 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--topic': (*PAIRS, 'nosuch=/x'),
         '--action-joints': JOINTS,
         '--joint-calibration': INPUT,
+    },
+    'sense': {
+        'BAG': BAG,
+        '--output': ('', '{folder}', '{file}', '{file}/x', UNWRITABLE),
+        '--namespace': NAME,
+        '--topic': (*PAIRS, 'nosuch=/x', 'wrench=/nosuch'),
+        '--robot': ROBOT,
+        '--params-file': (*INPUT, '{file}', '{labels}'),
+        '--parameter': (*PAIRS, 'nosuch=1', 'wrench.force_on=-1', 'sources=[nosuch]'),
     },
     'dataset': {
         'BAG': BAG,

@@ -74,6 +74,7 @@ STAND_INS = {
     r'FILE': 'capsules.yaml',
     r'sequential (OUTCOMES|study)\.csv': 'sequential pairs.csv',
     r'compare study\.csv': 'compare spreadsheet.csv',
+    r'report DIR': 'report runs/episode_0007',
     r'report runs/ --session study': 'report blinded --session opened',
     r'LABELS': 'labels',
     r'PATH(\.\.\.)?(?= |$)': 'spreadsheet.csv',
@@ -222,12 +223,13 @@ NAMES = (
     'calibrate',
     'operations',
     'outline',
+    'sense',
     'capsules',
     'scenes',
     'session',
 )
 
-PARSED = 'identify', 'calibrate', 'null-check', 'outline'
+PARSED = 'identify', 'calibrate', 'null-check', 'outline', 'sense'
 # Of a blinded session, which need one that runs.
 OF_SESSION = 'serve', 'mark', 'status', 'open'
 

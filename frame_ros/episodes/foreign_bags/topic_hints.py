@@ -23,7 +23,7 @@ MOST_NAMED = 3
 WRENCH_TYPE = 'geometry_msgs/msg/WrenchStamped'
 OF_WRENCH = (
     'forces (peak_force, rms_force) and contacts are of the ContactState that the contact node '
-    'makes of it while the robot acts; none is computed from a recorded wrench'
+    'makes of it while the robot acts, and `frame-ros sense BAG --output DIR` afterwards'
 )
 
 

@@ -278,6 +278,32 @@ class SensingOptions(FrameOptions, TipOptions):
         return self.expected.of(robot, (*self.fingers, *also), is_falling)
 
 
+@options
+class ContactSensingOptions(SensingOptions):
+    """Contact sensors of a robot, and how often their state is given."""
+
+    publish_rate: float = option(
+        50.0,
+        'rate of contact and external_wrench; a contact that begins, ends or turns '
+        'unexpected is published at once',
+        unit='Hz',
+        above=0.0,
+        at_most=1000.0,
+        live=True,
+    )
+    joint_wait: float = option(
+        0.0,
+        'time for which a sample waits for joint states of its time, which may come late; '
+        'without, their motion is that of before',
+        unit='s',
+        at_least=0.0,
+    )
+
+    @rule('joint_wait', 'below max_sensor_age')
+    def _is_short(self) -> bool:
+        return self.joint_wait < self.max_sensor_age
+
+
 def region_of(text: str) -> AllowedRegion:
     """A region from YAML, as in '{name: table, lower: [0, -0.3, 0], upper: [0.4, 0.3, 0.02]}'.
 

@@ -16,16 +16,18 @@ pytest.importorskip('rclpy')
 from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import serialize_message
 
+from frame_ros.bags.franka_flags import IndicatorReader, StateFlagReader
 from frame_ros.bags.message_readers import WrenchReader
 from frame_ros.core.errors import RobotError, SetupError
 from frame_ros.core.options import from_values
 from frame_ros.msg import ContactState
-from frame_ros.nodes.contact.franka import IndicatorReader, StateFlagReader
-from frame_ros.nodes.contact.inputs import Pause, Sample, Waiting, silence_of
+from frame_ros.nodes.contact.franka import contact_state
+from frame_ros.nodes.contact.inputs import Pause
 from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.runtime.fitting_subscription import DAMAGED
 from frame_ros.robots import load_robot
 from frame_ros.robots.joint_state_merge import FullJointState
+from frame_ros.sensing.contact.composition.inputs import Sample, Waiting, silence_of
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.robot_sensor import RobotSensor
 from frame_ros.sensing.contact.sensor_mount import SensorFrames, SensorMount, given_mount
@@ -186,7 +188,7 @@ def test_flags_of_a_contact_state_are_what_the_message_holds(frame, why, touches
     message.header.frame_id, message.header.stamp.sec, message.header.stamp.nanosec = frame, 7, 8
     message.links = ['link'] * count
     data = bytes(serialize_message(message))
-    found = StateFlagReader().read(data)
+    found = StateFlagReader(contact_state).read(data)
     assert (found is None) == bool(why)
     if found is not None:
         assert found.stamp == 7 * 10**9 + 8
@@ -195,7 +197,7 @@ def test_flags_of_a_contact_state_are_what_the_message_holds(frame, why, touches
         )  # fmt: skip
     for size in (0, 3, 14, 18):
         with pytest.raises(DAMAGED):
-            StateFlagReader().read(data[:size])
+            StateFlagReader(contact_state).read(data[:size])
 
 
 def test_mounts_by_link_by_parameters_and_by_fixed_transforms():

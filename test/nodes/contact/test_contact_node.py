@@ -71,7 +71,7 @@ class Bench:
         rclpy.init(args=arguments)
         self.contact = ContactNode()
         self.node = rclpy.create_node('bench', use_global_arguments=False)
-        self.robot = self.contact.robot
+        self.robot = self.contact.sensing.robot
         topics = {
             'joint_states': JointState, 'joint_commands': JointState, 'wrench': WrenchStamped,
             f'{FRANKA}/external_wrench_in_base_frame': WrenchStamped,
@@ -116,7 +116,7 @@ class Bench:
 
     @property
     def received(self):
-        return sum(stream.received for stream in self.contact._streams.values())
+        return sum(stream.received for stream in self.contact.sensing.streams.values())
 
     def send(self, topic, message, stamp=None, frame=''):
         stamp = self.stamp if stamp is None else stamp
@@ -133,8 +133,8 @@ class Bench:
         contact = self.contact
         self.until(
             lambda: (
-                len(self.found['contact']) >= contact.published
-                and len(self.found['contact_events']) >= contact.events
+                len(self.found['contact']) >= contact.sensing.published
+                and len(self.found['contact_events']) >= contact.sensing.events
             )
         )
 
@@ -165,7 +165,7 @@ class Bench:
     def until_published(self, count):
         """Waits while another thread polls."""
         end = time.monotonic() + PATIENCE
-        while self.contact.published < count:
+        while self.contact.sensing.published < count:
             assert time.monotonic() < end
             time.sleep(0.001)
 
@@ -334,7 +334,7 @@ def test_thresholds_can_be_set_though_the_profile_was_removed_since(bench, tmp_p
     arm = bench(f'robot:={profile}', 'sources:=[wrench]')
     profile.unlink()
     assert put(arm.contact, 'expected.max_force', 15.0) is True
-    assert arm.contact._tracker._judge.expectations.max_force == 15.0
+    assert arm.contact.sensing.tracker._judge.expectations.max_force == 15.0
 
 
 def test_the_torque_is_told_at_the_tip(bench):
@@ -438,7 +438,9 @@ def test_tare_takes_what_is_read_at_rest_for_bias(bench):
     drifted = np.array([0.3, 0.0, -0.2])
     answer = arm.tare(arm.recorded(lambda: arm.at_rest(150, lambda k: drifted)))
     assert answer.success and '1.300, -2.000, 0.300' in answer.message
-    assert arm.contact._wrench.detector.bias[:3] == pytest.approx(BIAS[:3] + drifted, abs=1e-3)
+    assert arm.contact.sensing.wrench.detector.bias[:3] == pytest.approx(
+        BIAS[:3] + drifted, abs=1e-3
+    )
 
 
 def test_a_weight_that_nobody_announced_is_said_until_it_is_confirmed(bench):
@@ -482,7 +484,7 @@ def test_tare_is_refused_in_contact_and_while_moving(bench):
 
     answer = arm.tare(arm.recorded(move))
     assert not answer.success and 'moved' in answer.message
-    assert arm.contact._wrench.detector.bias == pytest.approx(BIAS, abs=0.05)
+    assert arm.contact.sensing.wrench.detector.bias == pytest.approx(BIAS, abs=0.05)
 
 
 def test_a_tare_that_does_not_end_in_time_is_not_done_later_either(bench):
@@ -491,13 +493,13 @@ def test_a_tare_that_does_not_end_in_time_is_not_done_later_either(bench):
     answer = arm.tare()
     assert not answer.success and 'not done in 0.3 s' in answer.message
     arm.at_rest(150, lambda k: (0.4, 0.0, 0.0))  # below the threshold: a tare would take it
-    assert arm.contact._wrench.detector.bias == pytest.approx(BIAS, abs=0.05)
+    assert arm.contact.sensing.wrench.detector.bias == pytest.approx(BIAS, abs=0.05)
 
 
 def test_a_tare_under_way_goes_on_publishing_and_ends_with_the_node(bench):
     arm = bench(*WRENCH, 'tare.timeout:=60.0')
     arm.at_rest(150)
-    contact, states = arm.contact, arm.contact.published
+    contact, states = arm.contact, arm.contact.sensing.published
 
     def stop():
         arm.until_published(states + 5)
@@ -522,11 +524,11 @@ def test_an_unknown_frame_is_unavailable_with_the_links_named(bench):
     assert not answer.success and 'unknown frame' in answer.message
     arm.at_rest(150)  # now in gripper_link
     assert arm.state.unavailable == ''
-    bias = arm.contact._wrench.detector.bias
+    bias = arm.contact.sensing.wrench.detector.bias
     arm.wrench(np.zeros(6), frame='')
     arm.stamp += STEP
     arm.at_rest(20, lambda k: (0.0, 6.0, 0.0))
-    assert arm.contact._wrench.detector.bias is bias and arm.state.in_contact
+    assert arm.contact.sensing.wrench.detector.bias is bias and arm.state.in_contact
 
 
 def test_a_mount_by_parameters_is_compensated_in_its_own_axes(bench):
@@ -565,7 +567,7 @@ def test_stale_joint_states_and_values_that_are_no_numbers(bench):
     arm.stamp += STEP
     arm.arrive()
     assert 'not finite' in arm.state.unavailable and not arm.state.in_contact
-    counts = arm.contact._joints.counts
+    counts = arm.contact.sensing.joints.counts
     for k in range(3):
         arm.stamp += STEP
         values = ([0.1, math.nan, 0.6, 0.3, 0.2], Q[:3], Q)[k]
@@ -610,11 +612,11 @@ def test_late_repeated_and_unset_stamps_are_dropped_and_counted(bench):
     for stamp in (arm.stamp - STEP, arm.stamp - 20 * STEP, 0):
         arm.wrench(BIAS + 50.0, stamp)
     arm.arrive()
-    counts = arm.contact._streams['wrench'].counts()
+    counts = arm.contact.sensing.streams['wrench'].counts()
     assert [counts[f'stamp_{n}'] for n in ('duplicate', 'backward', 'zero')] == [1, 1, 1]
     assert not arm.state.in_contact
     arm.contact.look()  # says so, and must not fail
-    assert 'wrench_stamp_zero 1' in arm.contact.report()
+    assert 'wrench_stamp_zero 1' in arm.contact.sensing.report()
 
 
 def test_a_clock_set_back_is_followed(bench):
@@ -625,7 +627,7 @@ def test_a_clock_set_back_is_followed(bench):
     arm.at_rest(100)
     assert stamp_of(arm.state) < START and arm.state.unavailable == ''
     assert not arm.state.in_contact
-    assert arm.contact._streams['wrench'].counts()['stamp_reset'] == 1
+    assert arm.contact.sensing.streams['wrench'].counts()['stamp_reset'] == 1
     # What began is told to have ended, once, and the next contact has an id of its own.
     arm.at_rest(50, lambda k: (0.0, 5.0, 0.0))
     events = arm.found['contact_events']
@@ -825,7 +827,7 @@ def test_flags_of_a_franka_and_a_collision_that_stays_set(bench):
     run(200, collision=True)  # the contact flag has cleared itself, the collision flag stays
     assert not arm.state.in_contact
     assert len(arm.found['contact_events']) == 2
-    assert arm.contact._own.detector.collisions == ('joint 4',)
+    assert arm.contact.sensing.own.detector.collisions == ('joint 4',)
 
 
 def test_flags_of_a_franka_need_neither_joint_states_nor_a_wrench(bench):

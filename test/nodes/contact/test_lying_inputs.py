@@ -55,7 +55,7 @@ def between(arm, publisher, make, count=60):
 
 
 def statuses(arm):
-    return {each.name: each for each in arm.contact._trusted.statuses()}
+    return {each.name: each for each in arm.contact.sensing.trusted.statuses()}
 
 
 def test_joints_in_degrees_are_no_contact(bench):
@@ -121,10 +121,10 @@ def test_a_wrench_in_another_frame_has_its_own_tare_with_a_mount(bench):
         arm.arrive()
 
     read('sensor', 150)
-    first = arm.contact._wrench.detector
+    first = arm.contact.sensing.wrench.detector
     assert arm.state.unavailable == ''
     read('another', 20)
     assert 'not tared yet' in arm.state.unavailable
-    assert arm.contact._wrench.detector is not first
+    assert arm.contact.sensing.wrench.detector is not first
     read('sensor', 60)
-    assert arm.contact._wrench.detector is first and arm.state.unavailable == ''
+    assert arm.contact.sensing.wrench.detector is first and arm.state.unavailable == ''

@@ -9,11 +9,8 @@ from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
-from rclpy.node import Node
 
-from frame_ros.msg import EpisodeEvent
-from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
-from frame_ros.nodes.runtime.topics import EPISODE_EVENTS
+from frame_ros.core.events import EventType
 from frame_ros.robots import Robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.sensing.contact.expectation import ContactContext
@@ -22,10 +19,9 @@ from frame_ros.sensing.contact.joint_arrays import JointArrays
 
 Array = NDArray[np.float64]
 UNKNOWN = np.full(3, np.nan)
-PHASE_BEGINS = (EpisodeEvent.OPERATION_START, EpisodeEvent.NOTE)
+PHASE_BEGINS = (EventType.OPERATION_START, EventType.NOTE)
 PHASE_ENDS = (
-    EpisodeEvent.START, EpisodeEvent.END, EpisodeEvent.OPERATION_SUCCESS,
-    EpisodeEvent.OPERATION_FAILURE,
+    EventType.START, EventType.END, EventType.OPERATION_SUCCESS, EventType.OPERATION_FAILURE,
 )  # fmt: skip
 
 
@@ -73,7 +69,16 @@ class ContextKeeper:
         self._gripper_joint, self._grasp = gripper_joint, grasp
         self._tip: Array | None = None
         self._was_holding: bool | None = None
-        self.phase = ''
+        self.phase = ''  # text of the operation under way; '' between operations
+
+    def on_event(self, kind: int, text: str) -> None:
+        """Takes an event of the episode, where phases are among the expectations. kind: as of
+        EventType.
+        """
+        if kind in PHASE_BEGINS:
+            self.phase = text
+        elif kind in PHASE_ENDS:
+            self.phase = ''
 
     def reset(self) -> None:
         """The clock was reset."""
@@ -104,19 +109,3 @@ class ContextKeeper:
             sample = self._joints.sample(self._rows)
             self._tip = UNKNOWN if sample is None else self._robot.forward(sample.positions)[0]
         return self._tip
-
-
-class PhaseInput:
-    """The text of the operation under way, from episode_events; '' between operations."""
-
-    def __init__(self, node: Node) -> None:
-        self._subscription = FittingSubscription(node, EPISODE_EVENTS)
-        self.phase = ''
-
-    def poll(self) -> None:
-        """Takes what has arrived."""
-        for message, _ in self._subscription.take():
-            if message.type in PHASE_BEGINS:
-                self.phase = message.text
-            elif message.type in PHASE_ENDS:
-                self.phase = ''

@@ -1,0 +1,225 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros sense BAG --output DIR`: contacts of a recording after the fact, as the contact node
+would have sensed them.
+
+See docs/contact.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frame_ros.bags.recording_options import RECEIVE, TopicChoice
+from frame_ros.cli.arguments import any_path, given, input_file, output_folder
+from frame_ros.cli.progress import progress_bar
+from frame_ros.core.errors import SetupError
+from frame_ros.core.option_texts import add_options, from_arguments
+from frame_ros.core.options import option, options
+
+if TYPE_CHECKING:
+    from frame_ros.core.topics import Topic
+    from frame_ros.episodes.sensing.sense import NodeNames, Request, Sensed
+    from frame_ros.nodes.contact.options import ContactOptions
+
+NODE = 'contact'
+NEVER = 1
+MOST_REASONS = 3
+
+
+@options
+class SenseOptions(TopicChoice):
+    """Reading of a recording."""
+
+    robot: str = option(
+        '',
+        'name, profile or URDF; none: that of the parameters, else of the recording, else the '
+        'known robot with such joints',
+    )
+    topics: Mapping[str, str] = option(
+        {},
+        'role=topic, of what has another name than usual: joint_states, action, wrench, '
+        'robot_wrench, robot_flags, grasp, event',
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument(
+        'bag', metavar='BAG', type=any_path, help='a bag (folder, .mcap or .db3 file)'
+    )
+    parser.add_argument(
+        '-o',
+        '--output',
+        type=output_folder,
+        required=True,
+        metavar='DIR',
+        help='new folder: the messages of the recording, with contact, contact_events and '
+        'external_wrench',
+    )
+    add_options(parser, SenseOptions, names={'topics': '--topic'})
+    parser.add_argument(
+        '--params-file',
+        type=input_file,
+        metavar='FILE',
+        help='parameters of the contact node, as ROS 2 takes them (default: none)',
+    )
+    parser.add_argument(
+        '--parameter',
+        action='append',
+        default=[],
+        type=given,
+        metavar='NAME=VALUE',
+        help='a parameter of the contact node, such as wrench.force_on=2.0, above those of '
+        '--params-file; may be repeated',
+    )
+    parser.add_argument(
+        '--replace',
+        action='store_true',
+        help='leave out the contacts that the recording has, in favour of those sensed now',
+    )
+    parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar, no summary')
+
+
+def run(args: argparse.Namespace) -> int:
+    """Writes the bag and prints what was sensed.
+
+    Returns:
+        0, or 1 if contact was not known at any time of the recording, for the reason printed.
+
+    Raises:
+        FrameRosError: the recording, the robot or a parameter cannot be used; the folder exists.
+    """
+    from frame_ros.episodes.sensing.sense import sense_bag
+
+    found = sense_bag(
+        args.bag,
+        args.output,
+        request_of(args),
+        lambda messages, count: progress_bar(messages, 'messages', args.quiet, count),
+    )
+    is_never = found.tally.states == found.tally.unavailable.total()
+    if not args.quiet or is_never:
+        _print_summary(found)
+    return NEVER if is_never else 0
+
+
+def request_of(args: argparse.Namespace) -> Request:
+    """Returns what the arguments ask for.
+
+    Raises:
+        SetupError: the file of parameters, or a parameter, cannot be used.
+    """
+    from frame_ros.episodes.sensing.sense import Request
+
+    choice = from_arguments(SenseOptions, args)
+    values = _parameters(args.params_file, args.parameter, choice.namespace or '')
+    if choice.robot:
+        values['robot'] = choice.robot
+    settings = _settings(values)
+    return Request(
+        settings=settings,
+        given=set(values),
+        poll_period=settings.inputs.poll_period,
+        names=node_names(settings),
+        namespace=choice.namespace,
+        topics={role: '/' + topic.strip('/') for role, topic in choice.topics.items()},
+        is_by_receipt=choice.stamps == RECEIVE,
+        is_replacing=args.replace,
+    )
+
+
+def _settings(values: dict[str, Any]) -> ContactOptions:
+    from frame_ros.core.options import from_values
+    from frame_ros.nodes.contact.options import ContactOptions
+
+    return from_values(ContactOptions, values)
+
+
+def _parameters(file: Path | None, texts: list[str], namespace: str) -> dict[str, Any]:
+    """Returns name -> value of the contact node's parameters that a user gives."""
+    from frame_ros.bringup.declared_nodes import EVERY_NODE, from_parameter, parameters_of
+    from frame_ros.bringup.parameter_files import given_parameters
+    from frame_ros.bringup.run_options import RunOptions
+    from frame_ros.core.name_values import parse_pairs
+    from frame_ros.core.option_texts import parse
+    from frame_ros.core.options import check_names
+
+    values: dict[str, Any] = {}
+    if file is not None:
+        of_file = given_parameters(RunOptions(params_file=str(file), namespace=namespace), NODE)
+        values = {n: from_parameter(v) for n, v in of_file.items() if not EVERY_NODE.fullmatch(n)}
+        if not values:
+            raise SetupError(f'{file} has no parameters of the node {NODE}')
+    declared = parameters_of(NODE)
+    pairs = parse_pairs('--parameter', texts)
+    check_names(pairs, declared, f'parameter of the node {NODE}')
+    return values | {name: parse(declared[name], text) for name, text in pairs.items()}
+
+
+def node_names(settings: ContactOptions) -> NodeNames:
+    """Returns the names of the contact node's topics."""
+    from frame_ros.episodes.sensing.sense import NodeNames
+    from frame_ros.nodes.contact import topics
+    from frame_ros.nodes.runtime.topics import FRANKA_TIP_WRENCH, FRANKA_WRENCH
+
+    def of_arm(*declared: Topic) -> tuple[str, ...]:
+        prefix = settings.robot_contact.topics
+        return tuple(topic.of(broadcaster=prefix).name for topic in declared)
+
+    return NodeNames(
+        inputs={
+            'joint_states': (topics.JOINT_STATES.name,),
+            'action': (topics.JOINT_COMMANDS.name,),
+            'wrench': (settings.wrench.topic,),
+            'robot_wrench': of_arm(FRANKA_WRENCH),
+            'robot_flags': of_arm(topics.FRANKA_STATE, topics.FRANKA_CONTACT),
+            'grasp': (topics.GRASP.name,),
+            'event': (topics.EPISODE_EVENTS.name,),
+        },
+        state=topics.STATE.name,
+        events=topics.EVENTS.name,
+        wrench=topics.EXTERNAL_WRENCH.name,
+        others=of_arm(FRANKA_WRENCH, FRANKA_TIP_WRENCH),
+    )
+
+
+def _print_summary(found: Sensed) -> None:
+    from frame_ros.core.plain_text import counted, plain
+
+    tally = found.tally
+    read = ', '.join(f'{role} {topic}' for role, topic in found.topics.items())
+    lines = [
+        f'{found.robot}: contact by {", ".join(found.sources)}, of {read}',
+        f'{found.folder}: {counted(tally.contacts, "contact")} in {counted(tally.states, "state")}',
+    ]
+    reasons = tally.unavailable.most_common(MOST_REASONS)
+    lines += [
+        f'the contact node would say: {line}'
+        for line in found.lines
+        if not any(_of_source(line) in reason for reason, _ in reasons)
+    ]
+    lines += [*found.unused, *(f'recording: {problem}' for problem in found.problems)]
+    for reason, count in reasons:
+        lines.append(f'not known in {100.0 * count / tally.states:.1f} % of the states: {reason}')
+    if found.is_tared is False:
+        lines.append(
+            "the sensor's bias was never found: contact is not known before a tare succeeds, for "
+            'which the arm must stand, free of contact, for wrench.tare_window; where the '
+            'recording has no such time: --parameter tare.at_start=false, with '
+            'wrench.expected_bias if known'
+        )
+    lines.append(f'report on it: frame-ros report {shlex.quote(str(found.folder))}')
+    for line in lines:
+        print(plain(line), file=sys.stderr)
+
+
+def _of_source(line: str) -> str:
+    """Returns why a source is unavailable, as a state says it, of a line of the contact node."""
+    source, is_of, why = line.partition(' is unavailable: ')
+    return f'{source}: {why}' if is_of else line
