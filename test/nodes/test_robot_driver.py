@@ -15,6 +15,7 @@ pytest.importorskip('lerobot')
 pytest.importorskip('scservo_sdk')
 
 from diagnostic_msgs.msg import DiagnosticStatus
+from patience import PATIENCE
 from robot_driver_bench import GRIPPER, LIFT, PAN, call, running_bench
 
 from frame_ros.bringup.arm_options import ArmOptions
@@ -191,6 +192,45 @@ def test_an_error_of_its_own_is_logged_and_the_arm_read_again(bench, capfd):
     bench.go([0.4, -1.0, 1.0, 0.6, 0.3, 0.8])  # it follows again
     text = capfd.readouterr().err
     assert 'the driver failed: ZeroDivisionError: planted' in text and 'Traceback' in text
+
+
+def test_after_an_error_of_its_own_the_arm_is_connected_again_a_period_later(bench):
+    """One that stays would otherwise connect it, and fill the log, in every second cycle."""
+    bench.start(reconnect_period=1000.0)
+    bench.newest()
+
+    def fail(*of_reading):
+        raise ZeroDivisionError('planted')
+
+    bench.driver._bus._publish = fail
+    bench.until(lambda: bench.counts.losses == 1)
+    bench.diagnostics.clear()
+    bench.until(lambda: len(bench.diagnostics) > 2)
+    assert (bench.counts.losses, bench.counts.reconnections) == (1, 0)
+
+
+@pytest.mark.parametrize('is_lost', [True, False], ids=['reconnecting', 'request'])
+def test_an_error_of_its_own_anywhere_in_its_thread_does_not_end_it(bench, is_lost):
+    bench.start()
+    bench.newest()
+    loop, failures = bench.driver._bus, [ZeroDivisionError('planted')]
+
+    def fail_once(*_):
+        if failures:
+            raise failures.pop()
+
+    if is_lost:
+        reconnect = loop._robot.reconnect
+        loop._robot.reconnect = lambda is_released: fail_once() or reconnect(is_released)
+        bench.bus.unplug()
+        bench.until(lambda: bench.counts.losses)
+        bench.bus.plug()
+    else:
+        with pytest.raises(ZeroDivisionError):
+            loop._requests.ask(fail_once, PATIENCE)
+    bench.until(lambda: bench.counts.reconnections == 1)
+    assert not failures
+    bench.newest()
 
 
 def test_unplugged_and_plugged_in_again(bench):
