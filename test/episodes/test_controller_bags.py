@@ -329,6 +329,18 @@ def test_values_that_cannot_be_positions_are_doubtful(tmp_path: Path, rows: np.n
     assert not isinstance(noted(episode, text), Note)
 
 
+def test_a_joint_that_is_named_wrongly_is_doubtful(tmp_path: Path):
+    """Its values were those of no joint, in data sets and replays, without a word."""
+    path = forward(tmp_path / 'bag', ROWS)
+    episode = episode_of(path, FORWARD, action_joints=('panda_joint', *PANDA[1:]))
+    found = noted(episode, 'no joint is measured of the name panda_joint')
+    assert not isinstance(found, Note)
+    values = np.column_stack([ROWS, np.full(len(ROWS), 0.04)])
+    path = forward(tmp_path / 'hand', values)
+    episode = episode_of(path, FORWARD, action_joints=(*PANDA, 'panda_finger_joint1'))
+    assert isinstance(noted(episode, 'of the name panda_finger_joint1'), Note)
+
+
 @pytest.mark.parametrize('interface', ['velocity', 'effort'])
 def test_a_topic_of_another_interface_is_not_taken(tmp_path: Path, interface: str):
     topic = f'/forward_{interface}_controller/commands'

@@ -18,9 +18,11 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.recording_options import ACTION_JOINTS
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import command_table, state_table
+from frame_ros.bags.streams.joints import name_lists
 from frame_ros.bags.streams.nameless import is_nameless, named
 from frame_ros.core.plain_text import counted
 from frame_ros.core.turns import continuous_among, nearest_turn
+from frame_ros.robots.grippers import gripper_joints
 
 # rad or m: joints that are commanded are, in half of the commands, nearer to these.
 NEAR = 0.5
@@ -88,11 +90,27 @@ def interface_problems(
     action, measured = streams.get('action'), streams.get('joint_states')
     if action is None or not is_nameless(action):
         return []
+    unknown = _unmeasured(action, measured) if measured is not None else []
+    found: list[str] = []
+    if unknown:
+        text = f'{action.topic}: no joint is measured of the name {" or ".join(unknown)}'
+        is_of_gripper = set(unknown) <= set(gripper_joints(unknown))
+        found = [Note(text) if is_of_gripper else f'{text}, which {ACTION_JOINTS} gives']
+    return found + _doubts(action, measured, continuous)
+
+
+def _unmeasured(action: Stream, measured: Stream) -> list[str]:
+    known = {name for names in name_lists(measured.values) for name in names}
+    commanded = dict.fromkeys(name for names in name_lists(action.values) for name in names)
+    return [name for name in commanded if name not in known]
+
+
+def _doubts(action: Stream, measured: Stream | None, continuous: Collection[str]) -> list[str]:
     far = _far_joints(action, measured, continuous) if measured is not None else None
     if far is None:
         return [
             Note(
-                f'{action.topic}: no joint was measured meanwhile, so it is not known whether its '
+                f'{action.topic}: none of its joints was measured meanwhile, so it is not known whether its '
                 'values are positions'
             )
         ]
