@@ -266,6 +266,27 @@ def test_a_controller_that_fills_the_old_fields_alone(tmp_path: Path):
     np.testing.assert_array_equal(actions(read_stream(bag, 'joint_states', STATE)), ROWS)
 
 
+@pytest.mark.parametrize(
+    ('times', 'delay', 'text'),
+    [
+        ([0], 1, '90 of 90 messages received when the last point was due already'),
+        ([50, 100, 150, 200], 120, '90 of 90 messages received when points were due already'),
+        ([0, 50, 100, 150], 20, ''),
+        ([100], 20, ''),
+    ],
+)
+def test_points_that_were_due_before_their_receipt_are_counted(tmp_path: Path, times, delay, text):
+    """joint_trajectory_controller compares the end with its clock (`validate_trajectory_msg`)."""
+    due = [time * MS for time in times]
+    sent = [
+        (TRAJECTORY, at + delay * MS, bags.trajectory(at, [row] * len(due), due))
+        for at, row in zip(STAMPS.tolist(), ROWS)
+    ]
+    episode = episode_of(bags.write(tmp_path / 'bag', [*MEASURED, *sent]), TRAJECTORY)
+    found = [p for p in episode.problems if 'due already' in p]
+    assert len(found) == bool(text) and all(text in p for p in found)
+
+
 def forward(folder: Path, rows: np.ndarray, topic: str = FORWARD, scale: float = 1.0) -> Path:
     sent = [(topic, at + 2 * MS, bags.values(row)) for at, row in zip(STAMPS.tolist(), rows)]
     joints = bags.measured_joints(STAMPS, scale * ROWS)
