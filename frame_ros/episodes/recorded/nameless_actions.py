@@ -110,8 +110,8 @@ def _doubts(action: Stream, measured: Stream | None, continuous: Collection[str]
     if far is None:
         return [
             Note(
-                f'{action.topic}: none of its joints was measured meanwhile, so it is not known whether its '
-                'values are positions'
+                f'{action.topic}: none of its joints was measured meanwhile, so it is not known '
+                'whether its values are positions'
             )
         ]
     if not far:
