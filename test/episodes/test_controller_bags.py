@@ -350,6 +350,14 @@ def test_values_that_cannot_be_positions_are_doubtful(tmp_path: Path, rows: np.n
     assert not isinstance(noted(episode, text), Note)
 
 
+def test_whole_turns_are_no_doubt_where_the_robot_is_not_known(tmp_path: Path):
+    """A Kinova publishes its joints from -pi to pi, and takes commands beyond."""
+    turned = ROWS + 2.0 * np.pi * (np.arange(7) == 2)
+    path = forward(tmp_path / 'bag', turned)
+    (episode,) = read_episodes(path, topics={'action': FORWARD}, action_joints=PANDA)
+    assert 'far from' not in '\n'.join(episode.problems)
+
+
 def test_a_joint_that_is_named_wrongly_is_doubtful(tmp_path: Path):
     """Its values were those of no joint, in data sets and replays, without a word."""
     path = forward(tmp_path / 'bag', ROWS)

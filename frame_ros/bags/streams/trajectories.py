@@ -233,6 +233,6 @@ def _report_late(bag: Bag, topic: str, found: Sequence[Trajectory]) -> None:
     what = 'refuses such' if over else 'begins behind these points'
     text = (
         f'{topic}: {late:,} of {counted(len(found), "message")} received when {when} due already: '
-        f'joint_trajectory_controller {what}, which are steps here'
+        f'joint_trajectory_controller {what}, which are steps here; or two clocks differ'
     )
     bag.report(text if late > MOST_LOST * len(found) else Note(text))
