@@ -215,9 +215,8 @@ def _checked_joints(
     except (ImportError, FrameRosError):
         model = None  # whoever needs it says so
     streams, notes = in_radians(streams, units, model)
-    turning = model.continuous if model is not None else ()
     problems = joint_problems(streams, model) if model is not None else []
-    for text in [*notes, *problems, *interface_problems(streams, turning)]:
+    for text in [*notes, *problems, *interface_problems(streams)]:
         bag.report(text)
     return streams
 

@@ -204,3 +204,12 @@ def test_a_data_set_has_the_commands(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert len(found) >= COUNT - 2
     for row in found:
         assert np.abs(ROWS - row).max(axis=1).min() < 1e-6
+
+
+def test_a_data_set_of_another_robot_says_which(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Joints to choose are only those of the robot that is given."""
+    pytest.importorskip('lerobot')
+    path = recording(tmp_path / 'bag', 'trajectory')
+    given = ['--topic', f'action={TRAJECTORY}', '--task', 'pick', '--cameras', 'none']
+    assert main(['dataset', str(path), *given, '-o', str(tmp_path / 'set')]) == 2
+    assert 'give the robot: --robot panda' in capsys.readouterr().err

@@ -301,7 +301,7 @@ def test_what_exists_is_not_overwritten(written: Path, bags: Path, capsys):
         ({'cameras': ()}, (), '--cameras none writes a data set without'),
         ({}, ('--cameras', 'wrist'), 'it has images of front; choose with --cameras A,B,...'),
         ({'instruction': ''}, (), 'no instruction was recorded; give it with --task TEXT'),
-        ({}, ('--robot', 'panda'), 'choose with --joints A,B,..., or another robot'),
+        ({}, ('--robot', 'panda'), 'give the robot: --robot so101'),
         ({}, ('--fps', '400'), 'or --repeat lets frames repeat an input'),
         ({}, ('--max-age', '1e-9'), 'older inputs are allowed with --max-age S'),
         ({}, ('--joints', 'elbow'), '--joints elbow: the robot so101 has shoulder_pan'),

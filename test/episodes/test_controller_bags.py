@@ -266,6 +266,27 @@ def test_a_controller_that_fills_the_old_fields_alone(tmp_path: Path):
     np.testing.assert_array_equal(actions(read_stream(bag, 'joint_states', STATE)), ROWS)
 
 
+@pytest.mark.parametrize(
+    ('times', 'delay', 'text'),
+    [
+        ([0], 1, '90 of 90 messages received when the last point was due already'),
+        ([50, 100, 150, 200], 120, '90 of 90 messages received when points were due already'),
+        ([0, 50, 100, 150], 20, ''),
+        ([100], 20, ''),
+    ],
+)
+def test_points_that_were_due_before_their_receipt_are_counted(tmp_path: Path, times, delay, text):
+    """joint_trajectory_controller compares the end with its clock (`validate_trajectory_msg`)."""
+    due = [time * MS for time in times]
+    sent = [
+        (TRAJECTORY, at + delay * MS, bags.trajectory(at, [row] * len(due), due))
+        for at, row in zip(STAMPS.tolist(), ROWS)
+    ]
+    episode = episode_of(bags.write(tmp_path / 'bag', [*MEASURED, *sent]), TRAJECTORY)
+    found = [p for p in episode.problems if 'due already' in p]
+    assert len(found) == bool(text) and all(text in p for p in found)
+
+
 def forward(folder: Path, rows: np.ndarray, topic: str = FORWARD, scale: float = 1.0) -> Path:
     sent = [(topic, at + 2 * MS, bags.values(row)) for at, row in zip(STAMPS.tolist(), rows)]
     joints = bags.measured_joints(STAMPS, scale * ROWS)
@@ -327,6 +348,26 @@ def test_a_value_that_is_not_finite_loses_nothing_else(tmp_path: Path):
 def test_values_that_cannot_be_positions_are_doubtful(tmp_path: Path, rows: np.ndarray, text: str):
     episode = episode_of(forward(tmp_path / 'bag', rows), FORWARD, action_joints=PANDA)
     assert not isinstance(noted(episode, text), Note)
+
+
+def test_whole_turns_are_no_doubt_where_the_robot_is_not_known(tmp_path: Path):
+    """A Kinova publishes its joints from -pi to pi, and takes commands beyond."""
+    turned = ROWS + 2.0 * np.pi * (np.arange(7) == 2)
+    path = forward(tmp_path / 'bag', turned)
+    (episode,) = read_episodes(path, topics={'action': FORWARD}, action_joints=PANDA)
+    assert 'far from' not in '\n'.join(episode.problems)
+
+
+def test_a_joint_that_is_named_wrongly_is_doubtful(tmp_path: Path):
+    """Its values were those of no joint, in data sets and replays, without a word."""
+    path = forward(tmp_path / 'bag', ROWS)
+    episode = episode_of(path, FORWARD, action_joints=('panda_joint', *PANDA[1:]))
+    found = noted(episode, 'no joint is measured of the name panda_joint')
+    assert not isinstance(found, Note)
+    values = np.column_stack([ROWS, np.full(len(ROWS), 0.04)])
+    path = forward(tmp_path / 'hand', values)
+    episode = episode_of(path, FORWARD, action_joints=(*PANDA, 'panda_finger_joint1'))
+    assert isinstance(noted(episode, 'of the name panda_finger_joint1'), Note)
 
 
 @pytest.mark.parametrize('interface', ['velocity', 'effort'])

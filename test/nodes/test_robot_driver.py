@@ -15,6 +15,7 @@ pytest.importorskip('lerobot')
 pytest.importorskip('scservo_sdk')
 
 from diagnostic_msgs.msg import DiagnosticStatus
+from patience import PATIENCE
 from robot_driver_bench import GRIPPER, LIFT, PAN, call, running_bench
 
 from frame_ros.bringup.arm_options import ArmOptions
@@ -133,17 +134,20 @@ def test_silence_is_information_at_the_goals_and_a_warning_on_the_way(bench, cap
     bench.until(  # it has come to rest, where it sags
         lambda: np.abs(bench.newest().velocity).max() < 0.01, lambda: bench.command(goals)
     )
-    holds = bench.counts.holds
-    capfd.readouterr()
-    bench.until(lambda: bench.counts.holds > holds)
-    text = capfd.readouterr().err
-    assert 'the arm stays at its goals' in text and 'WARN' not in text
+    text = ''
+
+    def logged(what):
+        nonlocal text
+        text += capfd.readouterr().err
+        return [line for line in text.splitlines() if what in line]
+
+    bench.until(lambda: logged('the arm stays at its goals'))  # it is logged after it has held
+    assert '[INFO]' in logged('the arm stays at its goals')[-1]
     bench.arm.block('shoulder_pan', lower=0.2)
-    holds = bench.counts.holds
+    text = ''
     bench.until(lambda: bench.arm.positions[PAN] < 0.25, lambda: bench.command([-1.0, *goals[1:]]))
-    bench.until(lambda: bench.counts.holds > holds)
-    text = capfd.readouterr().err
-    assert 'the arm holds where it is' in text and 'WARN' in text
+    bench.until(lambda: logged('the arm holds where it is'))
+    assert '[WARN]' in logged('the arm holds where it is')[-1]
 
 
 def test_a_stale_command_holds_where_the_arm_is_and_keeps_the_grip(bench):
@@ -191,6 +195,45 @@ def test_an_error_of_its_own_is_logged_and_the_arm_read_again(bench, capfd):
     bench.go([0.4, -1.0, 1.0, 0.6, 0.3, 0.8])  # it follows again
     text = capfd.readouterr().err
     assert 'the driver failed: ZeroDivisionError: planted' in text and 'Traceback' in text
+
+
+def test_after_an_error_of_its_own_the_arm_is_connected_again_a_period_later(bench):
+    """One that stays would otherwise connect it, and fill the log, in every second cycle."""
+    bench.start(reconnect_period=1000.0)
+    bench.newest()
+
+    def fail(*of_reading):
+        raise ZeroDivisionError('planted')
+
+    bench.driver._bus._publish = fail
+    bench.until(lambda: bench.counts.losses == 1)
+    bench.diagnostics.clear()
+    bench.until(lambda: len(bench.diagnostics) > 2)
+    assert (bench.counts.losses, bench.counts.reconnections) == (1, 0)
+
+
+@pytest.mark.parametrize('is_lost', [True, False], ids=['reconnecting', 'request'])
+def test_an_error_of_its_own_anywhere_in_its_thread_does_not_end_it(bench, is_lost):
+    bench.start()
+    bench.newest()
+    loop, failures = bench.driver._bus, [ZeroDivisionError('planted')]
+
+    def fail_once(*_):
+        if failures:
+            raise failures.pop()
+
+    if is_lost:
+        reconnect = loop._robot.reconnect
+        loop._robot.reconnect = lambda is_released: fail_once() or reconnect(is_released)
+        bench.bus.unplug()
+        bench.until(lambda: bench.counts.losses)
+        bench.bus.plug()
+    else:
+        with pytest.raises(ZeroDivisionError):
+            loop._requests.ask(fail_once, PATIENCE)
+    bench.until(lambda: bench.counts.reconnections == 1)
+    assert not failures
+    bench.newest()
 
 
 def test_unplugged_and_plugged_in_again(bench):

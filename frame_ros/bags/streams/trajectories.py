@@ -34,7 +34,7 @@ from frame_ros.core.time import SECOND, stamp_ns
 
 TRAJECTORY_TYPE = 'trajectory_msgs/msg/JointTrajectory'
 MOST_JOINTS = 256  # of a message; more are an error of it
-# ns: a start further ahead of the receipt is of another clock.
+# ns: a start further from the receipt is of another clock.
 FARTHEST_START = 60 * SECOND
 NO_POINTS = 'without points, which ends the one before'
 
@@ -121,6 +121,16 @@ def _trajectory(message: Any, start: int, received: int) -> Trajectory:
     return Trajectory(start, received, names, times, np.stack(rows) if rows else np.zeros((0, 0)))
 
 
+def _is_late(each: Trajectory, point: int) -> bool:
+    """Returns whether one of the points was due before the receipt, by the same clock. The first
+    point of a plan may be where it starts.
+    """
+    if not len(each.times):
+        return False
+    due = each.times[point] or each.times[min(1, len(each.times) - 1)]
+    return each.start + int(due) < each.received < each.start + FARTHEST_START
+
+
 def steps_of(trajectories: Sequence[Trajectory]) -> list[TrajectoryStep]:
     """Returns the steps of trajectories, given in the order of their receipt.
 
@@ -200,6 +210,7 @@ def _report(
                 'it means now, so the times at which they were received count'
             )
         )
+    _report_late(bag, topic, found)
     points = sum(len(each.times) for each in found)
     if any(len(each.times) > 1 for each in found):
         bag.report(
@@ -210,3 +221,18 @@ def _report(
                 'recording, are none'
             )
         )
+
+
+def _report_late(bag: Bag, topic: str, found: Sequence[Trajectory]) -> None:
+    """Reports trajectories that the controller had not taken as they are; few of them in a note."""
+    over = sum(_is_late(each, -1) for each in found)
+    late = over or sum(_is_late(each, 0) for each in found)
+    if not late:
+        return
+    when = 'the last point was' if over else 'points were'
+    what = 'refuses such' if over else 'begins behind these points'
+    text = (
+        f'{topic}: {late:,} of {counted(len(found), "message")} received when {when} due already: '
+        f'joint_trajectory_controller {what}, which are steps here; or two clocks differ'
+    )
+    bag.report(text if late > MOST_LOST * len(found) else Note(text))

@@ -40,6 +40,7 @@ from frame_ros.episodes.recorded.actions import (
 )
 from frame_ros.episodes.recorded.units import joint_problems, unit_conflict
 from frame_ros.episodes.reference_loading import is_successful
+from frame_ros.robots.known_joints import robot_of_joints
 from frame_ros.robots.likely_units import RAD
 
 PARTIAL_SUFFIX = '.partial'
@@ -181,9 +182,11 @@ def _plan_one(bag: Bag, place: int, episode: Episode, options: DatasetOptions) -
     for name in ('joint_commands', 'joint_states'):
         table = actions.names if name == 'joint_commands' else observations.joints.names
         if missing := [joint for joint in options.joint_names if joint not in table]:
+            way = 'choose with --joints A,B,..., or another robot with --robot NAME'
+            if len(missing) == len(options.joint_names):  # of these there is nothing to choose
+                way = f'give the robot: --robot {robot_of_joints(table) or "NAME or FILE.urdf"}'
             raise BagError(
-                f'{bag.path}: {name} lack {", ".join(missing)}; they have {", ".join(table)}; '
-                'choose with --joints A,B,..., or another robot with --robot NAME'
+                f'{bag.path}: {name} lack {", ".join(missing)}; they have {", ".join(table)}; {way}'
             )
     sizes = {name: camera.size for name, camera in observations.cameras.items()}
     remarks = joint_problems(episode.streams, options.known_robot) if is_unchanged else []

@@ -173,7 +173,7 @@ def _arm_joints(episode: Episode, bag: Bag, topic: str, measured: str) -> tuple[
     if robot is None or interface_of(topic):
         return ()
     whole = named(action, robot.joint_names)
-    found = interface_problems({'action': whole, 'joint_states': joints}, robot.continuous)
+    found = interface_problems({'action': whole, 'joint_states': joints})
     is_doubtful = any(not isinstance(problem, Note) for problem in found)
     is_alike = len(whole) > (1.0 - MOST_LOST) * len(action)
     return robot.joint_names if is_alike and not is_doubtful else ()

@@ -8,7 +8,7 @@ They may as well be velocities or efforts. Positions are within the limits of th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,11 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.recording_options import ACTION_JOINTS
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import command_table, state_table
+from frame_ros.bags.streams.joints import name_lists
 from frame_ros.bags.streams.nameless import is_nameless, named
 from frame_ros.core.plain_text import counted
-from frame_ros.core.turns import continuous_among, nearest_turn
+from frame_ros.core.turns import nearest_turn
+from frame_ros.robots.grippers import gripper_joints
 
 # rad or m: joints that are commanded are, in half of the commands, nearer to these.
 NEAR = 0.5
@@ -80,20 +82,36 @@ def interface_of(topic: str) -> str:
     return '' if 'position' in topic.lower() else found
 
 
-def interface_problems(
-    streams: Mapping[str, Stream], continuous: Collection[str] = ()
-) -> list[str]:
+def interface_problems(streams: Mapping[str, Stream]) -> list[str]:
     """Returns, in words, why nameless actions cannot be positions of their joints, or that it is
-    not known. continuous: joints that turn without end."""
+    not known. Whole turns do not count: without the robot, as in data sets, it is not known which
+    joints turn without end.
+    """
     action, measured = streams.get('action'), streams.get('joint_states')
     if action is None or not is_nameless(action):
         return []
-    far = _far_joints(action, measured, continuous) if measured is not None else None
+    unknown = _unmeasured(action, measured) if measured is not None else []
+    found: list[str] = []
+    if unknown:
+        text = f'{action.topic}: no joint is measured of the name {" or ".join(unknown)}'
+        is_of_gripper = set(unknown) <= set(gripper_joints(unknown))
+        found = [Note(text) if is_of_gripper else f'{text}, which {ACTION_JOINTS} gives']
+    return found + _doubts(action, measured)
+
+
+def _unmeasured(action: Stream, measured: Stream) -> list[str]:
+    known = {name for names in name_lists(measured.values) for name in names}
+    commanded = dict.fromkeys(name for names in name_lists(action.values) for name in names)
+    return [name for name in commanded if name not in known]
+
+
+def _doubts(action: Stream, measured: Stream | None) -> list[str]:
+    far = _far_joints(action, measured) if measured is not None else None
     if far is None:
         return [
             Note(
-                f'{action.topic}: no joint was measured meanwhile, so it is not known whether its '
-                'values are positions'
+                f'{action.topic}: none of its joints was measured meanwhile, so it is not known '
+                'whether its values are positions'
             )
         ]
     if not far:
@@ -105,9 +123,7 @@ def interface_problems(
     ]
 
 
-def _far_joints(
-    action: Stream, measured: Stream, continuous: Collection[str]
-) -> dict[str, float] | None:
+def _far_joints(action: Stream, measured: Stream) -> dict[str, float] | None:
     """Returns joint -> median distance (rad or m) of its commands from where it was then, of those
     that are far; None where no joint was measured."""
     commands, states = command_table(action), state_table(measured)
@@ -120,7 +136,7 @@ def _far_joints(
     others = [states.names.index(name) for name in names]
     at = states.positions[newest[is_known]][:, others]
     sent = commands.positions[is_known][:, columns]
-    sent = nearest_turn(sent, at, continuous_among(names, continuous))
+    sent = nearest_turn(sent, at, np.ones(len(names), np.bool_))
     distances = np.median(np.abs(sent - at), axis=0)
     return {name: d for name, d in zip(names, distances.tolist()) if d > NEAR}
 

@@ -178,11 +178,8 @@ class BusLoop:
 
     def _run(self) -> None:
         while self._ticks.wait():
-            self._requests.serve()
-            if self._activity is Activity.LOST:
-                self._reconnect()
-            else:
-                self._attempt(self._cycle)
+            self._attempt(self._requests.serve)
+            self._attempt(self._reconnect if self._activity is Activity.LOST else self._cycle)
 
     def _attempt(self, action: Callable[[], None]) -> None:
         """Does something with the robot; failing is losing it."""
@@ -191,8 +188,10 @@ class BusLoop:
         except DeviceError as error:
             self._lose(error)
         except Exception as error:  # who holds the arm must not end
-            self._log_error(traceback.format_exc())
+            self._warnings.fail('own', traceback.format_exc())
             self._lose(DeviceError(f'the driver failed: {type(error).__name__}: {error}'))
+            # Unlike noise it may come again at once, and each time the arm is connected again.
+            self._next_attempt = time.monotonic() + self._settings.reconnect_period
 
     def _cycle(self) -> None:
         reading = self._read()

@@ -165,12 +165,12 @@ class FciLoop:
         # FrankyArm raises what is inherited, for which it must be so from the start.
         raise_priority(PRIORITY, is_inherited=self._settings.fci.realtime == IGNORE)
         while not self._ending.is_set():
-            self._requests.serve()
-            if self._activity is Activity.LOST:
-                self._reconnect()
-                continue
             try:
-                self._turn()
+                self._requests.serve()
+                if self._activity is Activity.LOST:
+                    self._reconnect()
+                else:
+                    self._turn()
             except MotionAborted as error:
                 self._abort(str(error))
             except FrameRosError as error:

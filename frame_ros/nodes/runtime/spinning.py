@@ -98,11 +98,16 @@ def failed_threads(stop: threading.Event) -> Iterator[list[str]]:
     show = threading.excepthook
 
     def note(args: threading.ExceptHookArgs) -> None:
-        show(args)
-        if args.exc_type is not SystemExit and is_own(args.exc_traceback) and not stop.is_set():
-            failed.append(args.thread.name if args.thread else '')
-            text = f'the thread {failed[-1]} has failed ({args.exc_type.__name__}): the node ends'
+        is_counted = is_own(args.exc_traceback) and not stop.is_set()
+        if args.exc_type is SystemExit or not is_counted:
+            show(args)
+            return
+        failed.append(args.thread.name if args.thread else '')
+        text = f'the thread {failed[-1]} has failed ({args.exc_type.__name__}): the node ends'
+        try:
+            show(args)
             print(f'[FATAL] [{time.time():.9f}]: {text}', file=sys.stderr, flush=True)
+        finally:  # also where nobody reads standard error any more
             stop.set()
 
     threading.excepthook = note

@@ -106,6 +106,17 @@ def test_a_thread_that_fails_ends_the_node_with_an_error(ros_domain, words):
     assert 'the thread worker has failed (ZeroDivisionError): the node ends' in err
 
 
+def test_a_failed_thread_ends_the_node_also_where_nobody_reads_its_errors(ros_domain):
+    """As of a node whose launch was killed: the pipe of its standard error has no reader."""
+    process = start('thread', 'ours', 'polls')
+    process.stderr.close()
+    try:
+        assert process.wait(PATIENCE) == 1
+    finally:
+        process.kill()
+    assert process.stdout.read() == 'ready\nclosing\nclosed\n'
+
+
 def test_a_thread_of_others_that_fails_ends_nothing(ros_domain):
     process = start('thread')
     assert process.stdout.readline() == 'ready\n'
