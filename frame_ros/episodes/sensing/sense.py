@@ -61,7 +61,7 @@ class Request:
         settings: of the contact node. given: names of its options that the user gave.
         poll_period: s between two looks of the node at its inputs.
         names: of its topics.
-        namespace: of the robot; None: that with most topics.
+        namespace: of the robot, '' for none.
         topics: role -> absolute topic, which takes precedence.
         is_by_receipt: whether the receive time of a message takes the place of its stamp.
         is_replacing: whether contacts that the bag has are left out of the new one.
@@ -71,7 +71,7 @@ class Request:
     given: Collection[str]
     poll_period: float
     names: NodeNames
-    namespace: str | None = None
+    namespace: str = ''
     topics: Mapping[str, str] | None = None
     is_by_receipt: bool = False
     is_replacing: bool = False
@@ -105,7 +105,7 @@ class Sensed:
 
 
 def sense_bag(
-    path: str | Path,
+    bag: Bag,
     folder: Path,
     request: Request,
     progress: Progress = lambda messages, count: messages,
@@ -120,7 +120,6 @@ def sense_bag(
     """
     if os.path.lexists(folder):
         raise BagError(f'{folder} exists: nothing is overwritten')
-    bag = Bag(path)
     if folder.resolve().is_relative_to(bag.path.resolve()):
         raise SetupError(f'{folder} lies in the recording, which stays as it is: name another')
     names = request.names

@@ -128,6 +128,43 @@ def test_other_thresholds_are_the_parameters_of_the_node(recording, tmp_path, ca
     assert not (tmp_path / 'c').exists()
 
 
+def test_parameters_of_the_namespace_that_the_recording_has_are_taken(recording, tmp_path, capsys):
+    file = tmp_path / 'contact.yaml'
+    off = 'ros__parameters: {wrench: {force_on: 20.0, torque_on: 9.0}}'
+    of_all = 'contact: {ros__parameters: {wrench: {force_on: 2.0}}}'
+    file.write_text(f'{of_all}\n/arm/contact: {{{off}}}\n')
+    assert sense(recording, tmp_path / 'a', '--params-file', str(file), *TOOL) == 0
+    assert events(tmp_path / 'a') == []
+    file.write_text(f'/left/contact: {{{off}}}\n')
+    assert sense(recording, tmp_path / 'b', '--params-file', str(file), *TOOL) == 2
+    assert 'has no parameters of the node /arm/contact' in capsys.readouterr().err
+
+
+def of_two_robots(recording: Path, folder: Path) -> Path:
+    sent = [
+        (f'/{side}/{name}', at, m)
+        for name, topic in (('joint_states', JOINT_STATES), ('wrench', WRENCH))
+        for at, m in Bag(recording).messages(topic)
+        for side in ('left', 'right')
+    ]
+    return write_bag(folder, sorted(sent, key=lambda row: row[1]))
+
+
+def test_a_named_wrench_decides_on_the_robot_and_others_are_said(recording, tmp_path, capsys):
+    path = of_two_robots(recording, tmp_path / 'two')
+    assert sense(path, tmp_path / 'a', *TOOL) == 0
+    assert 'the bag holds several robots: this is /left; others: /right' in capsys.readouterr().err
+    assert sense(path, tmp_path / 'b', *TOOL, '--topic', 'wrench=/right/wrench') == 0
+    said = capsys.readouterr().err
+    assert 'of joint_states /right/joint_states, wrench /right/wrench' in said
+    assert '/right/contact' in Bag(tmp_path / 'b').topics
+    topics = ['--topic', 'wrench=/right/wrench', '--topic', 'joint_states=/left/joint_states']
+    assert sense(path, tmp_path / 'c', *TOOL, *topics) == 0
+    assert 'given as wrench, is of /right, all else of /left' in capsys.readouterr().err
+    assert sense(path, tmp_path / 'd', *TOOL, *topics, '--namespace', 'left') == 0
+    assert 'robots' not in (said := capsys.readouterr().err) and 'all else' not in said
+
+
 def test_sqlite_and_receive_times(tmp_path):
     path = foreign_bag(tmp_path / 'lab', storage=StoragePlugin.SQLITE3, has_stamps=False)
     assert sense(path, tmp_path / 'none', '-q', *TOOL) == 1  # no message has a stamp
