@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
     )
     is_never = found.tally.states == found.tally.unavailable.total()
     if not args.quiet or is_never:
-        _print_summary(found)
+        _print_summary(found, _report_command(found, from_arguments(SenseOptions, args)))
     return NEVER if is_never else 0
 
 
@@ -198,7 +198,23 @@ def node_names(settings: ContactOptions) -> NodeNames:
     )
 
 
-def _print_summary(found: Sensed) -> None:
+def _report_command(found: Sensed, choice: SenseOptions) -> str:
+    """Returns the command of a report that reads the new bag as the recording was read."""
+    from frame_ros.episodes.sensing.inputs import OF_REPORT
+
+    words = ['frame-ros', 'report', str(found.folder)]
+    if found.unnamed_robot:
+        words += ['--robot', found.unnamed_robot]
+    if choice.namespace is not None:
+        words += ['--namespace', choice.namespace]
+    if choice.stamps == RECEIVE:
+        words += ['--stamps', RECEIVE]
+    for role, topic in choice.topics.items():
+        words += ['--topic', f'{role}={topic}'] if role in OF_REPORT else []
+    return shlex.join(words)
+
+
+def _print_summary(found: Sensed, report: str) -> None:
     from frame_ros.core.plain_text import counted, plain
 
     tally = found.tally
@@ -223,7 +239,7 @@ def _print_summary(found: Sensed) -> None:
             'recording has no such time: --parameter tare.at_start=false, with '
             'wrench.expected_bias if known'
         )
-    lines.append(f'report on it: frame-ros report {shlex.quote(str(found.folder))}')
+    lines.append(f'report on it: {report}')
     for line in lines:
         print(plain(line), file=sys.stderr)
 

@@ -62,10 +62,14 @@ def chosen_settings(
     return evolved(settings, sources=_sources(bag, topics, joints, settings))
 
 
-def _robot(bag: Bag, joints: RecordedJoints) -> str:
+def named_robot(bag: Bag) -> str:
+    """Returns the robot that a recording names, as `load_robot` takes it; '' if it names none."""
     folder = bag.path if bag.path.is_dir() else bag.path.parent
-    named = with_robot(dict(bag.metadata), folder, None).get('robot', '')
-    if found := named or robot_of_joints(joints.names):
+    return with_robot(dict(bag.metadata), folder, None).get('robot', '')
+
+
+def _robot(bag: Bag, joints: RecordedJoints) -> str:
+    if found := named_robot(bag) or robot_of_joints(joints.names):
         return found
     came = f'its joints are {", ".join(joints.names)}' if joints.names else 'it has no joint states'
     raise SetupError(

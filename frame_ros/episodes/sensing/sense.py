@@ -24,7 +24,7 @@ from frame_ros.core.option_texts import text_of
 from frame_ros.core.options import flatten
 from frame_ros.core.plain_text import counted
 from frame_ros.core.version import package_version
-from frame_ros.episodes.sensing.choices import chosen_settings
+from frame_ros.episodes.sensing.choices import chosen_settings, named_robot
 from frame_ros.episodes.sensing.inputs import ROLE_OF, RecordedTopics
 from frame_ros.episodes.sensing.outputs import BagOutputs, OutputTopics, Tally
 from frame_ros.episodes.sensing.replay import SensedRecording
@@ -84,6 +84,7 @@ class Sensed:
     Attributes:
         folder: of it.
         robot: name.
+        unnamed_robot: name or file of the robot, where the recording names none that is known.
         sources: of contact.
         topics: role -> topic that was read.
         tally: counts of what was sensed.
@@ -95,6 +96,7 @@ class Sensed:
 
     folder: Path
     robot: str
+    unnamed_robot: str
     sources: tuple[str, ...]
     topics: Mapping[str, str]
     tally: Tally
@@ -179,6 +181,7 @@ def _result(
     return Sensed(
         folder,
         sensing.robot.name,
+        '' if named_robot(bag) else settings.robot,
         settings.sources,
         {role: topics.found[role] for role in roles if role in topics.found},
         tally,

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import resource
+import shlex
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,26 @@ def test_a_report_shows_the_contacts_and_forces(recording, tmp_path):
     (found,) = json.loads(data.read_text())['episodes']
     (contact,) = found['sensing']['contacts']
     assert contact['peak_force'] == pytest.approx(6.0, abs=0.4)
+
+
+def test_the_report_that_is_proposed_reads_the_new_bag_as_the_recording_was_read(tmp_path, capsys):
+    path = foreign_bag(tmp_path / 'lab', has_stamps=False)
+    options = ['--stamps', 'receive', '--topic', f'joint_states={JOINT_STATES}']
+    assert sense(path, tmp_path / 'new', *options, '--topic', f'wrench={WRENCH}', *TOOL) == 0
+    command = capsys.readouterr().err.splitlines()[-1].removeprefix('report on it: ')
+    new = tmp_path / 'new'
+    assert command == f'frame-ros report {new} --robot fr3 {" ".join(options)}'
+    page = tmp_path / 'page.html'
+    assert main([*shlex.split(command)[1:], '-o', str(page)]) == 0
+    assert '1 contact' in page.read_text()
+
+
+def test_a_bag_with_contacts_is_not_sent_back_to_be_sensed(recording, tmp_path, capsys):
+    assert main(['report', str(recording), '-o', str(tmp_path / 'page.html')]) == 1
+    assert 'frame-ros sense' in capsys.readouterr().err
+    sense(recording, tmp_path / 'new', '-q', *TOOL)
+    assert main(['report', str(tmp_path / 'new'), '-o', str(tmp_path / 'page.html')]) == 1
+    assert 'frame-ros sense' not in capsys.readouterr().err
 
 
 def test_of_a_recording_that_was_cut_the_new_bag_says_so(recording, tmp_path):
