@@ -84,7 +84,7 @@ class Sensed:
     Attributes:
         folder: of it.
         robot: name.
-        unnamed_robot: name or file of the robot, where the recording names none that is known.
+        unnamed_robot: name or file of the robot, where the new bag does not name it.
         sources: of contact.
         topics: role -> topic that was read.
         tally: counts of what was sensed.
@@ -181,7 +181,7 @@ def _result(
     return Sensed(
         folder,
         sensing.robot.name,
-        '' if named_robot(bag) else settings.robot,
+        '' if named_robot(bag, folder) == settings.robot else settings.robot,
         settings.sources,
         {role: topics.found[role] for role in roles if role in topics.found},
         tally,

@@ -116,6 +116,18 @@ def test_the_report_that_is_proposed_reads_the_new_bag_as_the_recording_was_read
     assert '1 contact' in page.read_text()
 
 
+@pytest.mark.parametrize(('named', 'words'), [('fr3', ''), ('so101', ' --robot fr3')])
+def test_a_robot_other_than_the_recording_names_is_of_the_report_too(
+    recording, tmp_path, capsys, named, words
+):
+    old = Bag(recording)
+    sent = [(name, at, m) for name in (JOINT_STATES, WRENCH) for at, m in old.messages(name)]
+    sent.sort(key=lambda row: row[1])
+    path, new = write_bag(tmp_path / 'own', sent, {'robot': named}), tmp_path / 'new'
+    assert sense(path, new, '--robot', 'fr3', *TOOL) == 0
+    assert capsys.readouterr().err.endswith(f'report on it: frame-ros report {new}{words}\n')
+
+
 def test_a_bag_with_contacts_is_not_sent_back_to_be_sensed(recording, tmp_path, capsys):
     assert main(['report', str(recording), '-o', str(tmp_path / 'page.html')]) == 1
     assert 'frame-ros sense' in capsys.readouterr().err
