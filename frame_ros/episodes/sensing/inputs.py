@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from frame_ros.bags.findings import Note
 from frame_ros.bags.franka_flags import ROBOT_STATE, IndicatorReader, StateFlagReader
 from frame_ros.bags.message_readers import JointStateReader, WrenchReader
 from frame_ros.bags.reader import Bag
@@ -97,7 +98,7 @@ def robot_of_bag(bag: Bag, namespace: str | None, topics: Mapping[str, str]) -> 
     found = TopicMap(bag, namespace, topics)
     if namespace is None:
         doubts = [found.misplaced(role, topic) for role, topic in topics.items()]
-        for text in filter(None, [found.other_robots(), *doubts]):
+        for text in filter(None, [Note(found.other_robots()), *doubts]):
             bag.report(text)
     return found.namespace
 
