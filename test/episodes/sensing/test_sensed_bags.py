@@ -128,6 +128,24 @@ def test_a_robot_other_than_the_recording_names_is_of_the_report_too(
     assert capsys.readouterr().err.endswith(f'report on it: frame-ros report {new}{words}\n')
 
 
+def test_live_metrics_that_are_left_out_are_not_said_to_be_missing(recording, tmp_path):
+    live = [
+        ('/arm/quality_metrics', T0 + place * SECOND // 10,
+         message('frame_ros/msg/QualityMetrics', header__stamp=stamp(T0 + place * SECOND // 10)))
+        for place in range(1, 40)
+    ]  # fmt: skip
+    old = Bag(recording)
+    sent = [(name, at, m) for name in (JOINT_STATES, WRENCH) for at, m in old.messages(name)]
+    path = write_bag(tmp_path / 'own', sorted(live + sent, key=lambda row: row[1]))
+    assert sense(path, tmp_path / 'new', '-q', *TOOL) == 0
+    page = tmp_path / 'page.html'
+    assert main(['report', str(tmp_path / 'new'), '-q', '-o', str(page), '--robot', 'fr3']) == 0
+    text = page.read_text()
+    assert 'live metrics, which rest on what was sensed then, are left out' in text
+    assert 'no live metrics to compare with' in text
+    assert 'no live metrics were recorded' not in text and 'no live metrics recorded' not in text
+
+
 def test_a_bag_with_contacts_is_not_sent_back_to_be_sensed(recording, tmp_path, capsys):
     assert main(['report', str(recording), '-o', str(tmp_path / 'page.html')]) == 1
     assert 'frame-ros sense' in capsys.readouterr().err
