@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.bags.metadata import METADATA_NAME, bag_information, listed_names
+from frame_ros.bags.metadata import bag_information, listed_names
 from frame_ros.bags.run_folders import run_at
 from frame_ros.bags.storage.mcap_reader import MCAP_SUFFIXES, is_mcap, read_mcap
 from frame_ros.bags.storage.other_storage import (
@@ -25,7 +25,7 @@ from frame_ros.bags.storage.other_storage import (
     is_storage_companion,
     time_span,
 )
-from frame_ros.bags.writer import SIDECAR_NAME
+from frame_ros.bags.writer import METADATA_NAME, SIDECAR_NAME
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import ENTRIES
 from frame_ros.core.time import SECOND

@@ -11,11 +11,9 @@ from typing import Any
 
 import yaml
 
-from frame_ros.bags.writer import SIDECAR_NAME
+from frame_ros.bags.writer import METADATA_NAME, SIDECAR_NAME
 from frame_ros.core.input_files import load_json, read_text
 from frame_ros.core.strict_yaml import StrictLoader, load_yaml, yaml_problem
-
-METADATA_NAME = 'metadata.yaml'
 
 
 def bag_information(folder: Path) -> dict[str, Any] | None:

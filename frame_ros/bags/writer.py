@@ -27,6 +27,7 @@ from frame_ros.core.output_files import replacing
 
 PARTIAL_SUFFIX = '.partial'
 SIDECAR_NAME = 'episode.json'
+METADATA_NAME = 'metadata.yaml'
 TEMPORARY_SUFFIX = '.tmp'
 METADATA_RECORD = 'frame_ros'
 METADATA_VERSION = 9
@@ -241,7 +242,8 @@ class BagWriter:
         """Deletes the partial bag, as far as possible."""
         if hasattr(self, '_mcap'):
             self._mcap.close()
-        for name in (self._file_name, SIDECAR_NAME, SIDECAR_NAME + TEMPORARY_SUFFIX):
+        small = (SIDECAR_NAME, METADATA_NAME)
+        for name in (self._file_name, *small, *(each + TEMPORARY_SUFFIX for each in small)):
             with contextlib.suppress(OSError):
                 (self.partial / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
@@ -254,7 +256,7 @@ class BagWriter:
         self._mcap.add_metadata('rosbag2', {'serialized_metadata': _yaml(information)})
         self._mcap.finish()
         text = _yaml({'rosbag2_bagfile_information': information})
-        _replace(self.partial / 'metadata.yaml', text)
+        _replace(self.partial / METADATA_NAME, text)
 
     def _take_final_name(self) -> None:
         """Renames the folder. Making the final folder first fails if the name is taken; renaming

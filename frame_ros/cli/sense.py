@@ -15,14 +15,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.bags.recording_options import RECEIVE, TopicChoice
+from frame_ros.bags.recording_options import RECEIVE, StampChoice
 from frame_ros.cli.arguments import any_path, given, input_file, output_folder
 from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
+from frame_ros.core.ros_names import NamespaceOptions
 
 if TYPE_CHECKING:
+    from frame_ros.bags.reader import Bag
     from frame_ros.core.topics import Topic
     from frame_ros.episodes.sensing.sense import NodeNames, Request, Sensed
     from frame_ros.nodes.contact.options import ContactOptions
@@ -33,9 +35,10 @@ MOST_REASONS = 3
 
 
 @options
-class SenseOptions(TopicChoice):
+class SenseOptions(NamespaceOptions, StampChoice):
     """Reading of a recording."""
 
+    namespace: str | None = option(None, "the robot's namespace; none: that with most topics")
     robot: str = option(
         '',
         'name, profile or URDF; none: that of the parameters, else of the recording, else the '
@@ -95,30 +98,35 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         FrameRosError: the recording, the robot or a parameter cannot be used; the folder exists.
     """
+    from frame_ros.bags.reader import Bag
     from frame_ros.episodes.sensing.sense import sense_bag
 
+    bag = Bag(args.bag)
     found = sense_bag(
-        args.bag,
+        bag,
         args.output,
-        request_of(args),
+        request_of(args, bag),
         lambda messages, count: progress_bar(messages, 'messages', args.quiet, count),
     )
     is_never = found.tally.states == found.tally.unavailable.total()
     if not args.quiet or is_never:
-        _print_summary(found)
+        _print_summary(found, _report_command(found, from_arguments(SenseOptions, args)))
     return NEVER if is_never else 0
 
 
-def request_of(args: argparse.Namespace) -> Request:
-    """Returns what the arguments ask for.
+def request_of(args: argparse.Namespace, bag: Bag) -> Request:
+    """Returns what the arguments ask for, of a bag.
 
     Raises:
         SetupError: the file of parameters, or a parameter, cannot be used.
     """
+    from frame_ros.episodes.sensing.inputs import robot_of_bag
     from frame_ros.episodes.sensing.sense import Request
 
     choice = from_arguments(SenseOptions, args)
-    values = _parameters(args.params_file, args.parameter, choice.namespace or '')
+    topics = {role: '/' + topic.strip('/') for role, topic in choice.topics.items()}
+    namespace = robot_of_bag(bag, choice.namespace, topics)
+    values = _parameters(args.params_file, args.parameter, namespace)
     if choice.robot:
         values['robot'] = choice.robot
     settings = _settings(values)
@@ -127,8 +135,8 @@ def request_of(args: argparse.Namespace) -> Request:
         given=set(values),
         poll_period=settings.inputs.poll_period,
         names=node_names(settings),
-        namespace=choice.namespace,
-        topics={role: '/' + topic.strip('/') for role, topic in choice.topics.items()},
+        namespace=namespace,
+        topics=topics,
         is_by_receipt=choice.stamps == RECEIVE,
         is_replacing=args.replace,
     )
@@ -155,7 +163,8 @@ def _parameters(file: Path | None, texts: list[str], namespace: str) -> dict[str
         of_file = given_parameters(RunOptions(params_file=str(file), namespace=namespace), NODE)
         values = {n: from_parameter(v) for n, v in of_file.items() if not EVERY_NODE.fullmatch(n)}
         if not values:
-            raise SetupError(f'{file} has no parameters of the node {NODE}')
+            full = '/'.join([namespace, NODE]) if namespace else NODE
+            raise SetupError(f'{file} has no parameters of the node {full}')
     declared = parameters_of(NODE)
     pairs = parse_pairs('--parameter', texts)
     check_names(pairs, declared, f'parameter of the node {NODE}')
@@ -189,7 +198,23 @@ def node_names(settings: ContactOptions) -> NodeNames:
     )
 
 
-def _print_summary(found: Sensed) -> None:
+def _report_command(found: Sensed, choice: SenseOptions) -> str:
+    """Returns the command of a report that reads the new bag as the recording was read."""
+    from frame_ros.episodes.sensing.inputs import OF_REPORT
+
+    words = ['frame-ros', 'report', str(found.folder)]
+    if found.unnamed_robot:
+        words += ['--robot', found.unnamed_robot]
+    if choice.namespace is not None:
+        words += ['--namespace', choice.namespace]
+    if choice.stamps == RECEIVE:
+        words += ['--stamps', RECEIVE]
+    for role, topic in choice.topics.items():
+        words += ['--topic', f'{role}={topic}'] if role in OF_REPORT else []
+    return shlex.join(words)
+
+
+def _print_summary(found: Sensed, report: str) -> None:
     from frame_ros.core.plain_text import counted, plain
 
     tally = found.tally
@@ -214,7 +239,7 @@ def _print_summary(found: Sensed) -> None:
             'recording has no such time: --parameter tare.at_start=false, with '
             'wrench.expected_bias if known'
         )
-    lines.append(f'report on it: frame-ros report {shlex.quote(str(found.folder))}')
+    lines.append(f'report on it: {report}')
     for line in lines:
         print(plain(line), file=sys.stderr)
 

@@ -259,17 +259,12 @@ def _note_given(
     than the one that was chosen for the caller.
     """
     for role, topic in (topics or {}).items():
-        robot = topic_map.robot_of(topic)
         if any(problem.startswith(f'{topic} {LEFT_OUT}') for problem in bag.problems):
             continue
         if topic not in bag.topics:
             bag.report(f'{topic}, given as {role}, is not in the bag')
-        elif namespace is None and robot and robot != topic_map.namespace:
-            chosen = topic_map.namespace or '/'
-            bag.report(
-                f'{topic}, given as {role}, is of {robot}, all else of {chosen}: --namespace '
-                f'{robot} takes that of this robot, --namespace {chosen} leaves it so'
-            )
+        elif namespace is None and (text := topic_map.misplaced(role, topic)):
+            bag.report(text)
     prefix = f'/{namespace.strip("/")}/' if namespace and namespace.strip('/') else '/'
     if bag.topics and not any(name.startswith(prefix) for name in bag.topics):
         bag.report(f'no topic of the bag is in the namespace {prefix.rstrip("/")}')
@@ -278,10 +273,8 @@ def _note_given(
 def _note_topics(
     bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream], robot: str | None
 ) -> None:
-    others = [n or '/' for n in topic_map.namespaces if n != topic_map.namespace]
-    if others:
-        text = f'the bag holds several robots: this is {topic_map.namespace or "/"}; '
-        bag.problems.append(Note(f'{text}others: {", ".join(others)}'))
+    if text := topic_map.other_robots():
+        bag.problems.append(Note(text))
     if bag.message_count == 0:
         has_others = any(LEFT_OUT in problem for problem in bag.problems)
         bag.problems.append(f'{NO_MESSAGES} that can be read' if has_others else NO_MESSAGES)

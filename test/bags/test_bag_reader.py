@@ -182,6 +182,17 @@ def test_a_damaged_file_gives_an_error_or_a_bag_but_no_crash(
     shutil.rmtree(path.parent)
 
 
+def test_messages_lost_by_damage_are_said(tmp_path, whole):
+    data = bytearray(whole)
+    place = whole.find(expected('/ee_pose')[5])
+    data[place : place + 600] = b'\xff' * 600
+    (tmp_path / 'a.mcap').write_bytes(data)
+    bag = Bag(tmp_path / 'a.mcap')
+    assert 0 < bag.message_count < len(MESSAGES) and not bag.is_truncated
+    (problem,) = bag.problems
+    assert 'a.mcap is damaged' in problem and 'bytes of its chunks could not be read' in problem
+
+
 def test_a_killed_recorders_folder_is_read_and_called_cut(tmp_path):
     partial = write_bag(tmp_path / 'bag', MESSAGES, {'policy': 'p'}, finish=False)
     bag = Bag(partial)

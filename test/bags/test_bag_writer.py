@@ -141,6 +141,8 @@ def test_a_name_that_was_taken_meanwhile_is_left_alone(tmp_path):
     (tmp_path / 'bag').rmdir()
     with pytest.raises(BagError, match='nothing is overwritten'):
         BagWriter(tmp_path / 'bag')
+    writer.discard()
+    assert list(tmp_path.iterdir()) == []
 
 
 # A limit on the size of files is a disk that is full: part of a record is written, then none.

@@ -145,7 +145,7 @@ class McapFile:
         self._most_rows = Limit(
             max(MESSAGES.amount, len(self._bytes) // BYTES_PER_MESSAGE), MESSAGES.unit
         )
-        self._unpacked_in_all = self._row_count = 0
+        self._unpacked_in_all = self._row_count = self._left_out = 0
         self._segments = [_Segment(0, len(self._bytes))]
         self._unpacked: OrderedDict[int, NDArray[np.uint8]] = OrderedDict()
         self._unpacked_size = 0
@@ -203,6 +203,11 @@ class McapFile:
             # The file ends here: some of the chunk's indexes may be missing.
             self._take_chunk(chunk, [])
         self._take_loose()
+        if self._left_out and not self.is_truncated:
+            self.problems.append(
+                f'{self.path.name} is damaged: {self._left_out:,} bytes of its chunks could not be '
+                'read, with the messages in them'
+            )
 
     def _records(self, position: int, size: int) -> Iterator[tuple[int, int, int]]:
         """Yields opcode, start and end of each record; of a cut chunk, the end of the file."""
@@ -308,6 +313,7 @@ class McapFile:
             else:
                 self._take_record(opcode, bytes(buffer[position + RECORD_HEADER_SIZE : after]))
             position = after
+        self._left_out += end - position
         rows = self._rows_at(segment, buffer, np.array(positions, np.int64), end)
         if rows is not None:
             self._add_rows(rows)

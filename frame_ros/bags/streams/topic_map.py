@@ -91,6 +91,26 @@ class TopicMap:
         found = [n for n in self.namespaces if topic.startswith(f'{n}/')]
         return max(found, key=len, default=None)
 
+    def other_robots(self) -> str:
+        """Returns that there are several robots, and which one this is; '' if there is one."""
+        others = [n or '/' for n in self.namespaces if n != self.namespace]
+        if not others:
+            return ''
+        return f'the bag holds several robots: this is {self._shown()}; others: {", ".join(others)}'
+
+    def misplaced(self, role: str, topic: str) -> str:
+        """Returns that a topic given for a role is of another robot than all else; '' if not."""
+        robot, chosen = self.robot_of(topic), self._shown()
+        if not robot or robot == self.namespace:
+            return ''
+        return (
+            f'{topic}, given as {role}, is of {robot}, all else of {chosen}: --namespace '
+            f'{robot} takes that of this robot, --namespace {chosen} leaves it so'
+        )
+
+    def _shown(self) -> str:
+        return self.namespace or '/'
+
     def truth_of(self, role: str) -> str | None:
         """Returns the simulator's topic of a role, which `find` never takes by itself."""
         names = (f'{self.namespace}/{TRUTH}/{name}' for name in STREAMS[role].topics)

@@ -65,7 +65,7 @@ def topic_uses(bag: Bag, namespace: str | None = None) -> list[TopicUse]:
             roles, option = (), f'of the interface {interface} by its name, which nothing here uses'
         if topic.message_type in (IMAGE_TYPE, COMPRESSED_TYPE):
             option = f'frame-ros video BAG --topic {name}'
-        if topic.message_type == WRENCH_TYPE:
+        if topic.message_type == WRENCH_TYPE and found['contact'] is None:
             option = OF_WRENCH
         uses.append(
             TopicUse(name, topic.message_type, len(topic), roles, taken, option, topic.reason)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import islice
+from pathlib import Path
 
 from frame_ros.bags.message_readers import JointStateReader
 from frame_ros.bags.reader import Bag
@@ -62,10 +63,14 @@ def chosen_settings(
     return evolved(settings, sources=_sources(bag, topics, joints, settings))
 
 
+def named_robot(bag: Bag, folder: Path) -> str:
+    """Returns the robot that a bag in a folder names, as `load_robot` takes it; '' for none."""
+    return with_robot(dict(bag.metadata), folder, None).get('robot', '')
+
+
 def _robot(bag: Bag, joints: RecordedJoints) -> str:
     folder = bag.path if bag.path.is_dir() else bag.path.parent
-    named = with_robot(dict(bag.metadata), folder, None).get('robot', '')
-    if found := named or robot_of_joints(joints.names):
+    if found := named_robot(bag, folder) or robot_of_joints(joints.names):
         return found
     came = f'its joints are {", ".join(joints.names)}' if joints.names else 'it has no joint states'
     raise SetupError(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from frame_ros.bags.findings import Note
 from frame_ros.bags.franka_flags import ROBOT_STATE, IndicatorReader, StateFlagReader
 from frame_ros.bags.message_readers import JointStateReader, WrenchReader
 from frame_ros.bags.reader import Bag
@@ -88,6 +89,20 @@ class RecordedMessages:
         return '' if self.topic_name else 'the recording has no such topic'
 
 
+def robot_of_bag(bag: Bag, namespace: str | None, topics: Mapping[str, str]) -> str:
+    """Returns the namespace of the robot, '' for none, and reports what it leaves doubtful.
+
+    namespace: what the user named; None: that with most topics, of equal ones that of the given
+    topics. topics: role -> absolute topic, as the user named them.
+    """
+    found = TopicMap(bag, namespace, topics)
+    if namespace is None:
+        doubts = [found.misplaced(role, topic) for role, topic in topics.items()]
+        for text in filter(None, [Note(found.other_robots()), *doubts]):
+            bag.report(text)
+    return found.namespace
+
+
 class RecordedTopics:
     """The topic of each role in a bag.
 
@@ -101,7 +116,7 @@ class RecordedTopics:
         bag: Bag,
         usual: Mapping[str, Sequence[str]],
         outputs: Sequence[str],
-        namespace: str | None = None,
+        namespace: str,
         given: Mapping[str, str] | None = None,
     ) -> None:
         """Looks for the topics.
@@ -110,6 +125,7 @@ class RecordedTopics:
             usual: role -> names, relative to the namespace or absolute, under which the contact
                 node subscribes it.
             outputs: names of the wrenches that the contact node publishes, likewise.
+            namespace: of the robot, '' for none.
             given: role -> absolute topic, which takes precedence.
 
         Raises:

@@ -24,7 +24,7 @@ from frame_ros.core.option_texts import text_of
 from frame_ros.core.options import flatten
 from frame_ros.core.plain_text import counted
 from frame_ros.core.version import package_version
-from frame_ros.episodes.sensing.choices import chosen_settings
+from frame_ros.episodes.sensing.choices import chosen_settings, named_robot
 from frame_ros.episodes.sensing.inputs import ROLE_OF, RecordedTopics
 from frame_ros.episodes.sensing.outputs import BagOutputs, OutputTopics, Tally
 from frame_ros.episodes.sensing.replay import SensedRecording
@@ -61,7 +61,7 @@ class Request:
         settings: of the contact node. given: names of its options that the user gave.
         poll_period: s between two looks of the node at its inputs.
         names: of its topics.
-        namespace: of the robot; None: that with most topics.
+        namespace: of the robot, '' for none.
         topics: role -> absolute topic, which takes precedence.
         is_by_receipt: whether the receive time of a message takes the place of its stamp.
         is_replacing: whether contacts that the bag has are left out of the new one.
@@ -71,7 +71,7 @@ class Request:
     given: Collection[str]
     poll_period: float
     names: NodeNames
-    namespace: str | None = None
+    namespace: str = ''
     topics: Mapping[str, str] | None = None
     is_by_receipt: bool = False
     is_replacing: bool = False
@@ -84,6 +84,7 @@ class Sensed:
     Attributes:
         folder: of it.
         robot: name.
+        unnamed_robot: name or file of the robot, where the new bag does not name it.
         sources: of contact.
         topics: role -> topic that was read.
         tally: counts of what was sensed.
@@ -95,6 +96,7 @@ class Sensed:
 
     folder: Path
     robot: str
+    unnamed_robot: str
     sources: tuple[str, ...]
     topics: Mapping[str, str]
     tally: Tally
@@ -105,7 +107,7 @@ class Sensed:
 
 
 def sense_bag(
-    path: str | Path,
+    bag: Bag,
     folder: Path,
     request: Request,
     progress: Progress = lambda messages, count: messages,
@@ -120,7 +122,6 @@ def sense_bag(
     """
     if os.path.lexists(folder):
         raise BagError(f'{folder} exists: nothing is overwritten')
-    bag = Bag(path)
     if folder.resolve().is_relative_to(bag.path.resolve()):
         raise SetupError(f'{folder} lies in the recording, which stays as it is: name another')
     names = request.names
@@ -180,6 +181,7 @@ def _result(
     return Sensed(
         folder,
         sensing.robot.name,
+        '' if named_robot(bag, folder) == settings.robot else settings.robot,
         settings.sources,
         {role: topics.found[role] for role in roles if role in topics.found},
         tally,

@@ -116,7 +116,7 @@ def _parity(parity: ParityVerdict) -> Tile:
         what = 'bag lacks messages' if parity.losses else 'live lost messages'
         return Tile('Live = bag', what, f'{others} equal', 'bad')
     if parity.holds is None:
-        return Tile('Live = bag', UNAVAILABLE, 'no live metrics recorded')
+        return Tile('Live = bag', UNAVAILABLE, 'no live metrics')
     compared = parity.compared + parity.compared_as_live
     if not compared:
         return Tile('Live = bag', '✕ no match', 'no sample of equal stamp', 'bad')

@@ -200,7 +200,7 @@ def _text(parity: ParityVerdict, losses: Iterable[str]) -> str:
 def _comparison_text(parity: ParityVerdict) -> str:
     compared = parity.compared + parity.compared_as_live
     if parity.holds is None:
-        return 'no live metrics were recorded: nothing to compare'
+        return 'no live metrics to compare with'
     if not compared:
         return 'live metrics were recorded, but no sample has the stamp of a recomputed one'
     if parity.holds:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import resource
+import shlex
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,56 @@ def test_a_report_shows_the_contacts_and_forces(recording, tmp_path):
     assert contact['peak_force'] == pytest.approx(6.0, abs=0.4)
 
 
+def test_the_report_that_is_proposed_reads_the_new_bag_as_the_recording_was_read(tmp_path, capsys):
+    path = foreign_bag(tmp_path / 'lab', has_stamps=False)
+    options = ['--stamps', 'receive', '--topic', f'joint_states={JOINT_STATES}']
+    assert sense(path, tmp_path / 'new', *options, '--topic', f'wrench={WRENCH}', *TOOL) == 0
+    command = capsys.readouterr().err.splitlines()[-1].removeprefix('report on it: ')
+    new = tmp_path / 'new'
+    assert command == f'frame-ros report {new} --robot fr3 {" ".join(options)}'
+    page = tmp_path / 'page.html'
+    assert main([*shlex.split(command)[1:], '-o', str(page)]) == 0
+    assert '1 contact' in page.read_text()
+
+
+@pytest.mark.parametrize(('named', 'words'), [('fr3', ''), ('so101', ' --robot fr3')])
+def test_a_robot_other_than_the_recording_names_is_of_the_report_too(
+    recording, tmp_path, capsys, named, words
+):
+    old = Bag(recording)
+    sent = [(name, at, m) for name in (JOINT_STATES, WRENCH) for at, m in old.messages(name)]
+    sent.sort(key=lambda row: row[1])
+    path, new = write_bag(tmp_path / 'own', sent, {'robot': named}), tmp_path / 'new'
+    assert sense(path, new, '--robot', 'fr3', *TOOL) == 0
+    assert capsys.readouterr().err.endswith(f'report on it: frame-ros report {new}{words}\n')
+
+
+def test_live_metrics_that_are_left_out_are_not_said_to_be_missing(recording, tmp_path):
+    live = [
+        ('/arm/quality_metrics', T0 + place * SECOND // 10,
+         message('frame_ros/msg/QualityMetrics', header__stamp=stamp(T0 + place * SECOND // 10)))
+        for place in range(1, 40)
+    ]  # fmt: skip
+    old = Bag(recording)
+    sent = [(name, at, m) for name in (JOINT_STATES, WRENCH) for at, m in old.messages(name)]
+    path = write_bag(tmp_path / 'own', sorted(live + sent, key=lambda row: row[1]))
+    assert sense(path, tmp_path / 'new', '-q', *TOOL) == 0
+    page = tmp_path / 'page.html'
+    assert main(['report', str(tmp_path / 'new'), '-q', '-o', str(page), '--robot', 'fr3']) == 0
+    text = page.read_text()
+    assert 'live metrics, which rest on what was sensed then, are left out' in text
+    assert 'no live metrics to compare with' in text
+    assert 'no live metrics were recorded' not in text and 'no live metrics recorded' not in text
+
+
+def test_a_bag_with_contacts_is_not_sent_back_to_be_sensed(recording, tmp_path, capsys):
+    assert main(['report', str(recording), '-o', str(tmp_path / 'page.html')]) == 1
+    assert 'frame-ros sense' in capsys.readouterr().err
+    sense(recording, tmp_path / 'new', '-q', *TOOL)
+    assert main(['report', str(tmp_path / 'new'), '-o', str(tmp_path / 'page.html')]) == 1
+    assert 'frame-ros sense' not in capsys.readouterr().err
+
+
 def test_of_a_recording_that_was_cut_the_new_bag_says_so(recording, tmp_path):
     (file,) = recording.glob('*.mcap')
     (tmp_path / 'cut').mkdir()
@@ -126,6 +177,43 @@ def test_other_thresholds_are_the_parameters_of_the_node(recording, tmp_path, ca
     assert sense(recording, tmp_path / 'c', '--parameter', 'wrench.force_on=-3') == 2
     assert 'wrench.force_on' in capsys.readouterr().err
     assert not (tmp_path / 'c').exists()
+
+
+def test_parameters_of_the_namespace_that_the_recording_has_are_taken(recording, tmp_path, capsys):
+    file = tmp_path / 'contact.yaml'
+    off = 'ros__parameters: {wrench: {force_on: 20.0, torque_on: 9.0}}'
+    of_all = 'contact: {ros__parameters: {wrench: {force_on: 2.0}}}'
+    file.write_text(f'{of_all}\n/arm/contact: {{{off}}}\n')
+    assert sense(recording, tmp_path / 'a', '--params-file', str(file), *TOOL) == 0
+    assert events(tmp_path / 'a') == []
+    file.write_text(f'/left/contact: {{{off}}}\n')
+    assert sense(recording, tmp_path / 'b', '--params-file', str(file), *TOOL) == 2
+    assert 'has no parameters of the node /arm/contact' in capsys.readouterr().err
+
+
+def of_two_robots(recording: Path, folder: Path) -> Path:
+    sent = [
+        (f'/{side}/{name}', at, m)
+        for name, topic in (('joint_states', JOINT_STATES), ('wrench', WRENCH))
+        for at, m in Bag(recording).messages(topic)
+        for side in ('left', 'right')
+    ]
+    return write_bag(folder, sorted(sent, key=lambda row: row[1]))
+
+
+def test_a_named_wrench_decides_on_the_robot_and_others_are_said(recording, tmp_path, capsys):
+    path = of_two_robots(recording, tmp_path / 'two')
+    assert sense(path, tmp_path / 'a', *TOOL) == 0
+    assert 'the bag holds several robots: this is /left; others: /right' in capsys.readouterr().err
+    assert sense(path, tmp_path / 'b', *TOOL, '--topic', 'wrench=/right/wrench') == 0
+    said = capsys.readouterr().err
+    assert 'of joint_states /right/joint_states, wrench /right/wrench' in said
+    assert '/right/contact' in Bag(tmp_path / 'b').topics
+    topics = ['--topic', 'wrench=/right/wrench', '--topic', 'joint_states=/left/joint_states']
+    assert sense(path, tmp_path / 'c', *TOOL, *topics) == 0
+    assert 'given as wrench, is of /right, all else of /left' in capsys.readouterr().err
+    assert sense(path, tmp_path / 'd', *TOOL, *topics, '--namespace', 'left') == 0
+    assert 'robots' not in (said := capsys.readouterr().err) and 'all else' not in said
 
 
 def test_sqlite_and_receive_times(tmp_path):
