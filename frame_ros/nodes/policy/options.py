@@ -23,7 +23,8 @@ class PolicyOptions(PolicyRunOptions, ManagedOptions):
     )
     run_on: str = option(
         'episode',
-        'episode: acts from START to END (or STOP) of episode_events; always: without them too',
+        'episode: acts from START to END (or STOP) of episode_events; always: without them too, '
+        'but after a STOP (also one before it began) not until a START',
         choices=RUN_ON,
     )
     max_observation_age: float = option(

@@ -111,7 +111,7 @@ def test_a_failed_thread_ends_the_node_also_where_nobody_reads_its_errors(ros_do
     process = start('thread', 'ours', 'polls')
     process.stderr.close()
     try:
-        assert process.wait(PATIENCE) == 1
+        assert process.wait(PATIENCE) in (1, 120)  # 120: Python could not write all, either
     finally:
         process.kill()
     assert process.stdout.read() == 'ready\nclosing\nclosed\n'
