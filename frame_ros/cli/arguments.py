@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 
 from frame_ros.core.errors import SetupError
@@ -60,6 +60,13 @@ def output_link(text: str) -> str:
     except SetupError as error:
         raise ArgumentTypeError(str(error)) from error
     return text
+
+
+def add_new_folder(parser: ArgumentParser, text: str) -> None:
+    """Declares -o/--output DIR, which is required. text: what is in it."""
+    parser.add_argument(
+        '-o', '--output', type=output_folder, required=True, metavar='DIR', help=f'new folder{text}'
+    )
 
 
 def output_folder(text: str) -> Path:

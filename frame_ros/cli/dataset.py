@@ -9,7 +9,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from frame_ros.cli.arguments import given, output_folder
+from frame_ros.cli.arguments import add_new_folder, given
 from frame_ros.cli.progress import progress_bar
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.episodes.export.dataset_options import DatasetOptions
@@ -23,14 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'bags', nargs='+', metavar='BAG', help='a bag, or a folder of bags', type=given
     )
-    parser.add_argument(
-        '-o',
-        '--output',
-        type=output_folder,
-        required=True,
-        metavar='DIR',
-        help='new folder of the data set',
-    )
+    add_new_folder(parser, ' of the data set')
     names = {'topics': '--topic', 'is_repeating': '--repeat', 'is_skipping_bad': '--skip-bad'}
     add_options(parser, DatasetOptions, without=('keep',), names=names)
     which = parser.add_mutually_exclusive_group()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frame_ros.bags.recording_options import RECEIVE, StampChoice
-from frame_ros.cli.arguments import any_path, given, input_file, output_folder
+from frame_ros.cli.arguments import add_new_folder, any_path, given, input_file
 from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
@@ -56,14 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'bag', metavar='BAG', type=any_path, help='a bag (folder, .mcap or .db3 file)'
     )
-    parser.add_argument(
-        '-o',
-        '--output',
-        type=output_folder,
-        required=True,
-        metavar='DIR',
-        help='new folder: the messages of the recording, with contact, contact_events and '
-        'external_wrench',
+    add_new_folder(
+        parser, ": the recording's messages, with contact, contact_events and external_wrench"
     )
     add_options(parser, SenseOptions, names={'topics': '--topic'})
     parser.add_argument(

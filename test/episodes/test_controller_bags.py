@@ -372,7 +372,7 @@ def test_a_joint_that_is_named_wrongly_is_doubtful(tmp_path: Path):
 
 @pytest.mark.parametrize('interface', ['velocity', 'effort'])
 def test_a_topic_of_another_interface_is_not_taken(tmp_path: Path, interface: str):
-    topic = f'/forward_{interface}_controller/commands'
+    topic = f'/position_lab/forward_{interface}_controller/commands'  # its room is no interface
     path = forward(tmp_path / 'bag', 0.0 * ROWS, topic)
     episode = episode_of(path, topic, action_joints=PANDA)
     assert 'action' not in episode.streams

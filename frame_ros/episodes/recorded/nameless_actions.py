@@ -75,11 +75,12 @@ def with_named_actions(
 
 
 def interface_of(topic: str) -> str:
-    """Returns the interface that the name of a topic has in it, if it has no position; '' for
-    none.
+    """Returns the interface that the names of a topic and its controller have in them, if they have
+    no position; '' for none. A namespace says nothing.
     """
-    found = next((name for name in OTHER_INTERFACES if name in topic.lower()), '')
-    return '' if 'position' in topic.lower() else found
+    own = '/'.join(topic.lower().split('/')[-2:])
+    found = next((name for name in OTHER_INTERFACES if name in own), '')
+    return '' if 'position' in own else found
 
 
 def interface_problems(streams: Mapping[str, Stream]) -> list[str]:
