@@ -49,6 +49,13 @@ def test_help_of_the_report_imports_nothing_heavy():
     assert modules.isdisjoint(set(HEAVY) - {'numpy'})  # the metrics name the variants
 
 
+@pytest.mark.parametrize('command', ['compare', 'operations', 'scenes'])
+def test_help_of_what_computes_loads_no_statistics_of_scipy(command: str):
+    done, modules = in_new_process(command, '--help')
+    assert done.returncode == 0
+    assert modules.isdisjoint({'scipy.signal', 'scipy.stats', 'scipy.optimize'})
+
+
 def test_version(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as stop:
         main(['--version'])

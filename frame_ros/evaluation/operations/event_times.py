@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import medfilt
 
 from frame_ros.bags.streams.form import Stream
 from frame_ros.core.events import Event, EventType
@@ -103,6 +102,8 @@ def clock_jumps(stream: Stream | None, smallest: float) -> list[float]:
     forwards by more than time passed, at least `smallest` (s). A clock that runs at another rate
     (simulated time), and one that pauses, does not jump.
     """
+    from scipy.signal import medfilt
+
     if stream is None or len(stream) <= WIDTH:
         return []
     order = np.argsort(stream.received, kind='stable')

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import medfilt
 
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joints import STATE_TYPES
@@ -65,6 +64,8 @@ def gripper_trace(
     episode: Episode, options: DetectorOptions, times: EventTimes
 ) -> GripperTrace | str:
     """Returns the gripper's command and opening, or why there is none, in words."""
+    from scipy.signal import medfilt
+
     scale = opening_scale(episode, options.joint)
     if isinstance(scale, str):
         return scale

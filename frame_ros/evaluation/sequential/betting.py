@@ -16,7 +16,6 @@ from math import inf, log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaln
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.evaluation.sequential.decision import Decision
@@ -37,6 +36,8 @@ def log_evidence(
     Raises:
         ValueRangeError: a count is negative, or the side unknown.
     """
+    from scipy.special import betainc, betaln
+
     won, lost = np.asarray(wins, float), np.asarray(losses, float)
     if np.any(won < 0) or np.any(lost < 0):
         raise ValueRangeError(f'{wins!r} wins and {losses!r} losses; counts from 0 are expected')

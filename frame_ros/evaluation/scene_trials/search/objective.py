@@ -13,11 +13,11 @@ from itertools import combinations
 import attrs
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.evaluation.scene_trials.result import TrialResult
 from frame_ros.evaluation.scene_trials.search.search_options import QUALITY
+from frame_ros.evaluation.statistics.ranks import average_ranks
 from frame_ros.metrics.registry import metric
 from frame_ros.scenes.description.scene import Scene
 from frame_ros.scenes.search.space import Cell
@@ -124,7 +124,7 @@ def _badness(values: Array, metrics: Sequence[str]) -> Array:
         if not known.any():
             continue
         sign = -1.0 if metric(name).higher_is_better else 1.0
-        ranks[known, column] = (rankdata(sign * values[known, column]) - 0.5) / known.sum()
+        ranks[known, column] = (average_ranks(sign * values[known, column]) - 0.5) / known.sum()
     count = np.isfinite(ranks).sum(axis=1)
     total = np.nansum(ranks, axis=1)
     return np.where(count > 0, total / np.maximum(count, 1), 0.5)
