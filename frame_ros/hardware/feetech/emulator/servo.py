@@ -5,7 +5,7 @@
 The motor is a direct-current motor behind a gear, seen at the output shaft; its constants are near
 those of the 7.4 V version's data sheet: 1.91 N m and 2.5 A at standstill, 45 turns per minute
 without a load. Present_Current is the current of the supply, as on a recorded arm (see
-docs/sensing-evaluation, of a real arm that was recorded).
+docs/evaluation-motor-current, of a real arm that was recorded).
 """
 
 from __future__ import annotations

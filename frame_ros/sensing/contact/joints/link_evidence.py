@@ -18,7 +18,8 @@ Place = tuple[str, Array]
 PERIOD = 20_000_000  # ns between two looks; each costs more than all the rest of a detection
 # Of the evidence, in units of its logarithm: how much of each evaluation favours the hand
 # regardless of the residuals, as a force hardly ever acts exactly at the assumed place; and how
-# much in sum rules out the hand. Both chosen on recorded episodes: see docs/sensing-evaluation.md.
+# much in sum rules out the hand. Both chosen on recorded episodes: see
+# docs/evaluation-motor-current.md.
 DOUBT, SETTLED = 0.5, 5.0
 FADING = 0.25  # share of the observer's own decay from which a residual fades
 

@@ -19,8 +19,8 @@ def winding_effort(supply: Array, velocity: Array, back_emf: float) -> Array:
         i = d I,   I = s (d - dq / w0),   so   I / sqrt(s) = sqrt(i + h^2) - h,   h = b dq / 2,
 
     b = sqrt(s) / w0, speeds and currents positive in the drive's direction (a motor of direct
-    current with a resistance alone; so the STS3215's Present_Current, see docs/sensing-evaluation).
-    Of a standing motor it is the root of what is read.
+    current with a resistance alone; so the STS3215's Present_Current, see
+    docs/evaluation-motor-current). Of a standing motor it is the root of what is read.
 
     Args:
         supply: (..., N) A, its sign that of the drive; 0 is taken for a motor that is let go.
