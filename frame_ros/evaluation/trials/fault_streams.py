@@ -90,8 +90,7 @@ class FaultStream:
             slice(0, len(robot.joint_names) - len(robot.finger_links)), period,
             _samples_per_block(robot), seed,
         )  # fmt: skip
-        disturbance = worlds.fault_of(fault).disturbance
-        self._disturbance = disturbance(on) if disturbance is not None else None
+        self._disturbances = [made(on) for made in worlds.fault_of(fault).disturbances]
         self._waiting: deque[Sent] = deque()
         self._judged: list[_Judged] = []
         self._next_look = 0
@@ -99,9 +98,9 @@ class FaultStream:
     def send(self, stamps: Stamps, samples: SensorSamples) -> None:
         """Measures and sends true samples; rows count from the first of them."""
         wrenches = samples.wrenches
-        if self._disturbance is not None:
+        for disturbance in self._disturbances:
             # As the sensor reads it: with the sign of the simulator, of the tool on the wrist.
-            wrenches = wrenches - self._disturbance(samples.positions, samples.velocities)
+            wrenches = wrenches - disturbance(samples.positions, samples.velocities)
         wrenches = self._noise(wrenches)
         sent_stamps, comes = self._transport.of(stamps)
         # Not before it was measured, nor before the joint states of its time.

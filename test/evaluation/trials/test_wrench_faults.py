@@ -9,6 +9,7 @@ pytest.importorskip('mujoco')
 
 from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.evaluation.trials.worlds.wrench_faults import (
+    ALL_AT_ONCE,
     FAULTS,
     HARD,
     WEIGHTS,
@@ -76,8 +77,21 @@ def test_disturbances_of_an_arm_are_those_of_cable_and_gears_block_by_block():
     positions = np.array([0, 0, 0, -1.5, 0, 1.5, 0.7, 0]) + np.cumsum(velocities, axis=0) * 0.001
     cable, gears = Cable(robot, 'fr3_hand'), GearVibration(7, 0.001, 3)
     blocks = [cable.wrenches(positions[first : first + 50, :7]) for first in (0, 50, 100)]
-    pull = FAULTS['cable 1 N'].disturbance(on)(positions, velocities)
+    (cable_of,) = FAULTS['cable 1 N'].disturbances
+    pull = cable_of(on)(positions, velocities)
     np.testing.assert_array_equal(pull, np.concatenate(blocks))
-    ripple = FAULTS['vibration'].disturbance(on)(positions, velocities)
+    (gears_of,) = FAULTS['vibration'].disturbances
+    ripple = gears_of(on)(positions, velocities)
     np.testing.assert_array_equal(ripple, gears.wrenches(velocities[:, :7]))
-    assert all(fault.disturbance is None for fault in FAULTS.values() if fault.hung_after == 0.0)
+    assert not any(fault.disturbances for fault in FAULTS.values() if fault.hung_after == 0.0)
+
+
+def test_all_at_once_is_each_fault_that_leaves_the_motion_as_it_is():
+    once = FAULTS[ALL_AT_ONCE]
+    assert once.disturbances == tuple(
+        each for name in ('cable 1 N', 'vibration') for each in FAULTS[name].disturbances
+    )
+    assert once.drift == FAULTS['drift times ten'].drift and once.loss == FAULTS['loss 20 %'].loss
+    assert once.offset == FAULTS['stamps 20 ms late'].offset
+    assert once.jitter == FAULTS['jitter 5 ms'].jitter
+    assert once.hung_after is None and ALL_AT_ONCE not in HARD

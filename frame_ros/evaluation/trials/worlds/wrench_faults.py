@@ -181,7 +181,7 @@ class WrenchFault:
     """All that distinguishes a fault: of what acts on the tool, of the sensor, and of its stream.
 
     Attributes:
-        disturbance: makes what acts on the tool besides its weight; None: nothing does.
+        disturbances: make what acts on the tool besides its weight; (): nothing does.
         hung_after: s after which a weight is hung onto the hand, which changes the arm's motion;
             None: none is.
         drift: factor of the sensor's drift.
@@ -191,7 +191,7 @@ class WrenchFault:
         is_hard: it is one of the hard set, for which the bars are.
     """
 
-    disturbance: Callable[[OnArm], Disturbance] | None = None
+    disturbances: tuple[Callable[[OnArm], Disturbance], ...] = ()
     hung_after: float | None = None
     drift: float = 1.0
     offset: float = 0.0
@@ -201,10 +201,11 @@ class WrenchFault:
 
 
 NO_FAULT = WrenchFault(is_hard=False)
+ALL_AT_ONCE = 'all at once'  # of those that do not change the motion
 FAULTS = {
     'none': NO_FAULT,
-    'cable 1 N': WrenchFault(pull_of_cable),
-    'vibration': WrenchFault(ripple_of_gears),
+    'cable 1 N': WrenchFault((pull_of_cable,)),
+    'vibration': WrenchFault((ripple_of_gears,)),
     'stamps 20 ms late': WrenchFault(offset=0.02),
     'stamps 20 ms early': WrenchFault(offset=-0.02),
     'stamps 50 ms late': WrenchFault(offset=0.05, is_hard=False),
@@ -213,6 +214,14 @@ FAULTS = {
     'jitter 5 ms': WrenchFault(jitter=0.005),
     'loss 20 %': WrenchFault(loss=0.2, is_hard=False),
     'drift times ten': WrenchFault(drift=10.0),
+    ALL_AT_ONCE: WrenchFault(
+        (pull_of_cable, ripple_of_gears),
+        drift=10.0,
+        offset=0.02,
+        jitter=0.005,
+        loss=0.2,
+        is_hard=False,
+    ),
 }
 HARD = tuple(name for name, fault in FAULTS.items() if fault.is_hard)
 WEIGHTS = tuple(name for name, fault in FAULTS.items() if fault.hung_after is not None)
