@@ -333,12 +333,22 @@ class BusLoop:
         self._robot.send(self._goals)
 
     def _release(self) -> None:
-        if not (self._robot.can_switch_torque and self._robot.is_connected):
-            return
+        """Lets the arm go at the end, one that was lost if it answers by now."""
+        is_lost = not self._robot.is_connected
+        if is_lost and self._is_released:
+            return  # by ~/torque: it has had none since
         try:
+            if is_lost and self._robot.can_switch_torque:
+                self._robot.reconnect(is_released=True)
             self._robot.set_torque(False)
-        except DeviceError as error:
-            self._log_error(f'the arm may be stiff still: {error}')
+        except FrameRosError as error:
+            self._log_error(
+                f'torque_on_exit is release, but the arm was not let go: {error}; its motors may '
+                'still hold it, and stay warm: support the arm, then switch off their power'
+            )
+            return
+        if is_lost:
+            self._log_change('the robot answered again at the end, and was let go')
 
     def _lose(self, error: DeviceError) -> None:
         problem = str(error)
