@@ -181,6 +181,9 @@ class CommandGate:
         if self.status == GateStatus.STOPPED:
             self.counts.refused += 1
             return None
+        if self._stream.suspicion is not None and self._is_sending():
+            self.counts.refused += 1
+            return self.stop(self._stream.suspicion, moment)
         problem = self.watch.problem(moment, source == POLICY)
         if problem is None and not self._is_sending():
             problem = self._stream.standing_doubt(moment)
