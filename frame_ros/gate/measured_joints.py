@@ -119,10 +119,7 @@ class MeasuredJoints:
             return problem
         published = values[self._places]
         self._look_at_turns(i, published, measured)
-        values = self._turns.counted(i, published, self.positions[i], sent[i])
-        if self._has_endless:
-            is_heard = np.isfinite(values) & self._limits.is_endless[i]
-            self.heard[i[is_heard]] = values[is_heard]
+        values = self._counted(i, published, sent[i])
         is_harmless = self._is_harmless(i, values)
         problem = None if is_harmless else self._impossible(i, values)
         if problem is not None:
@@ -201,6 +198,14 @@ class MeasuredJoints:
         room = self._room(i, self._published[i], measured)
         self._turns.look(i, published, np.where(was_silent, math.inf, room))
         self._published[i] = measured
+
+    def _counted(self, i: Indices, published: Array, sent: Array) -> Array:
+        """Returns positions (K,), counted on where joints turn without end, and notes these."""
+        values = self._turns.counted(i, published, self.positions[i], sent)
+        if self._has_endless:
+            is_heard = np.isfinite(values) & self._limits.is_endless[i]
+            self.heard[i[is_heard]] = values[is_heard]
+        return values
 
     def _room(self, i: Indices, since: NDArray[np.int64], measured: int) -> Array:
         """Returns (K,) rad or m that the joints `i` can have gone since (K,), ns."""

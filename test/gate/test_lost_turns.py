@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What holds an arm whose driver begins to count the turns of a joint elsewhere."""
+"""Holds of an arm whose driver begins to count the turns of a joint elsewhere."""
 
 import numpy as np
 import pytest
