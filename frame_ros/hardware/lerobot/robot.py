@@ -43,7 +43,12 @@ from frame_ros.hardware.lerobot.devices import (
     with_defaults,
 )
 from frame_ros.hardware.lerobot.joint_mapping import POSITION, VELOCITY, JointMapping
-from frame_ros.hardware.lerobot.plausibility import check_answers, check_turns, range_notes
+from frame_ros.hardware.lerobot.plausibility import (
+    check_answers,
+    check_finite,
+    check_turns,
+    range_notes,
+)
 
 Array = NDArray[np.float64]
 DEFAULTS = {'use_degrees': True, 'disable_torque_on_disconnect': False}
@@ -350,6 +355,7 @@ class LeRobotRobot(LeRobotDevice):
             observation = self.device.get_observation()
             ended = time.monotonic_ns()
             positions = self._mapping.positions(observation)
+            check_finite(self.names, positions)
             if self._bus is not None:
                 check_answers(self.names, positions, self.limits)
             motors = self._telemetry.read() if self._telemetry is not None else None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from frame_ros.hardware.feetech.motors import open_bus
 from frame_ros.hardware.feetech.trouble import explained
 from frame_ros.hardware.lerobot.devices import TELEOPERATORS, disconnect
+from frame_ros.hardware.lerobot.plausibility import check_finite
 from frame_ros.hardware.lerobot.robot import LeRobotDevice
 
 Array = NDArray[np.float64]
@@ -44,7 +45,9 @@ class LeRobotTeleoperator(LeRobotDevice):
             DeviceError: it does not answer.
         """
         with self._reading('teleoperator'):
-            return self._mapping.positions(self.device.get_action())
+            positions = self._mapping.positions(self.device.get_action())
+            check_finite(self.names, positions)
+            return positions
 
     def close(self) -> None:
         """Disconnects; no error if the device is gone."""
