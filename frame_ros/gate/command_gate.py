@@ -181,12 +181,17 @@ class CommandGate:
         if self.status == GateStatus.STOPPED:
             self.counts.refused += 1
             return None
+        if self._stream.suspicion is not None and self._is_sending():
+            self.counts.refused += 1
+            return self.stop(self._stream.suspicion, moment)
         problem = self.watch.problem(moment, source == POLICY)
-        if problem is None and not self._is_sending():
+        is_doubt = problem is None and not self._is_sending()
+        if is_doubt:
             problem = self._stream.standing_doubt(moment)
         if problem is not None:
-            # An arm that does not move needs no hold or stop.
-            if not self._duty.is_engaged(moment) or self._stream.is_catching_up(moment):
+            # An arm that does not move needs no hold or stop, nor does one whose episode is over.
+            is_owed = self._duty.is_engaged(moment) and not is_doubt
+            if not is_owed or self._stream.is_catching_up(moment):
                 return self._refuse(problem, REFUSE, moment)
             self.counts.refused += 1
             self.watch.on_kept_back(moment)

@@ -15,7 +15,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.core.turns import TURN
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.limits.command_limits import JointLimits
-from frame_ros.gate.measured_turns import MeasuredTurns
+from frame_ros.gate.measured_turns import SIDE, MeasuredTurns
 from frame_ros.gate.records import Moment, Reason
 from frame_ros.gate.sent_path import SentPath
 from frame_ros.gate.still_joints import StillJoints
@@ -47,6 +47,8 @@ class MeasuredJoints:
             also of a driver that publishes them within one turn.
         times: (D,) ns on the caller's clock, when each was measured.
         still: the joints that have not moved recently, where they were sent or elsewhere.
+        heard: (D,) rad, the newest measurements of joints that turn without end, counted on, also
+            such as were not taken; NaN for others, and where unknown.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class MeasuredJoints:
         self.positions: Array = np.full(len(limits.names), math.nan)
         self.times = np.zeros(len(limits.names), dtype=np.int64)
         self.still = StillJoints(len(limits.names))
+        self.heard: Array = np.full(len(limits.names), math.nan)
         self._is_arm = is_arm
         self._changed = self.times.copy()  # ns, when each was first measured where it is
         self._limits, self._timeout, self._path = limits, int(timeout * SECOND), path
@@ -116,7 +119,7 @@ class MeasuredJoints:
             return problem
         published = values[self._places]
         self._look_at_turns(i, published, measured)
-        values = self._turns.counted(i, published, self.positions[i], sent[i])
+        values = self._counted(i, published, sent[i])
         is_harmless = self._is_harmless(i, values)
         problem = None if is_harmless else self._impossible(i, values)
         if problem is not None:
@@ -141,9 +144,15 @@ class MeasuredJoints:
         is_known = np.isfinite(positions)
         self.positions[is_known], self.times[is_known] = positions[is_known], now
 
+    def shown(self, now: int) -> Array:
+        """Returns (D,) rad where their driver has the joints that turn without end; NaN for others,
+        and of those that it was silent about for so long that it may have been started again.
+        """
+        return np.where(now - self._published > self._timeout, math.nan, self.heard)
+
     def forget(self) -> None:
         """Forgets the joints, which may be anywhere after the clock was reset."""
-        self.positions[:], self.times[:] = math.nan, 0
+        self.positions[:], self.times[:], self.heard[:] = math.nan, 0, math.nan
         self._published[:] = 0
         self.still.forget(np.arange(len(self.positions)))
 
@@ -190,6 +199,14 @@ class MeasuredJoints:
         self._turns.look(i, published, np.where(was_silent, math.inf, room))
         self._published[i] = measured
 
+    def _counted(self, i: Indices, published: Array, sent: Array) -> Array:
+        """Returns positions (K,), counted on where joints turn without end, and notes these."""
+        values = self._turns.counted(i, published, self.positions[i], sent)
+        if self._has_endless:
+            is_heard = np.isfinite(values) & self._limits.is_endless[i]
+            self.heard[i[is_heard]] = values[is_heard]
+        return values
+
     def _room(self, i: Indices, since: NDArray[np.int64], measured: int) -> Array:
         """Returns (K,) rad or m that the joints `i` can have gone since (K,), ns."""
         passed = np.maximum(measured - since, 0) / SECOND + TIMING
@@ -209,8 +226,12 @@ class MeasuredJoints:
         text = 'is {0:.3g} {1} from where it was sent'
         went = 'went {0:.3g} {1}, faster than it can'
         is_endless = self._limits.is_endless[i]
-        if (is_endless & (way > room) & (np.abs(way - TURN) <= room)).any():
+        beyond = way % TURN
+        is_by_turns = (way > SIDE) & (np.minimum(beyond, TURN - beyond) <= room)
+        if (is_endless & (way > room) & is_by_turns).any():
             went += ': it jumps by a turn, and was silent before or published over more'
+        if (is_endless & (away > SIDE)).any():
+            text += ': its driver may count its turns elsewhere'
         return self._worst(i, went, way, room) or self._worst(i, text, away, self._astray[i])
 
     def _worst(self, i: Indices, text: str, value: Array, limit: Array) -> Reason | None:

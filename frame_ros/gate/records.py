@@ -73,6 +73,7 @@ class Output(NamedTuple):
         is_hold: the gate's own.
         times: (K,) ns, the stream's time of arrival of each joint: at most the slot (jitter) before
             it is sent.
+        shown: (D,) rad, see `MeasuredJoints.shown`; None: no joint turns without end.
     """
 
     stamp: int
@@ -81,6 +82,7 @@ class Output(NamedTuple):
     velocities: Array
     is_hold: bool
     times: NDArray[np.int64]
+    shown: Array | None = None
 
 
 @dataclass(frozen=True)

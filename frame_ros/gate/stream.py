@@ -295,7 +295,7 @@ class GateStream:
 
         None: it was never commanded, or not measured since the process stood still. A joint that
         was moved while it had no commands is left out: it stays as it is. So does the whole arm, if
-        none of its joints had any.
+        none of its joints had any, and a joint whose driver may count its turns elsewhere.
         """
         if not self.commanded.any() or self.blind(moment) is not None:
             return None
@@ -306,12 +306,25 @@ class GateStream:
         has_paused = limiter.has_paused(time)
         is_moved = self.commanded & has_paused & self._is_far()
         is_all = is_moved.any() and has_paused[self.commanded].all()
-        which = self.commanded & ~(is_moved | is_all)
+        which = self.commanded & ~(is_moved | is_all | self._is_uncounted(time))
         limiter.start_again(self.commanded, np.where(which, self._rest, math.nan))
         proposal = limiter.brake(time, which)
         if proposal is None:
             return None
         return self._output(moment.clock, proposal, proposal.positions, None, moment)
+
+    def _is_uncounted(self, time: int) -> Mask:
+        """Returns (D,) whether the place where a joint was sent may be whole turns away: its driver
+        has it on another side of there, or, of an arm at rest, may have been started again.
+        """
+        if not self._has_endless:
+            return np.zeros(len(self.names), dtype=bool)
+        shown = self.joints.shown(time)
+        with np.errstate(invalid='ignore'):
+            is_elsewhere = np.abs(shown - self.limiter.positions) > SIDE
+        is_silent = np.isnan(shown) & (not self.limiter.is_moving(time))
+        found: Mask = self._is_endless & (is_elsewhere | is_silent)
+        return found
 
     def is_due(self, moment: Moment) -> bool:
         """Returns whether a command of the gate's own may be sent. One may be a period after the
@@ -380,7 +393,8 @@ class GateStream:
         if names is None or len(names) != len(i):
             names = tuple(self.names[k] for k in i)
         speeds, times = proposal.velocities, proposal.times
-        return Output(stamp, names, positions, speeds, self.is_braking, times)
+        shown = self.joints.shown(self.time(moment)) if self._has_endless else None
+        return Output(stamp, names, positions, speeds, self.is_braking, times, shown)
 
     def _settled(self, i: Indices, positions: NDArray[np.float64]) -> NDArray[np.float64]:
         """Returns the positions; NaN for joints still on their way to where they start again."""

@@ -418,6 +418,7 @@ def test_units_that_do_not_fit_the_motors(bench):
 
 
 def test_another_robot_by_its_registered_name(lerobot):
+    from frame_ros.hardware.device_error import DeviceError
     from frame_ros.hardware.lerobot.devices import import_devices
 
     import_devices('robots')
@@ -429,6 +430,9 @@ def test_another_robot_by_its_registered_name(lerobot):
     reading = robot.read()
     assert reading.positions.tolist() == [0.1, 0.2] and reading.velocities.tolist() == [0.5, 0.5]
     assert reading.currents is None and not robot.can_switch_torque
+    robot.device.send_action({'a.pos': 0.1, 'b.pos': float('nan')})
+    with pytest.raises(DeviceError, match='b reads nan'):  # a hold would go by it
+        robot.read()
     robot.close()
     assert not robot.is_connected
 

@@ -12,7 +12,6 @@ pytest.importorskip('rclpy')
 
 from rclpy.logging import get_logger
 
-from frame_ros.hardware.driver_state import Activity
 from frame_ros.nodes.robot_driver.fci_commands import FciCommand
 from frame_ros.nodes.robot_driver.fci_loop import FciLoop
 from frame_ros.nodes.robot_driver.options import RobotDriverOptions
@@ -44,11 +43,11 @@ class Arm:
 
 @pytest.fixture
 def loop():
-    warnings, infos = [], []
+    warnings, infos, errors = [], [], []
     settings = RobotDriverOptions()
-    log = SimpleNamespace(warning=warnings.append, info=infos.append)
+    log = SimpleNamespace(warning=warnings.append, info=infos.append, error=errors.append)
     found = FciLoop(Arm(), FR3, settings, None, None, None, None, log)
-    found.warnings, found.infos = warnings, infos
+    found.warnings, found.infos, found.errors = warnings, infos, errors
     return found
 
 
@@ -113,20 +112,3 @@ def test_a_hold_is_logged_once_and_again_after_a_stop(loop, monkeypatch):
     loop._watch(reading(0, np.full(7, 0.1)))
     loop._follow(command, reading(0, REST))
     assert [near[0] in text for text in loop.warnings] == [True, False, True]
-
-
-def test_an_error_of_its_own_while_the_arm_is_lost_does_not_end_the_thread(loop, monkeypatch):
-    monkeypatch.setattr('frame_ros.nodes.robot_driver.fci_loop.raise_priority', lambda *_, **__: 0)
-    loop._log, loop._poll = get_logger('loop'), lambda: None
-    attempts = []
-
-    def connect():
-        attempts.append(loop.counts.losses)
-        if len(attempts) == 2:
-            loop._ending.set()
-        raise ZeroDivisionError('planted')
-
-    loop._arm.connect, loop._arm.disconnect = connect, lambda: None
-    loop._activity = Activity.LOST
-    loop._run()
-    assert attempts == [0, 1]

@@ -12,7 +12,7 @@ import termios
 import traceback
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, get_type_hints
 
 import yaml
 
@@ -118,13 +118,52 @@ def making(what: str) -> Iterator[None]:
         raise SetupError(f'{what} cannot be made: {_one_line(error)}') from error
 
 
-def accepts(kind: str, name: str, option: str) -> bool:
-    """Returns whether the device registered as `name` has this option; raises as `make_config`.
+def with_defaults(
+    kind: str, name: str, options: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Returns options of the device registered as `name` with those of `defaults` that it has and
+    that are not given, also of its parts, such as each of two arms.
 
     Raises:
         MissingExtraError, SetupError: as make_config.
     """
-    return option in _fields(_registered(kind, name).get_choice_class(name))
+    return _with_defaults(_registered(kind, name).get_choice_class(name), options, defaults)
+
+
+def _with_defaults(
+    config: Any, options: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    fields, parts = _fields(config), {}
+    with contextlib.suppress(NameError, TypeError):  # annotations of others
+        parts = get_type_hints(config)
+    found = {name: value for name, value in defaults.items() if name in fields} | dict(options)
+    for name, value in options.items():
+        part = parts.get(name)
+        if isinstance(value, Mapping) and dataclasses.is_dataclass(part):
+            found[name] = _with_defaults(part, value, defaults)
+    return found
+
+
+def parts_of(device: Any) -> list[Any]:
+    """Returns the devices that a device consists of, such as two arms; itself if there are none."""
+    kinds = tuple(
+        getattr(import_module(f'lerobot.{module}'), name)
+        for module, name in (('robots', 'Robot'), ('teleoperators', 'Teleoperator'))
+    )
+    return [each for each in vars(device).values() if isinstance(each, kinds)] or [device]
+
+
+def disconnect(device: Any) -> None:
+    """Disconnects a device, also one of which only some parts are connected, or whose port was lost
+    in the middle of an answer; no error if it is gone.
+    """
+    for each in dict.fromkeys((device, *parts_of(device))):
+        with contextlib.suppress(Exception):
+            if each.is_connected:
+                each.disconnect()
+        with contextlib.suppress(Exception):
+            each.bus.port_handler.is_using = False
+            each.bus.port_handler.closePort()
 
 
 def check_calibration(device: Any, kind: str, name: str, port: str) -> None:

@@ -77,6 +77,14 @@ def check_turns(joints: Sequence[str], positions: Array, limits: Array) -> None:
         )
 
 
+def check_finite(joints: Sequence[str], positions: Array) -> None:
+    """Raises DeviceError for positions (D,) that are no numbers: commands and holds would go by
+    them.
+    """
+    for i in np.flatnonzero(~np.isfinite(positions)):
+        raise DeviceError(f'{joints[i]} reads {positions[i]}, which is no position')
+
+
 def check_answers(joints: Sequence[str], positions: Array, limits: Array) -> None:
     """Raises DeviceError for positions (D,) rad more than a turn beyond the limits (D, 2), where no
     joint gets: commands and holds would go by them.

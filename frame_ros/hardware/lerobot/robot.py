@@ -35,15 +35,23 @@ from frame_ros.hardware.feetech.telemetry import FeetechTelemetry, MotorReadings
 from frame_ros.hardware.feetech.trouble import clear_faults, explained, explanation
 from frame_ros.hardware.lerobot.devices import (
     ROBOTS,
-    accepts,
     check_calibration,
     device_errors,
+    disconnect,
     make_device,
+    parts_of,
+    with_defaults,
 )
 from frame_ros.hardware.lerobot.joint_mapping import POSITION, VELOCITY, JointMapping
-from frame_ros.hardware.lerobot.plausibility import check_answers, check_turns, range_notes
+from frame_ros.hardware.lerobot.plausibility import (
+    check_answers,
+    check_finite,
+    check_turns,
+    range_notes,
+)
 
 Array = NDArray[np.float64]
+DEFAULTS = {'use_degrees': True, 'disable_torque_on_disconnect': False}
 CONNECT_RETRIES = 2  # LeRobot gives up at the first packet that is lost in some hundreds
 
 
@@ -87,10 +95,7 @@ class DeviceOptions:
             fields['port'] = self.port
         if self.calibration_dir:
             fields['calibration_dir'] = self.calibration_dir
-        for name, value in (('use_degrees', True), ('disable_torque_on_disconnect', False)):
-            if accepts(group, self.kind, name):
-                fields.setdefault(name, value)
-        device = make_device(group, self.kind, fields)
+        device = make_device(group, self.kind, with_defaults(group, self.kind, fields, DEFAULTS))
         bus = feetech_bus(device)
         if bus is not None:
             adapt_bus(bus, self.answer_timeout)
@@ -224,7 +229,8 @@ class LeRobotRobot(LeRobotDevice):
     @property
     def can_switch_torque(self) -> bool:
         """True if the torque can be switched while it is connected."""
-        return hasattr(getattr(self.device, 'bus', None), 'disable_torque')
+        buses = [getattr(part, 'bus', None) for part in parts_of(self.device)]
+        return all(hasattr(bus, 'disable_torque') for bus in buses)
 
     def connect(self, write_calibration: bool = False) -> None:
         """Connects and configures the motors, with the torque on, at their present position.
@@ -349,6 +355,7 @@ class LeRobotRobot(LeRobotDevice):
             observation = self.device.get_observation()
             ended = time.monotonic_ns()
             positions = self._mapping.positions(observation)
+            check_finite(self.names, positions)
             if self._bus is not None:
                 check_answers(self.names, positions, self.limits)
             motors = self._telemetry.read() if self._telemetry is not None else None
@@ -385,8 +392,8 @@ class LeRobotRobot(LeRobotDevice):
         with device_errors('the torque cannot be switched'):
             was_limp: NDArray[np.bool_] = np.ones(len(self.names), dtype=bool)
             if self._bus is None:
-                bus = self.device.bus
-                (bus.enable_torque if is_on else bus.disable_torque)(num_retry=5)
+                for part in parts_of(self.device):
+                    self._switch_part(part, is_on)
                 return was_limp
             if is_on:
                 enabled = self._bus.sync_read('Torque_Enable', num_retry=2)
@@ -400,15 +407,26 @@ class LeRobotRobot(LeRobotDevice):
                 switch_torque(self._bus, False)
             return was_limp
 
+    @staticmethod
+    def _switch_part(part: Any, is_on: bool) -> None:
+        """Switches the torque of one of the robot's arms, or of itself."""
+        bus = feetech_bus(part)
+        if bus is None:
+            (part.bus.enable_torque if is_on else part.bus.disable_torque)(num_retry=5)
+            return
+        if is_on:
+            set_goals_here(bus)
+        switch_torque(bus, is_on)
+
     def close(self) -> None:
         """Disconnects; an arm with torque on holds its last goals. No error if the robot is gone. A
         robot that is not there any more is let go without an error.
         """
+        if self._bus is None:
+            disconnect(self.device)
+            return
         with contextlib.suppress(Exception):
-            if self._bus is not None:
-                self._bus.port_handler.closePort()
-            elif self.device.is_connected:
-                self.device.disconnect()
+            self._bus.port_handler.closePort()
 
     def _prepare_motors(self, write_calibration: bool) -> None:
         """Checks the motors and sets their goals to their positions, before torque comes on."""

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +12,8 @@ from numpy.typing import NDArray
 
 from frame_ros.hardware.feetech.motors import open_bus
 from frame_ros.hardware.feetech.trouble import explained
-from frame_ros.hardware.lerobot.devices import TELEOPERATORS
+from frame_ros.hardware.lerobot.devices import TELEOPERATORS, disconnect
+from frame_ros.hardware.lerobot.plausibility import check_finite
 from frame_ros.hardware.lerobot.robot import LeRobotDevice
 
 Array = NDArray[np.float64]
@@ -45,17 +45,13 @@ class LeRobotTeleoperator(LeRobotDevice):
             DeviceError: it does not answer.
         """
         with self._reading('teleoperator'):
-            return self._mapping.positions(self.device.get_action())
+            positions = self._mapping.positions(self.device.get_action())
+            check_finite(self.names, positions)
+            return positions
 
     def close(self) -> None:
         """Disconnects; no error if the device is gone."""
-        with contextlib.suppress(Exception):
-            if self.device.is_connected:
-                self.device.disconnect()
-        with contextlib.suppress(Exception):
-            if self._bus is not None:
-                self._bus.port_handler.is_using = False
-                self._bus.port_handler.closePort()
+        disconnect(self.device)
 
     def _check_motors(self) -> None:
         """Checks the motors before LeRobot takes their torque away: they may be a robot's."""

@@ -21,6 +21,7 @@ from rclpy.clock import Clock
 from rclpy.publisher import Publisher
 
 from frame_ros.core.errors import FrameRosError, PolicyError
+from frame_ros.core.repeated_warnings import START_UP
 from frame_ros.core.time import SECOND
 from frame_ros.core.turns import continuous_among
 from frame_ros.nodes.policy.control import Health
@@ -37,7 +38,7 @@ from frame_ros.policies.execution.inference_check import (
     check_own_chunk,
     with_usable_extras,
 )
-from frame_ros.policies.execution.observation_buffer import ObservationBuffer
+from frame_ros.policies.execution.observation_buffer import AwaitedInputError, ObservationBuffer
 from frame_ros.policies.fingerprint import FingerprintText
 from frame_ros.policies.making import Task
 from frame_ros.policies.own_policy import raised_text
@@ -96,6 +97,7 @@ class InferenceLoop:
         self.episode: PolicyEpisode | None = None
         self._names: tuple[str, ...] = ()
         self._sequence = 0
+        self._began = time.monotonic()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name='inference', daemon=True)
 
@@ -140,6 +142,11 @@ class InferenceLoop:
             self._infer(request)
             self._problem, self._raised = '', 0
             return True
+        except AwaitedInputError as error:
+            text, self._raised = str(error), 0
+            if self._is_starting(request):
+                self._problem = text
+                return False
         except FrameRosError as error:
             text, self._raised = str(error), 0
         except (Exception, SystemExit) as error:  # whatever a policy raises, the node goes on
@@ -149,6 +156,13 @@ class InferenceLoop:
         if not self._stop.is_set():
             self._fail(request, text)
         return False
+
+    def _is_starting(self, request: Request) -> bool:
+        """Returns whether inputs are merely awaited: at the start of a policy that acts without an
+        episode, which nobody begins once all nodes are ready.
+        """
+        assert isinstance(request.tag, PolicyEpisode)
+        return not request.tag.start and time.monotonic() - self._began < START_UP
 
     def _fail(self, request: Request, text: str) -> None:
         assert isinstance(request.tag, PolicyEpisode)

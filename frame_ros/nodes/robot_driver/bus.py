@@ -71,6 +71,7 @@ class BusLoop:
         self._last_command = 0.0
         self._activity = Activity.HOLDING
         self._is_released = False  # also while it is lost
+        self._is_own = False  # the error by which it was lost last
         self._reading: RobotReading | None = None
         self._problem = self._fault = ''
         self._limp: tuple[str, ...] = ()
@@ -189,7 +190,8 @@ class BusLoop:
             self._lose(error)
         except Exception as error:  # who holds the arm must not end
             self._warnings.fail('own', traceback.format_exc())
-            self._lose(DeviceError(f'the driver failed: {type(error).__name__}: {error}'))
+            own = DeviceError(f'the driver failed: {type(error).__name__}: {error}')
+            self._lose(own, is_own=True)
             # Unlike noise it may come again at once, and each time the arm is connected again.
             self._next_attempt = time.monotonic() + self._settings.reconnect_period
 
@@ -333,15 +335,25 @@ class BusLoop:
         self._robot.send(self._goals)
 
     def _release(self) -> None:
-        if not (self._robot.can_switch_torque and self._robot.is_connected):
-            return
+        """Lets the arm go at the end, one that was lost if it answers by now."""
+        is_lost = not self._robot.is_connected
+        if is_lost and self._is_released:
+            return  # by ~/torque: it has had none since
         try:
+            if is_lost and self._robot.can_switch_torque:
+                self._robot.reconnect(is_released=True)
             self._robot.set_torque(False)
-        except DeviceError as error:
-            self._log_error(f'the arm may be stiff still: {error}')
+        except FrameRosError as error:
+            self._log_error(
+                f'torque_on_exit is release, but the arm was not let go: {error}; its motors may '
+                'still hold it, and stay warm: support the arm, then switch off their power'
+            )
+            return
+        if is_lost:
+            self._log_change('the robot answered again at the end, and was let go')
 
-    def _lose(self, error: DeviceError) -> None:
-        problem = str(error)
+    def _lose(self, error: DeviceError, is_own: bool = False) -> None:
+        problem, self._is_own = str(error), is_own
         with self._lock:
             self._activity, self._newest = Activity.LOST, None
         self._problem = problem
@@ -350,10 +362,14 @@ class BusLoop:
         # A port that is there is tried at once: it may have been noise.
         pause = self._settings.reconnect_period if error.is_gone else 0.0
         self._next_attempt = time.monotonic() + pause
-        self._log_error(
+        text = (
             f'{problem}; no joint_states until it answers again, tried every '
             f'{self._settings.reconnect_period:g} s'
         )
+        if is_own:
+            self._warnings.fail('loss', text)
+        else:
+            self._log_error(text)
 
     def _reconnect(self) -> None:
         if time.monotonic() < self._next_attempt:
@@ -383,7 +399,11 @@ class BusLoop:
         names = np.array(self._robot.names)[self._restarted].tolist()
         self._restarted[:] = False
         lost = f'; {", ".join(names)} had lost power' if names else ''
-        self._log_change(f'the robot answers again; {self._activity.value}{lost}')
+        text = f'the robot answers again; {self._activity.value}{lost}'
+        if self._is_own:
+            self._warnings.warn('found', text)
+        else:
+            self._log_change(text)
 
     def _log_fault(self, reading: RobotReading) -> None:
         """Logs the motors' faults as they change; those that come and go, at growing intervals."""

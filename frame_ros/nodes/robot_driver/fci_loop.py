@@ -76,6 +76,7 @@ class FciLoop:
     ) -> None:
         self._arm, self._settings = arm, settings
         self._poll, self._publish, self._log = poll, publish, log
+        self._warnings, self._is_own = RepeatedWarnings(log), False
         settling, largest = settings.fci.settling, arm.largest_rates
         self._servo = GoalServo(settling, largest)
         # A goal that stands needs no smoothing.
@@ -176,8 +177,8 @@ class FciLoop:
             except FrameRosError as error:
                 self._lose(str(error))
             except Exception as error:  # who stops the arm must not end
-                self._log.error(traceback.format_exc())
-                self._lose(f'the driver failed: {type(error).__name__}: {error}')
+                self._warnings.fail('own', traceback.format_exc())
+                self._lose(f'the driver failed: {type(error).__name__}: {error}', is_own=True)
 
     def _turn(self) -> None:
         """Reads and publishes the states of one period of the servo, then looks after the rest: a
@@ -328,17 +329,24 @@ class FciLoop:
             f'the arm has stopped itself: {problem}; it follows no command until ~/recover_errors'
         )
 
-    def _lose(self, problem: str) -> None:
-        self._activity, self._problem = Activity.LOST, problem
+    def _lose(self, problem: str, is_own: bool = False) -> None:
+        """Goes on without the arm until it is connected again. is_own: the driver failed, as it may
+        again each time.
+        """
+        self._activity, self._problem, self._is_own = Activity.LOST, problem, is_own
         self.commands.drop()
         self._forget()
         self.counts.losses += 1
         self._arm.disconnect()
         self._next_attempt = time.monotonic() + self._settings.reconnect_period
-        self._log.error(
+        text = (
             f'{problem}; no joint_states until it answers again, tried every '
             f'{self._settings.reconnect_period:g} s'
         )
+        if is_own:
+            self._warnings.fail('loss', text)
+        else:
+            self._log.error(text)
 
     def _reconnect(self) -> None:
         self._poll()
@@ -357,7 +365,11 @@ class FciLoop:
         self.commands.drop()
         self.counts.reconnections += 1
         self._activity, self._problem = Activity.HOLDING, ''
-        self._log_change('the arm answers again; it holds where it is')
+        text = 'the arm answers again; it holds where it is'
+        if self._is_own:
+            self._warnings.warn('found', text)
+        else:
+            self._log_change(text)
 
     def _log_change(self, text: str) -> None:
         self._log.warning(text)

@@ -20,6 +20,10 @@ JOINTS = 'joint_states'
 FUTURE_TOLERANCE = int(0.05 * SECOND)
 
 
+class AwaitedInputError(PolicyError):
+    """Inputs have not come for the first time yet; nothing is wrong with the others."""
+
+
 @dataclass(frozen=True)
 class Input:
     """One input: its stamp (ns), and a function for its value, which may be slow and raise
@@ -90,8 +94,8 @@ class ObservationBuffer:
         """Returns the observation at `now` (ns); `instruction` and `executed` are passed on.
 
         Raises:
-            PolicyError: inputs are missing or old (all are listed, with times), or a value is
-                unusable.
+            AwaitedInputError: inputs are missing. PolicyError: some are old, too (all are listed,
+                with times), or a value is unusable.
         """
         with self._lock:
             inputs, complaints = dict(self._inputs), dict(self._complaints)
@@ -101,7 +105,9 @@ class ObservationBuffer:
             if (problem := self._problem(name, inputs.get(name), now))
         ]
         if problems:
-            raise PolicyError('no inference: ' + '; '.join(problems))
+            is_awaited = len(problems) == sum(name not in inputs for name in self.names)
+            kind = AwaitedInputError if is_awaited else PolicyError
+            raise kind('no inference: ' + '; '.join(problems))
         return Observation(
             stamp=now,
             oldest_stamp=min(inputs[name].stamp for name in self.names),

@@ -30,9 +30,9 @@ LATCHED = QoSProfile(depth=50, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 class Cell(Node):
     """An arm that goes where it is sent at once, a policy, a person, and an operator's ears."""
 
-    def __init__(self) -> None:
+    def __init__(self, joints=JOINTS, home=HOME) -> None:
         super().__init__('cell')
-        self.positions, self.measures = list(HOME), True
+        self.joints, self.positions, self.measures = joints, list(home), True
         self.commands, self.states, self.interventions, self.events = [], [], [], []
         self._joints = self.create_publisher(JointState, 'joint_states', 10)
         self._policy = self.create_publisher(JointState, 'policy_commands', 10)
@@ -55,16 +55,16 @@ class Cell(Node):
     def _on_command(self, message: JointState) -> None:
         self.commands.append((time.monotonic(), message))
         for name, position in zip(message.name, message.position, strict=True):
-            self.positions[JOINTS.index(name)] = position
+            self.positions[self.joints.index(name)] = position
 
     def _measure(self) -> None:
         if self.measures:
-            message = JointState(name=JOINTS, position=self.positions)
+            message = JointState(name=self.joints, position=self.positions)
             message.header.stamp = self.get_clock().now().to_msg()
             self._joints.publish(message)
 
-    def command(self, positions, source='policy', names=JOINTS) -> JointState:
-        message = JointState(name=list(names), position=list(positions))
+    def command(self, positions, source='policy', names=None) -> JointState:
+        message = JointState(name=list(names or self.joints), position=list(positions))
         message.header.stamp = self.get_clock().now().to_msg()
         (self._policy if source == 'policy' else self._person).publish(message)
         return message
@@ -91,8 +91,8 @@ class Cell(Node):
 class Bench:
     """A cell, and gates beside it, each in an executor of its own thread."""
 
-    def __init__(self) -> None:
-        self.cell = Cell()
+    def __init__(self, cell=None) -> None:
+        self.cell = cell or Cell()
         self._threads, self._nodes, self.processes = [], [], []
         self._spin(self.cell)
 

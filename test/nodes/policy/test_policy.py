@@ -79,6 +79,26 @@ def test_a_missing_or_stopped_camera_is_named_and_nothing_is_inferred(runner):
     assert len(runner.robot.commands) <= held + 1
 
 
+def test_a_policy_that_always_runs_waits_for_its_inputs_at_first(runner, monkeypatch):
+    monkeypatch.setattr('frame_ros.nodes.policy.inference.START_UP', PATIENCE)
+    runner.robot.published.discard('joint_states')
+    node = runner.start(CountingPolicy(), run_on='always')
+    heartbeats = runner.robot.heartbeats
+    runner.wait(lambda: len([b for b in heartbeats if 'never received' in b.problem]) > 10)
+    runner.robot.published.add('joint_states')
+    runner.wait(lambda: runner.robot.commands)
+    runner.wait(lambda: not heartbeats[-1].problem)
+    assert node.counters.get('errors', 0) == 0 and 'ERROR' not in runner.log()
+
+
+def test_an_input_that_has_not_come_for_long_is_an_error(runner, monkeypatch):
+    monkeypatch.setattr('frame_ros.nodes.policy.inference.START_UP', 0.0)
+    runner.robot.published.discard('joint_states')
+    runner.start(CountingPolicy(), run_on='always')
+    runner.wait_for_log('[ERROR]')
+    assert 'no inference: joint_states was never received' in runner.log()
+
+
 def test_joint_states_that_are_not_finite_are_not_used(runner):
     runner.robot.nan_joints = True
     policy = CountingPolicy()

@@ -7,7 +7,11 @@ import pytest
 
 from frame_ros.core.errors import PolicyError
 from frame_ros.core.time import SECOND
-from frame_ros.policies.execution.observation_buffer import JOINTS, ObservationBuffer
+from frame_ros.policies.execution.observation_buffer import (
+    JOINTS,
+    AwaitedInputError,
+    ObservationBuffer,
+)
 
 NOW = 1000 * SECOND
 IMAGE = np.zeros((2, 3, 3), np.uint8)
@@ -32,6 +36,16 @@ def test_an_observation_holds_the_newest_of_each_input():
     np.testing.assert_array_equal(observation.joint_positions, [1, 2])
     np.testing.assert_array_equal(observation.poses['object'], np.arange(7))
     assert observation.images['front'] is IMAGE
+
+
+@pytest.mark.parametrize(
+    ('stamps', 'is_awaited'),
+    [({'front': None}, True), ({'front': None, 'object': 0}, False), ({'object': 0}, False)],
+)
+def test_inputs_that_are_merely_awaited_are_an_error_of_their_own(stamps, is_awaited):
+    with pytest.raises(PolicyError) as caught:
+        filled(**stamps).build(NOW)
+    assert isinstance(caught.value, AwaitedInputError) is is_awaited
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,21 @@ def test_the_tare_is_exact_and_contact_unknown_before():
     assert sensor.contact.tare_result.is_accepted
 
 
+def test_what_was_missing_before_the_first_tare_had_begun_is_no_reason_any_more():
+    sensor, missing = Sensor(WrenchContact(WrenchOptions(), TOOL)), 'no joint states yet'
+    for _ in range(5):
+        assert sensor.one(ToolMotion.missing(missing)).unavailable == missing
+    assert sensor.one().unavailable == 'not tared yet' and sensor.contact.tare_result is None
+    sensor.run(200)
+    assert sensor.one(ToolMotion.missing(missing)).unavailable == missing
+    assert missing in sensor.one().unavailable  # this one was cut short
+    sensor.contact.tare()
+    sensor.one(ToolMotion.missing(missing))
+    assert missing in sensor.contact.tare_result.reason  # and this one was asked for
+    sensor.run(600)
+    assert sensor.contact.bias is not None
+
+
 @settings(max_examples=12, deadline=None)
 @given(st.lists(st.floats(-3.0, 3.0), min_size=3, max_size=3), st.integers(0, 100))
 def test_weight_is_taken_in_any_orientation(angles, seed):

@@ -432,7 +432,7 @@ class WrenchContact:
         """Returns the detection of an unusable sample."""
         self.restart()
         self.last = stamp
-        if self._tare.is_running:
+        if self._tare.has_begun:
             self._finish(self._tare.interrupt(why, stamp, self.bias))
         self._drift.hold(stamp)
         self.free.reset()

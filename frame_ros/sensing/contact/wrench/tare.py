@@ -58,6 +58,13 @@ class WrenchTare:
         self._is_patient = is_patient
         self._blocks = []
 
+    @property
+    def has_begun(self) -> bool:
+        """True if one is under way that has samples already, or that was asked for: another has
+        nothing to lose by an unusable sample.
+        """
+        return self.is_running and (bool(self._blocks) or not self._is_patient)
+
     def restart(self) -> None:
         """Forgets the blocks so far, which are from another time; a running tare goes on."""
         self._blocks = []
