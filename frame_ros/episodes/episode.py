@@ -48,6 +48,7 @@ class Episode:
         heard_since: role -> stamp (ns) from which on the live metrics node received a stream, where
             the recording begins before.
         is_by_receipt: whether stamps are the times at which the recorder received the messages.
+        kept: what is known of its arrays, once they are released: see `released`.
     """
 
     path: Path
@@ -66,6 +67,7 @@ class Episode:
     is_own_reference: bool = False
     heard_since: dict[str, int] = field(default_factory=dict)
     is_by_receipt: bool = False
+    kept: dict[str, Any] = field(default_factory=dict)
 
     def value(self, metric_id: str) -> float | None:
         """Returns the episode's value of a metric, SI; None where it is unavailable.
@@ -78,6 +80,9 @@ class Episode:
             ValueRangeError: no such metric.
         """
         entry = metric(metric_id)
+        if metric_id in self.kept:
+            known_value: float | None = self.kept[metric_id]
+            return known_value
         if metric_id == 'sr':
             is_known = self.outcome is not Outcome.UNKNOWN
             return float(self.outcome is Outcome.SUCCESS) if is_known else None
