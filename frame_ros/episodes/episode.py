@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.shared_bag import shared_bag
 from frame_ros.bags.streams.form import Stream
@@ -145,6 +146,11 @@ class Episode:
     def is_static(self) -> bool:
         """True if the TCP hardly moved; without poses it counts as moved."""
         return bool(self.summary.get('is_static')) and 'pose' in self.streams
+
+    def add_note(self, text: str) -> None:
+        """Adds a remark that makes no number doubtful to the problems, once; '' is none."""
+        if text and text not in self.problems:
+            self.problems.append(Note(text))
 
     def open_bag(self) -> Bag | None:
         """Opens the bag behind it, for images and further topics; None if it is gone or unreadable,

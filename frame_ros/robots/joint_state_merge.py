@@ -124,8 +124,8 @@ class JointMerger:
     Parts that come half as often as the most frequent one or less are held instead of waited for:
     their newest sample at or before the stamp is taken. With `is_held` all parts are, like
     commands, which hold until the next one; parts of which fewer joints are the newest than of the
-    largest, and parts that have ended, are not waited for. No state is given from samples further apart, or further
-    before the newest, than `max_age`.
+    largest, and parts that have ended, are not waited for. No state is given from samples further
+    apart, or further before the newest, than `max_age`.
 
     Attributes:
         stamp: ns, of the last state given.

@@ -24,6 +24,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded.actions import read_raw, recorded_actions
 from frame_ros.episodes.recorded.chunks import recorded_chunks
+from frame_ros.episodes.replay import BagReplay
 
 
 def test_actions_are_those_between_start_and_end(tmp_path):
@@ -243,3 +244,12 @@ def test_a_gripper_that_is_commanded_once_is_a_joint(tmp_path):
         sent.append(('/joint_commands', at, joint_state(at, [step, 2], ('a', 'b'))))
     actions = recorded_actions(write_bag(tmp_path / 'bag', sorted(sent, key=lambda m: m[1])))
     assert actions.names == ('a', 'b', 'g') and ODD not in actions.left_out
+
+
+def test_a_replay_says_what_it_leaves_out(tmp_path):
+    at, sent = step_stamp(5) + 5, robot_messages(count=30)
+    sent.append(('/joint_commands', at, joint_state(at, [np.nan] * 6)))
+    path = write_bag(tmp_path / 'bag', sorted(sent, key=lambda m: m[1]))
+    policy = BagReplay.make(BagReplay.Options(folder=str(path)))
+    (note,) = policy.notes
+    assert note == 'commands of the recording left out: 1 × a position that is not finite'
