@@ -70,8 +70,9 @@ def refuse_inputs(file: str | os.PathLike[str], inputs: Iterable[Path], name: st
             raise SetupError(f'{name} {str(path)!r} is a file that is read: {each}; name another')
 
 
-def write_whole(path: Path, text: str, name: str) -> None:
-    """Writes a text file whole or not at all: the old file stays until the new one is complete.
+def write_whole(path: Path, text: str | Iterable[str], name: str) -> None:
+    """Writes a text, or its pieces, to a file whole or not at all: the old file stays until the new
+    one is complete.
 
     A link at its place is replaced, never followed. A device or pipe, such as /dev/null, is written
     in place.
@@ -81,7 +82,7 @@ def write_whole(path: Path, text: str, name: str) -> None:
     """
     try:
         if path.exists() and not path.is_file():
-            path.write_text(text, encoding='utf-8')
+            _write_pieces(path, text)
         else:
             _replace(path, text)
     except OSError as error:
@@ -109,10 +110,15 @@ def replacing(path: Path, part: Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, text: str | Iterable[str]) -> None:
     part = path.with_name(f'.{path.name[:200]}.{secrets.token_hex(8)}.part')
     with replacing(path, part):
-        part.write_text(text, encoding='utf-8')
+        _write_pieces(part, text)
+
+
+def _write_pieces(path: Path, text: str | Iterable[str]) -> None:
+    with path.open('w', encoding='utf-8') as file:
+        file.writelines([text] if isinstance(text, str) else text)
 
 
 @contextmanager

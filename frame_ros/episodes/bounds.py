@@ -11,11 +11,13 @@ from frame_ros.bags.streams.form import Stream
 from frame_ros.core.events import EventType
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.released import outlasting
 
 # A stamp this much further from the others than its receive time does not bound an episode, ns.
 FAR = 60 * SECOND
 
 
+@outlasting
 def bounds_of(episode: Episode) -> tuple[int, int]:
     """Returns the begin and the exclusive end of an episode, ns. They are START and the first END
     after it, or else the first stamp, and 1 ns after the last, of `extent`. (0, 0) without either.

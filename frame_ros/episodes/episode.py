@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.shared_bag import shared_bag
 from frame_ros.bags.streams.form import Stream
@@ -48,6 +49,7 @@ class Episode:
         heard_since: role -> stamp (ns) from which on the live metrics node received a stream, where
             the recording begins before.
         is_by_receipt: whether stamps are the times at which the recorder received the messages.
+        kept: what is known of its arrays, once they are released: see `released`.
     """
 
     path: Path
@@ -66,6 +68,7 @@ class Episode:
     is_own_reference: bool = False
     heard_since: dict[str, int] = field(default_factory=dict)
     is_by_receipt: bool = False
+    kept: dict[str, Any] = field(default_factory=dict)
 
     def value(self, metric_id: str) -> float | None:
         """Returns the episode's value of a metric, SI; None where it is unavailable.
@@ -78,6 +81,9 @@ class Episode:
             ValueRangeError: no such metric.
         """
         entry = metric(metric_id)
+        if metric_id in self.kept:
+            known_value: float | None = self.kept[metric_id]
+            return known_value
         if metric_id == 'sr':
             is_known = self.outcome is not Outcome.UNKNOWN
             return float(self.outcome is Outcome.SUCCESS) if is_known else None
@@ -140,6 +146,11 @@ class Episode:
     def is_static(self) -> bool:
         """True if the TCP hardly moved; without poses it counts as moved."""
         return bool(self.summary.get('is_static')) and 'pose' in self.streams
+
+    def add_note(self, text: str) -> None:
+        """Adds a remark that makes no number doubtful to the problems, once; '' is none."""
+        if text and text not in self.problems:
+            self.problems.append(Note(text))
 
     def open_bag(self) -> Bag | None:
         """Opens the bag behind it, for images and further topics; None if it is gone or unreadable,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from frame_ros.bags.images.cameras import Camera, camera_topics, feature_name
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.recording_options import MAX_AGE
-from frame_ros.bags.streams.joint_table import state_table
+from frame_ros.bags.streams.joint_table import left_out_text, state_table
 from frame_ros.bags.streams.poses import ORIENTATION, POSITION
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.errors import BagError, ValueRangeError
@@ -71,6 +71,7 @@ class RecordedObservations:
         if not len(self.joints):
             why = '' if (stream.stamps > 0).any() else f' (no stamp); {TAKE_RECEIVE}'
             raise BagError(f'{episode.path}: none of the {len(stream)} joint_states is usable{why}')
+        episode.add_note(left_out_text(stream, self.joints))
         bag = bag or Bag(episode.path, is_by_receipt=episode.is_by_receipt)
         self.cameras = self._open_cameras(bag, cameras)
         self._poses = {name: self._read_pose(bag, name) for name in poses}

@@ -33,6 +33,7 @@ from frame_ros.episodes.metric_pipeline.recorded_grasp import grasp_of
 from frame_ros.episodes.metric_pipeline.robot_actions import action_settings
 from frame_ros.episodes.metric_pipeline.sample_columns import SampleColumns
 from frame_ros.episodes.reference import Reference
+from frame_ros.episodes.released import outlasting
 from frame_ros.episodes.stream_feed import feed_streams
 
 BOUNDS = (EventType.START, EventType.END)
@@ -121,6 +122,7 @@ def _heard(episode: Episode) -> dict[str, Stream]:
     }
 
 
+@outlasting
 def settings_of(episode: Episode) -> PipelineOptions:
     """Returns the settings recorded with the episode, else the limits of its robot, else raw
     actions. References given at reading replace the recorded ones. A fallback is noted in the

@@ -41,9 +41,13 @@ class BagReplay(ReplayPolicy):
             stamps=options.stamps,
             action_joints=options.action_joints,
         )
-        return ReplayPolicy(
+        policy = ReplayPolicy(
             found.stamps, found.positions, found.names, options, options.folder, found.continuous
         )
+        if found.left_out:
+            why = ', '.join(f'{count:,} × {reason}' for reason, count in found.left_out.items())
+            policy.notes = (*policy.notes, f'commands of the recording left out: {why}')
+        return policy
 
     @classmethod
     def check(cls, options: BagReplayOptions) -> None:

@@ -13,7 +13,6 @@ from frame_ros.bags.findings import LEVEL_WORDS, MEANINGS, Level
 from frame_ros.core.version import package_version
 from frame_ros.episodes.copies import copies_among, recording_key
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.episode_errors import episode_errors
 from frame_ros.metrics.constants import VERSION
 from frame_ros.reports.model.episode_check import (
     EpisodeCheck,
@@ -74,7 +73,7 @@ class Report:
         copies = copies_among(map(recording_key, found))
         self.copies = [(found[i].path.name, found[kept].path.name) for i, kept in copies.items()]
         self.episodes = [episode for i, episode in enumerate(found) if i not in copies]
-        errors = [episode_errors(episode, options) for episode in self.episodes]
+        errors = [checks.errors(episode, options) for episode in self.episodes]
         self.rows = metric_rows(self.episodes, errors, options)
         self.checks = [checks.of(episode) for episode in self.episodes]
         self.parity = parity_verdict(check.parity for check in self.checks)

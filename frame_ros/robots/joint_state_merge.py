@@ -7,7 +7,7 @@ of an arm, names in changing order.
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -123,9 +123,9 @@ class JointMerger:
 
     Parts that come half as often as the most frequent one or less are held instead of waited for:
     their newest sample at or before the stamp is taken. With `is_held` all parts are, like
-    commands, which hold until the next one; parts with fewer joints than the largest, and parts
-    that have ended, are not waited for. No state is given from samples further apart, or further
-    before the newest, than `max_age`.
+    commands, which hold until the next one; parts of which fewer joints are the newest than of the
+    largest, and parts that have ended, are not waited for. No state is given from samples further
+    apart, or further before the newest, than `max_age`.
 
     Attributes:
         stamp: ns, of the last state given.
@@ -266,8 +266,9 @@ class JointMerger:
         if self._is_held:
             ended = [o for o in owners if o.period and newest - o.stamp >= SELDOM * o.period]
             owners = [o for o in owners if o not in ended]
-            largest = max(len(o.rows) for o in owners)
-            owners = [o for o in owners if len(o.rows) == largest]
+            owned = Counter(id(owner) for owner in self._owners.values())
+            largest = max(owned[id(o)] for o in owners)
+            owners = [o for o in owners if owned[id(o)] == largest]
         # Of one gap alone, as at the start, nobody is the most frequent: it may be jitter.
         often = min((o.period for o in owners if len(o.gaps) > 1), default=0)
         return [o for o in owners if not (often and o.period >= SELDOM * often)]
@@ -325,6 +326,10 @@ class JointMerger:
         joints = self._keys[key]
         part = self._parts.get(joints) if joints else self._foreign
         if part is None:
+            for other in self._parts.values():  # a part alone keeps no history
+                if other.stamp and not other.history:
+                    newest = self._assembler.values_of(other.rows)
+                    other.history.append((other.stamp, newest))
             names_in_order = self._assembler.joint_names
             rows = np.array([i for i, n in enumerate(names_in_order) if n in joints], np.intp)
             part = self._parts[joints] = _Part(StampGuard(), rows)

@@ -450,3 +450,23 @@ def test_joints_beyond_their_limits_are_noted(tmp_path: Path, capsys):
     assert export(bag, '-o', tmp_path / 'set', '--cameras', 'none') == 0
     err = capsys.readouterr().err
     assert 'note: bag: /joint_states: joint values outside the limits of so101: shoulder_pan' in err
+
+
+def test_set_points_that_are_not_finite_are_left_out_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """They had been left out without a word."""
+    sent = robot_messages(count=40)
+    for step in (10, 20):
+        at = step_stamp(step) + 1000
+        sent.append(('/joint_commands', at, joint_state(at, [np.nan] * 6)))
+    at = step_stamp(15) + 1000
+    sent.append(('/joint_commands', at, joint_state(at, [0.0] * 7, (*JOINTS, 'odd'))))
+    bag = write_bag(tmp_path / 'bag', sorted(sent, key=lambda m: m[1]))
+    assert export(bag, '-o', tmp_path / 'set', '--images') == 0
+    said = capsys.readouterr().err
+    assert (
+        'bag: /joint_commands: of 43 messages 3 left out: 2 × a position that is not finite, '
+        '1 × with a joint that other messages lack'
+    ) in said
+    assert len(read(tmp_path / 'set')) == 40

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joints import name_lists
+from frame_ros.core.plain_text import counted
 from frame_ros.robots.joint_state_merge import MAX_JOINT_AGE, JointMerger
 
 # Counters of JointMerger for messages that gave no row, in words.
@@ -26,6 +27,10 @@ REASONS = {
     'incomplete': 'before every joint was known',
     'stale': f'with a joint silent for more than {MAX_JOINT_AGE:g} s',
 }
+ODD = 'with a joint that other messages lack'
+# Messages with names of their own are odd up to this share of those of the most frequent ones, of
+# which there are so many at least; one alone is always.
+MOST_ODD, LEAST_USUAL = 0.01, 10
 # Share of the most frequent part's messages that merged ones are at least.
 MOST_KEPT = 0.9
 
@@ -59,6 +64,17 @@ def state_table(stream: Stream, continuous: Collection[str] = ()) -> JointTable:
     `command_table`.
     """
     return _merged(stream, MAX_JOINT_AGE, False, continuous)
+
+
+def left_out_text(stream: Stream, table: JointTable) -> str:
+    """'/joint_commands: of 30 messages 1 left out: 1 × a position that is not finite'; '' if all
+    were used.
+    """
+    if not table.left_out:
+        return ''
+    why = ', '.join(f'{count:,} × {reason}' for reason, count in table.left_out.items())
+    of = counted(len(stream), 'message')
+    return f'{stream.topic}: of {of} {sum(table.left_out.values()):,} left out: {why}'
 
 
 def is_in_parts(stream: Stream) -> bool:
@@ -95,18 +111,24 @@ def _merged(
 ) -> JointTable:
     """Returns the states of the messages in the order of their stamps."""
     messages = list(named_positions(stream))
-    names = _joint_names(messages)
+    order = np.argsort(stream.stamps, kind='stable').tolist()
+    lists = Counter(messages[i][0] for i in order if len(messages[i][0]) == len(messages[i][1]))
+    odd = _odd_lists(lists, is_held)
+    names = _joint_names([each for each in lists if each not in odd])
     if not names:
         return JointTable((), np.zeros(0, np.int64), np.zeros((0, 0)))
     merger = JointMerger(names, max_age, is_held, continuous)
     stamps, rows, places = [], [], []
-    for i in np.argsort(stream.stamps, kind='stable').tolist():
+    for i in order:
+        if messages[i][0] in odd:
+            continue
         state = merger.update(int(stream.stamps[i]), *messages[i])
         if state is not None:
             stamps.append(merger.stamp)
             rows.append(state.positions)
             places.append(i)
     left_out = {why: merger.counts[count] for count, why in REASONS.items()}
+    left_out[ODD] = sum(lists[each] for each in odd)
     return JointTable(
         names,
         np.array(stamps, np.int64),
@@ -116,11 +138,29 @@ def _merged(
     )
 
 
-def _joint_names(
-    messages: Sequence[tuple[tuple[str, ...], NDArray[np.float64]]],
-) -> tuple[str, ...]:
+def _odd_lists(lists: Mapping[tuple[str, ...], int], is_held: bool) -> set[tuple[str, ...]]:
+    """Returns the names of messages that are odd: some of a few messages that have a joint which
+    all usual ones lack, among joints of these. Waiting for that joint would cost all other rows.
+
+    lists: names -> messages, in the order of their first ones.
+    """
+    places, odd = {names: place for place, names in enumerate(lists)}, set()
+    for names, count in lists.items():
+        alike = [other for other in lists if not set(names).isdisjoint(other)]
+        usual = max(alike, key=lambda other: lists[other])
+        if lists[usual] < LEAST_USUAL or count > max(1, MOST_ODD * lists[usual]):
+            continue
+        seldom = max(1, MOST_ODD * lists[usual])
+        known = {joint for other, n in lists.items() if n > seldom for joint in other}
+        # A command of all joints at the begin holds for those that are not commanded again.
+        is_begin = is_held and set(names) > set(usual) and places[names] < places[usual]
+        if not known.issuperset(names) and not is_begin:
+            odd.add(names)
+    return odd
+
+
+def _joint_names(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """Returns every joint with a position, those of the message with the most joints first."""
-    lists = list(dict.fromkeys(names for names, values in messages if len(names) == len(values)))
     return tuple(
         dict.fromkeys([*max(lists, key=len, default=()), *(n for ns in lists for n in ns)])
     )

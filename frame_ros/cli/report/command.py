@@ -142,8 +142,7 @@ def run(args: argparse.Namespace) -> int:
         load_robot(choice['robot'])
     labels = open_labels(args.session)
     surveys = survey_all(paths, args.quiet)
-    bags = [bag for _, found in surveys for bag in found.bags]
-    check_outputs(args, bags)
+    check_outputs(args, [bag for _, found in surveys for bag in found.bags])
     references = given_references(args, **choice)
     mean_by = (options.match or 'time') if args.reference_mean else ''
     from frame_ros.episodes.foreign_bags.topic_uses import is_usable
@@ -151,7 +150,9 @@ def run(args: argparse.Namespace) -> int:
     from frame_ros.reports.model.episode_check import EpisodeChecks
 
     checks = EpisodeChecks()
-    episodes = load_episodes(surveys, args.quiet, references, mean_by, checks, labels, **choice)
+    is_drawn = args.json is None or bool(args.output or args.open)
+    kept = (checks, options, is_drawn)
+    episodes = load_episodes(surveys, args.quiet, references, mean_by, *kept, labels, **choice)
     print_doubts(episodes, checks, args.quiet)
     usable = [episode for episode in episodes if is_usable(episode)]
     if usable and args.session is not None:
@@ -164,7 +165,7 @@ def run(args: argparse.Namespace) -> int:
             _write_json(report_json(episodes, options, checks), args.json)
         else:
             print(f'nothing to report: {args.json} stays as it was', file=sys.stderr)
-    if usable and (args.json is None or args.output or args.open):
+    if usable and is_drawn:
         for page, group in pages(episodes, args.output, args.per_run):
             _write_page(page, group, args, shown.title, options, checks)
     elif not usable:

@@ -15,10 +15,14 @@ from frame_ros.core.errors import BagError
 from frame_ros.core.plain_text import plain
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.episode_errors import is_from_bag
+from frame_ros.episodes.foreign_bags.complete_options import is_incomplete
+from frame_ros.episodes.foreign_bags.topic_uses import is_usable
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.reference import Reference, mean_reference
+from frame_ros.episodes.released import release
 from frame_ros.evaluation.sessions.labels import labelled_attributes
 from frame_ros.reports.model.episode_check import EpisodeChecks, has_data
+from frame_ros.reports.model.options import ReportOptions
 
 
 def survey_all(paths: list[Path], is_quiet: bool) -> list[tuple[Path, Survey]]:
@@ -53,14 +57,16 @@ def load_episodes(
     references: list[Reference] | None = None,
     mean_by: str = '',
     checks: EpisodeChecks | None = None,
+    options: ReportOptions | None = None,
+    is_drawn: bool = True,
     labels: Mapping[str, Mapping[str, str]] | None = None,
     **choice: Any,
 ) -> list[Episode]:
     """Returns the episodes of all bags with their metrics. A bag that cannot be read gives an
     episode without streams, whose problems name the reason.
 
-    mean_by: as of `read_each`. checks: gets those of each episode while its bag is open. labels: of
-    a session's trials. choice: further arguments of `read_episodes`.
+    mean_by: as of `read_each`. checks, options, is_drawn: as of `checked`. labels: of a session's
+    trials. choice: further arguments of `read_episodes`.
 
     Raises:
         ShapeError, ValueRangeError: references that have no mean, which is wanted.
@@ -74,7 +80,7 @@ def load_episodes(
         if labels:
             read = labelled(read, labels)
         if checks is not None:
-            read = checked(read, checks)
+            read = checked(read, checks, options, is_drawn)
         episodes += progress_bar(read, f'reading {path.name}', is_quiet, len(bags))
     return episodes
 
@@ -88,11 +94,27 @@ def labelled(
         yield episode
 
 
-def checked(episodes: Iterable[Episode], checks: EpisodeChecks) -> Iterator[Episode]:
-    """Yields the episodes, checked one by one: the bag of the newest is open then."""
+def checked(
+    episodes: Iterable[Episode],
+    checks: EpisodeChecks,
+    options: ReportOptions | None = None,
+    is_drawn: bool = True,
+) -> Iterator[Episode]:
+    """Yields the episodes, checked and, if `is_drawn`, drawn one by one: the bag of the newest is
+    open then. With options their arrays are released, unless a command that completes them is to be
+    found.
+    """
+    from frame_ros.reports.html.episode_pictures import episode_pictures
+
     for episode in episodes:
         if has_data(episode):
             checks.of(episode)
+            if is_drawn and is_usable(episode):
+                checks.drawn(episode, episode_pictures)
+            if options is not None:
+                checks.errors(episode, options)
+                if is_usable(episode) and not is_incomplete(episode):
+                    release(episode)
         yield episode
 
 

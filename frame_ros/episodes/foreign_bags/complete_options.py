@@ -25,6 +25,7 @@ from frame_ros.episodes.foreign_bags.topic_hints import (
 )
 from frame_ros.episodes.recorded.nameless_actions import interface_of, interface_problems
 from frame_ros.episodes.recorded.robot import known_robot
+from frame_ros.episodes.released import outlasting
 from frame_ros.robots.catalogue import load_robot
 from frame_ros.robots.grippers import gripper_joints
 from frame_ros.robots.known_joints import robot_of_joints
@@ -70,6 +71,7 @@ def complete_options(
     return options
 
 
+@outlasting
 def is_incomplete(episode: Episode) -> bool:
     """Returns whether an episode without events lacks poses, steps or usable stamps."""
     has_both = {'pose', 'action'} <= episode.streams.keys()

@@ -19,6 +19,7 @@ from frame_ros.episodes.foreign_bags.topic_hints import (
     options_of_action,
 )
 from frame_ros.episodes.recorded.nameless_actions import interface_of
+from frame_ros.episodes.released import outlasting
 from frame_ros.robots.known_joints import robot_of_joints
 
 
@@ -73,6 +74,7 @@ def topic_uses(bag: Bag, namespace: str | None = None) -> list[TopicUse]:
     return uses
 
 
+@outlasting
 def is_usable(episode: Episode) -> bool:
     """Returns whether an episode has poses, live metrics, or samples of metrics."""
     has_samples = any(len(columns['stamp']) for columns in episode.metrics.values())

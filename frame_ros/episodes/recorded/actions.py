@@ -16,7 +16,7 @@ from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.recording_options import HEADER, RecordedUnits
 from frame_ros.bags.streams.form import Stream
-from frame_ros.bags.streams.joint_table import command_table
+from frame_ros.bags.streams.joint_table import command_table, left_out_text
 from frame_ros.bags.streams.poses import POSE_TYPE
 from frame_ros.core.errors import BagError
 from frame_ros.core.events import EventType
@@ -122,13 +122,15 @@ def actions_of(episode: Episode) -> RecordedActions:
     begin, end = bounds_of(episode)
     inside = (stream.stamps >= begin) & (stream.stamps <= end)
     continuous = continuous_joints(episode)
-    table = command_table(_part(stream, inside), continuous)
+    part = _part(stream, inside)
+    table = command_table(part, continuous)
     if not len(table):
         why = ', '.join(f'{what}: {count}' for what, count in table.left_out.items())
         raise BagError(
             f'{episode.path}: none of the {len(stream)} joint commands is usable between START '
             f'and END of {name}' + (f' ({why})' if why else '') + _advice(stream)
         )
+    episode.add_note(left_out_text(part, table))
     return RecordedActions(
         table.names,
         table.stamps,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from frame_ros.core.version import package_version
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import settings_of
 from frame_ros.reports.html.episode_pictures import episode_pictures
-from frame_ros.reports.html.media import VideoBudget
+from frame_ros.reports.html.media import Video, VideoBudget, find_videos
 from frame_ros.reports.html.page_frame import page_frame
 from frame_ros.reports.html.tables import COLUMNS
 from frame_ros.reports.html.tiles import tiles
@@ -26,7 +26,7 @@ from frame_ros.reports.model.episode_check import EpisodeChecks, shared_findings
 from frame_ros.reports.model.numbers import shortened
 from frame_ros.reports.model.options import ReportOptions
 from frame_ros.reports.parity.comparison import BAR
-from frame_ros.reports.report import REPORT_SECTIONS, Report
+from frame_ros.reports.report import REPORT_SECTIONS, EpisodeReport, Report
 from frame_ros.reports.sections.episode_sections import EPISODE_SECTIONS
 
 GLYPHS = {'success': '✓', 'failure': '✕', 'timeout': '◷', 'stopped': '■', 'unknown': '?'}
@@ -60,13 +60,28 @@ def build_report(
     Raises:
         SetupError: plotly's script is not installed.
     """
+    return ''.join(_pieces(episodes, title, progress, made, options, checks))
+
+
+def _pieces(
+    episodes: Sequence[Episode],
+    title: str,
+    progress: Progress,
+    made: datetime | None,
+    options: ReportOptions | None,
+    checks: EpisodeChecks | None,
+) -> Iterator[str]:
+    """Returns the pieces of the page of `build_report`."""
     report = Report(episodes, options, checks)
-    budget = VideoBudget()
-    drawn = [(part, episode_pictures(part.episode, budget)) for part in progress(report.parts)]
+    checks, budget = checks or EpisodeChecks(), VideoBudget()
+    drawn = [
+        (part, {**checks.drawn(part.episode, episode_pictures), 'videos': _videos(part, budget)})
+        for part in progress(report.parts)
+    ]
     sections = (*REPORT_SECTIONS, *EPISODE_SECTIONS)
     own = {f'{section.key}.html': section.template for section in sections if section.template}
     template, frame = page_frame('report.html', own)
-    return template.render(
+    return template.generate(
         report=report,
         title=title or _title(report.episodes),
         version=package_version(),
@@ -101,9 +116,14 @@ def write_report(
     Raises:
         SetupError: the folder does not exist or cannot be written.
     """
-    page = build_report(episodes, title, progress, options=options, checks=checks)
-    write_whole(Path(path), valid_text(page), 'the report')  # names of files may be of any bytes
+    pieces = _pieces(episodes, title, progress, None, options, checks)
+    # Names of files may be of any bytes.
+    write_whole(Path(path), map(valid_text, pieces), 'the report')
     return Path(path)
+
+
+def _videos(part: EpisodeReport, budget: VideoBudget) -> list[Video]:
+    return [budget.take(file) for file in find_videos(part.episode.path)]
 
 
 def _title(episodes: Sequence[Episode]) -> str:

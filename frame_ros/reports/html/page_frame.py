@@ -118,8 +118,10 @@ def as_shown(value: Any) -> Any:
 
 def as_json_script(value: Any) -> Markup:
     """JSON that may stand in a script element: no character of it can end the element or begin a
-    comment. Its texts are plain.
+    comment. Its texts are plain. Such JSON stays as it is.
     """
+    if isinstance(value, Markup):
+        return value
     text = json.dumps(value, allow_nan=False, separators=(',', ':'))
     text = _ESCAPED.sub(_as_plain, text)
     for character in '<>&\u2028\u2029':

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +25,11 @@ from frame_ros.core.plain_text import counted
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of, within
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.episode_errors import EpisodeErrors, episode_errors
 from frame_ros.episodes.reading import NO_MESSAGES
 from frame_ros.episodes.topic_statistics import GAP_FACTOR, TopicFaults, topic_faults
 from frame_ros.evaluation.contact_comparison import ContactComparison, compared_contacts
+from frame_ros.metrics.error_options import ErrorOptions
 from frame_ros.reports.model.numbers import readable
 from frame_ros.reports.model.rates import RateRow, stream_rates
 from frame_ros.reports.parity.comparison import (
@@ -110,10 +113,14 @@ def _contacts_in(sections: Sequence[EpisodeSection]) -> ContactComparison | None
 
 
 class EpisodeChecks:
-    """Checks and sections of episodes, each made once, with one opening of the bag."""
+    """Checks, sections, errors and pictures of episodes, each made once, with one opening of the
+    bag; they outlast the arrays of the episode.
+    """
 
     def __init__(self) -> None:
         self._made: dict[int, tuple[Episode, EpisodeCheck, list[EpisodeSection]]] = {}
+        self._errors: dict[int, tuple[Episode, ErrorOptions, EpisodeErrors]] = {}
+        self._drawn: dict[int, tuple[Episode, dict[str, Any]]] = {}
 
     def of(self, episode: Episode) -> EpisodeCheck:
         """Returns the check of an episode that has data."""
@@ -122,6 +129,20 @@ class EpisodeChecks:
     def sections(self, episode: Episode) -> list[EpisodeSection]:
         """Returns its EPISODE_SECTIONS."""
         return self._of(episode)[2]
+
+    def errors(self, episode: Episode, options: ErrorOptions) -> EpisodeErrors:
+        """Returns its errors against references."""
+        known = self._errors.get(id(episode))
+        if known is None or known[1] != options:
+            known = episode, options, episode_errors(episode, options)
+            self._errors[id(episode)] = known
+        return known[2]
+
+    def drawn(self, episode: Episode, draw: Callable[[Episode], dict[str, Any]]) -> dict[str, Any]:
+        """Returns its pictures, as `draw` makes them."""
+        if id(episode) not in self._drawn:
+            self._drawn[id(episode)] = episode, draw(episode)
+        return self._drawn[id(episode)][1]
 
     def _of(self, episode: Episode) -> tuple[Episode, EpisodeCheck, list[EpisodeSection]]:
         if id(episode) not in self._made:

@@ -15,6 +15,7 @@ from frame_ros.bags.reader import Bag
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.released import outlasting
 from frame_ros.episodes.topic_statistics import GAP_FACTOR
 from frame_ros.metrics import REGISTRY
 from frame_ros.metrics.record import CONTACTS, CONTROL_STEPS, DISTANCES, INFERENCES
@@ -108,6 +109,7 @@ def stream_rates(episode: Episode, bag: Bag | None = None) -> list[RateRow]:
     return rows
 
 
+@outlasting
 def metric_rates(episode: Episode) -> list[MetricRate]:
     """The rate each difference-based metric saw: its own samples' stamps, within the episode."""
     rows = []
@@ -138,10 +140,15 @@ def resets(episode: Episode) -> int:
     return int(episode.last('quality', 'gaps') or 0)
 
 
+@outlasting
+def _step_rate(episode: Episode) -> float:
+    """Hz, of the samples of the quality metrics; NaN without any."""
+    return rate_of(np.asarray(episode.metrics['quality']['stamp'])).mean if episode.metrics else NAN
+
+
 def sampling_sentence(episodes: Sequence[Episode]) -> str:
     """Rate, filter and gaps that the difference-based metrics saw; '' without any step."""
-    stamps = [np.asarray(e.metrics['quality']['stamp']) for e in episodes if e.metrics]
-    rates = [rate for rate in (rate_of(s).mean for s in stamps) if rate == rate]
+    rates = [rate for rate in map(_step_rate, episodes) if rate == rate]
     if not rates:
         return ''
     low, high = (readable(bound, 3) for bound in (min(rates), max(rates)))

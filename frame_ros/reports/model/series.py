@@ -17,6 +17,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of, within
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import interventions_of
+from frame_ros.episodes.released import outlasting
 from frame_ros.episodes.true_distances import true_distances
 from frame_ros.metrics import REGISTRY
 from frame_ros.metrics.record import CATEGORIES
@@ -150,6 +151,7 @@ def _true_distance(episode: Episode) -> Series:
     return _stream_series(stream, 'distance', 'true (simulator)', 1.0, episode)
 
 
+@outlasting
 def contact_sensing(episode: Episode) -> ContactSensing:
     """Returns at which steps contact was sensed, by the recomputed safety metrics.
 

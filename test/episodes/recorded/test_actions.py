@@ -24,6 +24,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded.actions import read_raw, recorded_actions
 from frame_ros.episodes.recorded.chunks import recorded_chunks
+from frame_ros.episodes.replay import BagReplay
 
 
 def test_actions_are_those_between_start_and_end(tmp_path):
@@ -191,3 +192,64 @@ def test_recorded_chunks_begin_where_they_were_executed(tmp_path):
     (episode,) = read_raw(robot_bag(tmp_path / 'none'))
     with pytest.raises(BagError, match='no policy_inference'):
         recorded_chunks(episode)
+
+
+ODD = 'with a joint that other messages lack'
+
+
+@pytest.mark.parametrize(
+    ('names', 'place'),
+    [((*JOINTS[:5], 'griper'), 0), ((*JOINTS[:5], 'griper'), 20), ((*JOINTS, 'finger'), 20)],
+)
+def test_a_message_with_an_odd_joint_is_skipped_and_counted(names, place, tmp_path):
+    """Rows had begun behind it, and measured joints had ended half a second later."""
+    sent, at = robot_messages(count=60), step_stamp(place) + 5
+    odd = joint_state(at, np.zeros(len(names)), names)
+    sent += [('/joint_commands', at, odd), ('/joint_states', at, odd)]
+    path = write_bag(tmp_path / 'bag', sorted(sent, key=lambda m: m[1]))
+    actions = recorded_actions(path)
+    assert actions.names == JOINTS and len(actions) == 60 and actions.left_out == {ODD: 1}
+    (episode,) = read_raw(path)
+    observed = RecordedObservations(episode, cameras=()).joints
+    assert observed.names == JOINTS and len(observed) == 61 and observed.left_out == {ODD: 1}
+
+
+def test_a_message_that_lacks_a_joint_costs_no_other_row(tmp_path):
+    sent, at = robot_messages(count=60), step_stamp(20) + 5
+    short = joint_state(at, np.zeros(5), JOINTS[:5])
+    sent += [('/joint_commands', at, short), ('/joint_states', at, short)]
+    path = write_bag(tmp_path / 'bag', sorted(sent, key=lambda m: m[1]))
+    actions = recorded_actions(path)
+    assert actions.names == JOINTS and len(actions) >= 60
+    assert actions.stamps[0] == step_stamp(0)
+    (episode,) = read_raw(path)
+    observed = RecordedObservations(episode, cameras=()).joints
+    assert observed.names == JOINTS and len(observed) >= 60
+
+
+def test_a_command_of_all_joints_at_the_begin_holds(tmp_path):
+    sent = [('/joint_commands', T0, joint_state(T0, [0, 0, 0.5], ('a', 'b', 'g')))]
+    for step in range(1, 40):
+        at = T0 + step * SECOND // 20
+        sent.append(('/joint_commands', at, joint_state(at, [step, 2], ('a', 'b'))))
+    actions = recorded_actions(write_bag(tmp_path / 'bag', sent))
+    assert actions.names == ('a', 'b', 'g') and not actions.left_out
+    np.testing.assert_allclose(actions.positions[-1], [39, 2, 0.5])
+
+
+def test_a_gripper_that_is_commanded_once_is_a_joint(tmp_path):
+    sent = [('/joint_commands', T0 + 1, joint_state(T0 + 1, [0.5], ('g',)))]
+    for step in range(40):
+        at = T0 + step * SECOND // 20
+        sent.append(('/joint_commands', at, joint_state(at, [step, 2], ('a', 'b'))))
+    actions = recorded_actions(write_bag(tmp_path / 'bag', sorted(sent, key=lambda m: m[1])))
+    assert actions.names == ('a', 'b', 'g') and ODD not in actions.left_out
+
+
+def test_a_replay_says_what_it_leaves_out(tmp_path):
+    at, sent = step_stamp(5) + 5, robot_messages(count=30)
+    sent.append(('/joint_commands', at, joint_state(at, [np.nan] * 6)))
+    path = write_bag(tmp_path / 'bag', sorted(sent, key=lambda m: m[1]))
+    policy = BagReplay.make(BagReplay.Options(folder=str(path)))
+    (note,) = policy.notes
+    assert note == 'commands of the recording left out: 1 × a position that is not finite'
