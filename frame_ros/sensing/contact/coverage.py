@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from frame_ros.robots.robot import Robot
+from frame_ros.robots.shapes.solid_shapes import solid_shapes
 from frame_ros.sensing.contact.sensor_mount import ancestors
 
 # Link -> why a source does not feel a contact on it, or only an unusually strong one; '': it does.
@@ -15,8 +16,8 @@ Coverage = Mapping[str, str]
 
 def solid_links(robot: Robot) -> tuple[str, ...]:
     """Returns the links that something can touch: those with shapes; all links if none has any."""
-    found = tuple(link for link in robot.links if robot.link_capsules.get(link))
-    return found or tuple(robot.links)
+    solid = solid_shapes(robot)
+    return tuple(link for link in robot.links if link in solid) or tuple(robot.links)
 
 
 def beyond_sensor(robot: Robot, mount: str) -> dict[str, str]:
