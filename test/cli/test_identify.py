@@ -109,6 +109,7 @@ def test_a_fit_that_explains_little_is_said(tmp_path, capsys):
     assert len(said) == 2
     assert 'hardly explained: shoulder_lift: the fit explains 0 % of 0.89 N m' in said[0]
     assert '25 % of 0.8 N m' in said[1] and '--payload' in said[1]
+    assert "efforts have the arm's weight in them" in said[1]
 
 
 def test_bags_of_one_time_are_taken_one_after_the_other(tmp_path):

@@ -175,5 +175,8 @@ def _chosen(
     chosen: Array = np.where(wanted == 0.0, known, wanted)
     if not np.isfinite(chosen).all():
         unknown = [n for n, v in zip(names, chosen, strict=True) if not math.isfinite(v)]
-        raise SetupError(f'nothing is known of the {what} of {", ".join(unknown)}; give them')
+        raise SetupError(
+            f'nothing is known of the {what} of {", ".join(unknown)}; give them, by this parameter '
+            "or as `rates` in the robot's profile"
+        )
     return chosen
