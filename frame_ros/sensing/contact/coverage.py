@@ -22,17 +22,19 @@ def solid_links(robot: Robot) -> tuple[str, ...]:
 
 def beyond_sensor(robot: Robot, mount: str) -> dict[str, str]:
     """Returns the coverage of a force-torque sensor: the link `mount`, which carries it, and all
-    links beyond.
+    links beyond; of a robot that is described without its tool, so that none of these is solid,
+    the link `mount` for the tool.
 
     Raises:
         RobotError: there is no such link.
     """
     robot.parent_of(mount)
     before = f'before the force-torque sensor on {mount}'
-    return {
+    found = {
         link: '' if mount == link or mount in ancestors(robot, link) else before
         for link in solid_links(robot)
     }
+    return found if '' in found.values() else {**found, mount: ''}
 
 
 def behind_joints(robot: Robot, joints: Iterable[str]) -> dict[str, str]:
