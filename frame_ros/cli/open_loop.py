@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         ValueRangeError: an option that is not NAME=VALUE.
     """
     from frame_ros.episodes.copies import each_once
-    from frame_ros.episodes.recorded.actions import problems_of_recording, read_raw
+    from frame_ros.episodes.recorded.actions import read_raw
     from frame_ros.evaluation.action_errors import summarise_errors
     from frame_ros.robots import load_robot
 
@@ -96,6 +96,7 @@ def run(args: argparse.Namespace) -> int:
     check_policy(args.policy, options)
     if options.joint_units == RAD:
         reading['robot'] = None  # as recorded
+    is_given = bool(options.robot)
     episodes, copies = each_once([e for bag in args.bags for e in read_raw(bag, **reading)])
     options = evolved(options, robot=options.robot or _recorded_robot(episodes[0]))
     robot = load_robot(options.robot)
@@ -106,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
         policy = make_open_loop_policy(args.policy, options, robot, episodes[0])
         name, results = policy.name, policy_errors(policy, robot, progress, options)
     summary = summarise_errors(results, robot.joint_limits, options.seed)
-    known = [problem for episode in episodes for problem in problems_of_recording(episode)]
+    known = [problem for episode in episodes for problem in _problems(episode, is_given)]
     summary = replace(summary, notes=(*summary.notes, *known, *copies))
     if args.json:
         data = as_data(summary, name, options.checkpoint, None if args.recorded else options.every)
@@ -114,6 +115,16 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(as_text(summary, name))
     return 0
+
+
+def _problems(episode: Episode, has_robot: bool) -> list[str]:
+    """Returns what is said of a recording, but that its robot was not opened where one is given."""
+    from frame_ros.episodes.recorded.actions import problems_of_recording
+    from frame_ros.episodes.recorded.robot import NOT_OPENED, not_opened_text
+
+    unopened = not_opened_text(episode.attributes.get(NOT_OPENED, ''))
+    found = problems_of_recording(episode)
+    return [problem for problem in found if not (has_robot and problem.endswith(unopened))]
 
 
 def _recorded_robot(episode: Episode) -> str:

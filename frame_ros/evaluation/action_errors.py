@@ -117,7 +117,7 @@ def summarise_errors(
         sum(e.chunks for e in episodes),
         len(error),
         dict(left_out),
-        _notes(episodes, names, ranges),
+        _notes(episodes, names, ranges, joint_limits or {}),
     )
 
 
@@ -178,14 +178,20 @@ def _step_errors(
 
 
 def _notes(
-    episodes: Sequence[EpisodeErrors], names: tuple[str, ...], ranges: NDArray[np.float64]
+    episodes: Sequence[EpisodeErrors],
+    names: tuple[str, ...],
+    ranges: NDArray[np.float64],
+    limits: Mapping[str, tuple[float, float]],
 ) -> tuple[str, ...]:
     notes = []
-    if unknown := [name for name, width in zip(names, ranges) if not math.isfinite(width)]:
+    without = [name for name, width in zip(names, ranges) if not math.isfinite(width)]
+    not_shown = 'not shown as a share of the joint range'
+    if unknown := [name for name in without if name not in limits]:
         notes.append(
-            f'not shown as a share of the joint range: the limits of {", ".join(unknown)} are not '
-            'known (name the robot)'
+            f'{not_shown}: the limits of {", ".join(unknown)} are not known (name the robot)'
         )
+    if endless := [name for name in without if name in limits]:
+        notes.append(f'{not_shown}: {", ".join(endless)}, of which the robot has no limits')
     if unmatched := sorted({name for e in episodes for name in e.unmatched}):
         notes.append(f'joints that only one side has, left out: {", ".join(unmatched)}')
     if len(episodes) < LEAST_EPISODES:

@@ -109,6 +109,7 @@ def test_a_fit_that_explains_little_is_said(tmp_path, capsys):
     assert len(said) == 2
     assert 'hardly explained: shoulder_lift: the fit explains 0 % of 0.89 N m' in said[0]
     assert '25 % of 0.8 N m' in said[1] and '--payload' in said[1]
+    assert "efforts have the arm's weight in them" in said[1]
 
 
 def test_bags_of_one_time_are_taken_one_after_the_other(tmp_path):
@@ -603,6 +604,70 @@ def test_a_namespace_is_one_with_or_without_its_slash(ros_domain):
         identification_node(('a',), namespace='an arm'),
     ):
         pass
+
+
+def test_the_topics_of_the_profile_are_those_of_its_driver(ros_domain):
+    import rclpy
+    from geometry_msgs.msg import WrenchStamped
+    from rclpy.signals import SignalHandlerOptions
+    from sensor_msgs.msg import JointState
+
+    from frame_ros.nodes.identification.node import identification_node
+    from frame_ros.robots.profile import Topics
+
+    topics = Topics(
+        joint_states='driver/states',
+        joint_commands='driver/commands',
+        wrench='ft/wrench',
+        gripper='gripper/states',
+    )
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
+    driver = rclpy.create_node('driver', context=context)
+    states = {
+        name: driver.create_publisher(JointState, topic, 10)
+        for name, topic in (('a', topics.joint_states), ('jaw', topics.gripper))
+    }
+    wrenches = driver.create_publisher(WrenchStamped, topics.wrench, 10)
+
+    def publish() -> None:
+        stamp = driver.get_clock().now().to_msg()
+        for name, publisher in states.items():
+            message = JointState(name=[name], position=[0.25])
+            message.header.stamp = stamp
+            publisher.publish(message)
+        wrench = WrenchStamped()
+        wrench.header.stamp = stamp
+        wrenches.publish(wrench)
+
+    try:
+        with identification_node(('a', 'jaw'), 'wrench', topics=topics) as node:
+            node.record()
+            found: list[np.ndarray] = []
+
+            def has_both() -> bool:
+                publish()
+                found.extend(values for _, values in node.take()[1])
+                return bool(found) and node.newest() is not None
+
+            until(has_both)
+            np.testing.assert_array_equal(node.newest().positions, 0.25)
+            assert node.command_topic == 'driver/commands'
+    finally:
+        driver.destroy_node()
+        rclpy.try_shutdown(context=context)
+
+
+def test_where_nobody_publishes_the_topics_are_named(ros_domain, monkeypatch):
+    from frame_ros.nodes.identification.node import identification_node
+    from frame_ros.robots.profile import Topics
+
+    monkeypatch.setattr('frame_ros.nodes.identification.node.DISCOVERY', 0.1)
+    with (
+        identification_node(('a',), topics=Topics(joint_states='driver/states')) as node,
+        pytest.raises(SetupError, match='on /joint_states .*`topics` of the robot'),
+    ):
+        node.wait_for_joints(0.1, threading.Event())
 
 
 def test_states_without_positions_are_no_states(arm, node):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from bag_making import write_bag
 from robot_bags import commands, inference, robot_bag, robot_messages, step_stamp
 
 from frame_ros.cli import main
+from frame_ros.robots import find_urdf
 
 
 @pytest.fixture(scope='module')
@@ -139,6 +141,23 @@ def test_what_is_wrong_with_the_recording_is_said(tmp_path: Path, capsys):
     data = json.loads(capsys.readouterr().out)
     assert data['amse']['value'] == 0.0
     assert 'bag: no END event: the end of the data is taken as its end' in data['notes']
+
+
+def test_a_robot_that_is_given_is_not_asked_for(tmp_path: Path, capsys):
+    """Neither that of the bag is, of which the profile lies elsewhere, nor limits that it lacks."""
+    bag = robot_bag(tmp_path / 'bag', metadata={'robot': 'their_arm.yaml'})
+    given = ['open-loop', str(bag), '--policy', 'replay', '--checkpoint', str(bag), '--json']
+    assert main(given) == 2
+    assert "names the robot 'their_arm.yaml'" in capsys.readouterr().err
+    text = find_urdf('so101').read_text()
+    found = re.sub(r'(name="wrist_roll"\s+type=)"revolute"', r'\1"continuous"', text)
+    assert found != text
+    (tmp_path / 'endless.urdf').write_text(found)
+    assert main([*given, '--robot', str(tmp_path / 'endless.urdf')]) == 0
+    data = json.loads(capsys.readouterr().out)
+    (note,) = [note for note in data['notes'] if 'joint range' in note]
+    assert note.endswith('range: wrist_roll, of which the robot has no limits')
+    assert [note for note in data['notes'] if 'not opened' in note] == []
 
 
 def test_a_policy_that_needs_cameras_says_which_are_missing(

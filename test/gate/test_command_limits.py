@@ -577,7 +577,8 @@ def test_limits_that_make_no_sense_are_refused(options, message):
 
 def test_a_robot_of_which_no_acceleration_is_known_must_be_told():
     unknown = load_robot(ROBOT.urdf.replace('name="so101"', 'name="other"', 1))
-    with pytest.raises(SetupError, match='nothing is known of the limits.acceleration of shoulder'):
+    text = 'nothing is known of the limits.acceleration of shoulder.*`rates` in the robot'
+    with pytest.raises(SetupError, match=text):
         limits_of(unknown)
     assert limits_of(unknown, acceleration=[20.0]).velocity[0] == 10.0
 

@@ -237,7 +237,8 @@ def _little(joint: JointFit, threshold: float) -> str:
     return (
         f'the fit explains {100 * share:.0f} % of {joint.rms_before:.3g} N m; friction or masses '
         f'differ from the model, and below {threshold:.2g} N m no contact is felt. Check the tool '
-        '(--payload) and that nothing touched the arm, and identify again'
+        "(--payload), that the driver's efforts have the arm's weight in them, and that nothing "
+        'touched the arm, and identify again'
     )
 
 

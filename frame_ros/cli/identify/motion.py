@@ -10,6 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +19,7 @@ from frame_ros.core.errors import MissingExtraError, SetupError
 from frame_ros.core.plain_text import counted
 from frame_ros.robots import Robot
 from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.robots.profile import Topics
 from frame_ros.robots.shapes.clearance import ClearanceCheck
 from frame_ros.sensing.contact.identification_options import MotionOptions, ToolOptions
 from frame_ros.sensing.contact.joints.fitting.excitation import (
@@ -54,7 +56,9 @@ def record_joints(
     rows = [everything.index(name) for name in dynamics.joint_names]
     with (
         stop_on_signals() as stop,
-        open_node(everything, '', motion.namespace, dynamics.robot.continuous) as node,
+        open_node(
+            everything, '', motion.namespace, dynamics.robot.continuous, _topics(dynamics.robot)
+        ) as node,
     ):
         here = node.wait_for_joints(PATIENCE, stop.event)
         print('planning a motion ...', flush=True)
@@ -103,7 +107,7 @@ def collect_poses(
     still = StillPoses(joint_names=robot.joint_names, continuous=robot.continuous)
     with (
         stop_on_signals() as stop,
-        open_node(everything, topic, motion.namespace, robot.continuous) as node,
+        open_node(everything, topic, motion.namespace, robot.continuous, _topics(robot)) as node,
     ):
         here = node.wait_for_joints(PATIENCE, stop.event)
         done = threading.Event()
@@ -262,6 +266,13 @@ def _is_agreed(is_sure: bool, stop: threading.Event) -> bool:
             return sys.stdin.readline().strip().lower() in ('y', 'yes')
     print()
     return False
+
+
+def _topics(robot: Robot) -> Topics:
+    """Returns the names that the arm's driver has; of the wrench, that of a sensor."""
+    topics = robot.profile.topics
+    is_estimate = robot.profile.wrench_is_estimate
+    return attrs.evolve(topics, wrench=WRENCH_TOPIC) if is_estimate else topics
 
 
 def _of_nodes() -> tuple[Any, Any]:

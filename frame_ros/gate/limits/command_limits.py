@@ -105,6 +105,17 @@ class JointLimits:
         )
 
 
+def known_rates(robot: Robot, names: Sequence[str]) -> tuple[list[float], list[float]]:
+    """Returns the largest velocity (per s) and acceleration (per s^2) of joints, by the URDF and the
+    rates of the robot's profile; infinite where they are not known.
+    """
+    # A URDF that was exported without them has 0, which stands for not known.
+    of_urdf = {joint.name: joint.velocity or math.inf for joint in robot.description.joints}
+    rates = [robot.profile.rates.get(name, UNKNOWN) for name in names]
+    fastest = [min(of_urdf[name], rate.velocity) for name, rate in zip(names, rates, strict=True)]
+    return fastest, [rate.acceleration for rate in rates]
+
+
 def limits_of(
     robot: Robot,
     velocity: Sequence[float] = (0.0,),
@@ -130,11 +141,7 @@ def limits_of(
     """
     joints = [j for j in robot.description.joints if j.is_moving and not j.mimic]
     names = tuple(joint.name for joint in joints)
-    rates = [robot.profile.rates.get(name, UNKNOWN) for name in names]
-    # A URDF that was exported without them has 0, which stands for not known.
-    speeds_of_urdf = [joint.velocity if joint.velocity > 0.0 else math.inf for joint in joints]
-    fastest = [min(of, rate.velocity) for of, rate in zip(speeds_of_urdf, rates, strict=True)]
-    strongest = [rate.acceleration for rate in rates]
+    fastest, strongest = known_rates(robot, names)
     is_arm = np.array([n in robot.joint_names and n not in robot.grippers for n in names])
     speeds = _chosen('limits.velocity', velocity, fastest, names)
     ends = np.array([[joint.lower for joint in joints], [joint.upper for joint in joints]])
@@ -168,5 +175,8 @@ def _chosen(
     chosen: Array = np.where(wanted == 0.0, known, wanted)
     if not np.isfinite(chosen).all():
         unknown = [n for n, v in zip(names, chosen, strict=True) if not math.isfinite(v)]
-        raise SetupError(f'nothing is known of the {what} of {", ".join(unknown)}; give them')
+        raise SetupError(
+            f'nothing is known of the {what} of {", ".join(unknown)}; give them, by this parameter '
+            "or as `rates` in the robot's profile"
+        )
     return chosen

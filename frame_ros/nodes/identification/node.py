@@ -29,8 +29,14 @@ from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.node_inputs import inputs_of
-from frame_ros.nodes.runtime.topics import JOINT_COMMANDS, POLICY_COMMANDS, WRENCH
+from frame_ros.nodes.runtime.topics import (
+    JOINT_COMMANDS,
+    JOINT_STATES,
+    POLICY_COMMANDS,
+    WRENCH,
+)
 from frame_ros.robots.joint_state_merge import FullJointState, JointMerger
+from frame_ros.robots.profile import Topics
 from frame_ros.sensing.contact.joints.fitting.recording import (
     JointRecording,
     newest_commands,
@@ -46,6 +52,7 @@ OLDEST_PART = 0.1  # s, that a part of a state may be older than another
 HOLD_TIME = 0.5  # s for which an arm is commanded to stay, at the end of a motion
 FARTHEST_BEHIND, LONGEST_BEHIND = 0.35, 0.4  # rad (m), s
 FARTHEST_START = 0.1  # rad (m) from where the arm is to the first command
+DISCOVERY = 5.0  # s in which publishers are looked for
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,8 @@ class _State:
 
 class IdentificationNode(Node):
     """Subscribes: joint_states, wrench. Publishes: policy_commands, where a gate listens to it;
-    else joint_commands.
+    else joint_commands. Names are those of `topics`, of states and wrench where nobody publishes
+    under ours.
 
     joint_names: the joints that are recorded, in this order. counts: messages that were left out:
     incomplete (without one of the joints, or a position that is not finite), not_later (stamps).
@@ -71,8 +79,11 @@ class IdentificationNode(Node):
         wrench_topic: str = '',
         context: rclpy.Context | None = None,
         continuous: Sequence[str] = (),
+        topics: Topics = Topics(),
     ) -> None:
-        """wrench_topic: '' listens to none. continuous: joints that turn without end."""
+        """wrench_topic: '' listens to none. continuous: joints that turn without end. topics: of
+        the arm's driver.
+        """
         super().__init__('identification', context=context)
         self.joint_names = tuple(joint_names)
         self._lock = threading.Lock()
@@ -88,24 +99,40 @@ class IdentificationNode(Node):
         self._joints = JointMerger(self.joint_names, OLDEST_PART, continuous=continuous)
         self.counts = {'incomplete': 0, 'not_later': 0}
         # A kilohertz of both is more than an executor takes.
-        self._joint_input = JointStateInput(self)
+        states = [self._published(JOINT_STATES.name, topics.joint_states)]
+        if topics.gripper and states[0] != JOINT_STATES.name:
+            states.append(topics.gripper)
+        self._joint_inputs = [JointStateInput(self, JOINT_STATES.at(name)) for name in states]
+        if wrench_topic == WRENCH.name:
+            wrench_topic = self._published(wrench_topic, topics.wrench)
         self._wrench_input = (
             FittingSubscription(self, WRENCH.at(wrench_topic), read=WrenchReader().wrench)
             if wrench_topic
             else None
         )
+        self._joint_commands = JOINT_COMMANDS.at(topics.joint_commands)
         self._publishers_by_topic = {
             topic.name: self.create_publisher(*published(topic, DEPTH))
-            for topic in (POLICY_COMMANDS, JOINT_COMMANDS)
+            for topic in (POLICY_COMMANDS, self._joint_commands)
         }
+
+    def _published(self, ours: str, theirs: str) -> str:
+        """Returns the name under which somebody publishes; `ours` if both, or neither in time."""
+        end = time.monotonic() + DISCOVERY
+        while theirs != ours and time.monotonic() < end and not self.count_publishers(ours):
+            if self.count_publishers(theirs):
+                return theirs
+            time.sleep(0.05)
+        return ours
 
     def poll(self, timeout: float) -> None:
         """Waits for joint states, at most `timeout` s, and takes all that has come."""
         for each in inputs_of(self):
             each.look()
-        self._joint_input.wait(timeout)
-        for state, _ in self._joint_input.take(MOST_MESSAGES):
-            self._on_joints(state)
+        self._joint_inputs[0].wait(timeout)
+        for joint_input in self._joint_inputs:
+            for state, _ in joint_input.take(MOST_MESSAGES):
+                self._on_joints(state)
         if self._wrench_input is not None:
             for wrench, _ in self._wrench_input.take(MOST_MESSAGES):
                 self._on_wrench(wrench)
@@ -183,10 +210,12 @@ class IdentificationNode(Node):
             time.sleep(0.02)
         if stop.is_set():
             raise SetupError('stopped before joint_states came')
+        listened = ' or '.join(each.topic_name for each in self._joint_inputs)
         raise SetupError(
-            f'no joint_states with {", ".join(self.joint_names)} within {timeout:g} s '
-            f'({self.counts["incomplete"]} messages without one of them): does the driver run, and '
-            'is this its namespace and ROS_DOMAIN_ID?'
+            f'no joint_states with {", ".join(self.joint_names)} within {timeout:g} s on '
+            f'{listened} ({self.counts["incomplete"]} messages without one of them): does the '
+            "driver run, and are this its namespace and ROS_DOMAIN_ID? Another "
+            "topic's name stands in `topics` of the robot's profile"
         )
 
     def recording(self, joint_names: Sequence[str]) -> JointRecording:
@@ -217,7 +246,7 @@ class IdentificationNode(Node):
     def command_topic(self) -> str:
         """The topic of the commands."""
         has_gate = self.count_subscribers(POLICY_COMMANDS.name) > 0
-        return (POLICY_COMMANDS if has_gate else JOINT_COMMANDS).name
+        return (POLICY_COMMANDS if has_gate else self._joint_commands).name
 
     def command(self, topic: str, positions: Array) -> None:
         """Publishes one command for all joints, (N,) rad."""
@@ -351,10 +380,11 @@ def identification_node(
     wrench_topic: str = '',
     namespace: str = '',
     continuous: Sequence[str] = (),
+    topics: Topics = Topics(),
 ) -> Iterator[IdentificationNode]:
     """The node, polled in a thread for the length of a `with` block.
 
-    namespace: with or without the first slash. continuous: joints that turn without end.
+    namespace: with or without the first slash. continuous, topics: as of IdentificationNode.
 
     Raises:
         SetupError: it cannot be one.
@@ -366,7 +396,7 @@ def identification_node(
         rclpy.init(args=arguments, context=context, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:  # rclpy's own class for it is not public
         raise SetupError(f'--namespace {namespace!r} cannot be one: {error}') from error
-    node = IdentificationNode(joint_names, wrench_topic, context, continuous)
+    node = IdentificationNode(joint_names, wrench_topic, context, continuous, topics)
     ending = threading.Event()
     thread = threading.Thread(target=_spin, args=(node, ending), name='ros', daemon=True)
     thread.start()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from frame_ros.robots.description import Primitive
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.robot import Robot
+from frame_ros.robots.shapes.solid_shapes import solid_shapes
 
 Array = NDArray[np.float64]
 NEIGHBOURS = 2  # links with at most so many joints between them are built not to collide
@@ -27,9 +28,10 @@ class Clearances(NamedTuple):
 
 
 class ClearanceCheck:
-    """Of the links that the joints move, from the collision primitives of a URDF. Above the floor
-    exactly; between links by spheres along enclosing capsules, which is on the safe side. Links
-    with meshes but without primitives are not checked: `unchecked` names them.
+    """Of the links that the joints move, from the collision primitives of a URDF or, of links
+    without, around the shapes that the profile names. Of primitives above the floor exactly;
+    between links by spheres along enclosing capsules, which is on the safe side. Links with meshes
+    but without shapes are not checked: `unchecked` names them.
     """
 
     def __init__(self, robot: Robot, joint_names: Sequence[str], floor: float = 0.0) -> None:
@@ -37,7 +39,7 @@ class ClearanceCheck:
         self._frames = LinkFrames(robot, joint_names)
         self._floor = floor
         depth = {link: _depth(robot, link, joint_names) for link in robot.links}
-        shapes = robot.collision_geometry
+        shapes = solid_shapes(robot)
         # A link right behind the first joint stands on the base: no joint lowers it.
         self.links = tuple(k for k in robot.links if depth[k] > 1 and shapes.get(k))
         self._supports = _Supports(

@@ -260,7 +260,8 @@ def link_shapes(
     if unread:
         raise RobotError(
             f'{robot.name} has only meshes as collision geometry of {", ".join(unread)}: make '
-            'capsules of them with `frame-ros capsules URDF --out FILE` and give that file'
+            'capsules of them with `frame-ros capsules URDF --out FILE` and give that file, by the '
+            "parameter `shapes` or as `shapes` in the robot's profile"
         )
     shapes = {
         link: shapes_of(robot, link)

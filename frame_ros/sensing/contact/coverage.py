@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from frame_ros.robots.robot import Robot
+from frame_ros.robots.shapes.solid_shapes import solid_shapes
 from frame_ros.sensing.contact.sensor_mount import ancestors
 
 # Link -> why a source does not feel a contact on it, or only an unusually strong one; '': it does.
@@ -15,23 +16,25 @@ Coverage = Mapping[str, str]
 
 def solid_links(robot: Robot) -> tuple[str, ...]:
     """Returns the links that something can touch: those with shapes; all links if none has any."""
-    found = tuple(link for link in robot.links if robot.link_capsules.get(link))
-    return found or tuple(robot.links)
+    solid = solid_shapes(robot)
+    return tuple(link for link in robot.links if link in solid) or tuple(robot.links)
 
 
 def beyond_sensor(robot: Robot, mount: str) -> dict[str, str]:
     """Returns the coverage of a force-torque sensor: the link `mount`, which carries it, and all
-    links beyond.
+    links beyond; of a robot that is described without its tool, so that none of these is solid,
+    the link `mount` for the tool.
 
     Raises:
         RobotError: there is no such link.
     """
     robot.parent_of(mount)
     before = f'before the force-torque sensor on {mount}'
-    return {
+    found = {
         link: '' if mount == link or mount in ancestors(robot, link) else before
         for link in solid_links(robot)
     }
+    return found if '' in found.values() else {**found, mount: ''}
 
 
 def behind_joints(robot: Robot, joints: Iterable[str]) -> dict[str, str]:

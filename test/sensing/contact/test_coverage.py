@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links that a sensor feels, by its place in the tree."""
 
+from pathlib import Path
+
 import pytest
 
 from frame_ros.core.errors import RobotError
 from frame_ros.robots import load_robot
 from frame_ros.sensing.contact.coverage import behind_joints, beyond_sensor, solid_links
+
+ROBOTS = Path(__file__).resolve().parents[3] / 'examples' / 'robots'
 
 
 def covered(coverage):
@@ -21,6 +25,13 @@ def test_a_wrist_sensor_feels_what_it_carries():
     assert 'before the force-torque sensor on fr3_link8' in coverage['fr3_link5']
     with pytest.raises(RobotError):
         beyond_sensor(robot, 'nothing')
+
+
+def test_a_wrist_sensor_feels_a_tool_that_is_not_described():
+    robot = load_robot(str(ROBOTS / 'ur5e' / 'ur5e.yaml'))
+    coverage = beyond_sensor(robot, robot.profile.sensor_link)
+    assert 'tool0' not in solid_links(robot) and covered(coverage) == {'tool0'}
+    assert set(coverage) == {*solid_links(robot), 'tool0'}
 
 
 @pytest.mark.parametrize('name', ['fr3', 'so101'])

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from turning_arm import kinova
 
 from frame_ros.core.errors import RobotError, ValueRangeError
 from frame_ros.robots import find_urdf, load_robot
@@ -145,3 +146,47 @@ def test_a_joint_without_limits_moves_about_the_turn_that_it_is_in(turns):
     np.testing.assert_allclose(positions[0], start, atol=1e-3)
     assert np.abs(positions[:, 0] - start[0]).max() <= np.pi + 1e-3
     assert np.ptp(positions[:, 0]) > 0.5
+
+
+JACO = np.array([0.0, 3.6, 1.6, 0.5, 2.2, 3.0])
+
+
+def jaco() -> RobotDynamics:
+    """An arm of others: joints with limits beyond half a turn, or none, that go 0.63 rad/s."""
+    return RobotDynamics(load_robot(str(kinova())))
+
+
+def test_joints_may_have_their_limits_beyond_half_a_turn():
+    dynamics = jaco()
+    excitation = plan_excitation(dynamics, JACO, ExcitationOptions(candidates=2))
+    limits = np.array([dynamics.robot.joint_limits[name] for name in dynamics.joint_names])
+    positions = excitation.positions(RATE)
+    assert (positions >= limits[:, 0]).all() and (positions <= limits[:, 1]).all()
+    assert positions[:, 1].max() > np.pi + 0.2
+    # Of a joint that turns further than once, the turn that it is in is used.
+    away = JACO + [0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * np.pi]
+    turned = plan_excitation(dynamics, away, ExcitationOptions(candidates=2)).positions(RATE)
+    np.testing.assert_allclose(turned[:, 5], positions[:, 5] + 2.0 * np.pi, atol=1e-9)
+    with pytest.raises(RobotError, match=r'limits \(rad\): j2s6s200_joint_2 at 0\.20, 0\.82 to'):
+        plan_excitation(dynamics, np.array([0.0, 0.2, 1.6, 0.5, 2.2, 3.0]))
+
+
+def test_no_joint_is_faster_than_its_robot_allows(tmp_path):
+    (tmp_path / 'jaco.yaml').write_text(
+        f'urdf: {kinova()}\nrates: {{j2s6s200_joint_1: {{acceleration: 0.4}}}}\n'
+    )
+    dynamics = RobotDynamics(load_robot(str(tmp_path / 'jaco.yaml')))
+    fastest = dynamics.robot.velocity_limits
+    settings = ExcitationOptions(candidates=2)
+    excitation = plan_excitation(dynamics, JACO, settings)
+    _, dq, ddq = excitation.series.at(np.linspace(0.0, 1.0, 4000))
+    assert fastest.max() < settings.fastest
+    assert (np.abs(dq).max(axis=0) <= 1.002 * fastest).all()
+    assert np.abs(ddq[:, 0]).max() <= 0.4 * 1.001
+    assert np.abs(ddq).max() <= settings.acceleration
+    # It goes as far as a fast arm, so that it shows as much, and takes longer.
+    assert np.ptp(excitation.positions(RATE), axis=0).min() > 0.9
+    assert excitation.series.period > settings.period
+    tour = plan_poses(dynamics, JACO, settings, 4).positions(RATE, 1.0, 2.0)
+    assert (np.abs(np.diff(tour, axis=0)).max(axis=0) * RATE <= 1.01 * fastest).all()
+    assert np.abs(np.diff(tour[:, 0], 2)).max() * RATE**2 <= 0.4 * 1.05

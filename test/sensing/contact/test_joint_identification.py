@@ -7,6 +7,7 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -85,6 +86,26 @@ def test_it_says_how_much_better_it_is_and_how_sure(found, recording):
     # Thresholds are above what was left over.
     for row, joint in enumerate(found.joints):
         assert found.motors.threshold_base[row] > joint.rms_after
+
+
+def test_a_joint_that_bears_nothing_has_the_motor_of_those_with_its_largest_effort(recording):
+    """The wrist's motors are small ones: a unit of their efforts is less."""
+    kinds = np.array([1.0, 1.0, 1.0, 0.5, 0.5])
+    small = replace(recording, efforts=recording.efforts / kinds)
+    text = load_robot('so101').urdf
+    root = ElementTree.fromstring(text)
+    for joint in ('wrist_flex', 'wrist_roll'):
+        (limit,) = root.findall(f"joint[@name='{joint}']/limit")
+        limit.set('effort', '1.5')
+    robot = load_robot(ElementTree.tostring(root, encoding='unicode'), 'gripper_frame_link')
+    found = identify_joints(RobotDynamics(robot), small, source='a test')
+    scales = found.motors.effort_scale
+    assert 'effort_scale' in found.joints[4].not_identifiable
+    assert scales[4] == pytest.approx(scales[3]) and scales[3] == pytest.approx(0.55, rel=0.1)
+    assert scales[0] == pytest.approx(np.median(scales[1:3]))
+    # Where all are said to be of one size, the median of all is taken.
+    alike = identify_joints(RobotDynamics(load_robot('so101')), small, source='a test')
+    assert alike.motors.effort_scale[4] > 1.5 * scales[4]
 
 
 def test_a_known_scale_is_taken(recording):

@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.robots.description import Primitive
 from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.robots.shapes.solid_shapes import solid_shapes
 
 Array = NDArray[np.float64]
 # Usual values of contacts; they decide only what the joints leave open.
@@ -42,7 +45,7 @@ class ForceEstimator:
 
     def __init__(self, dynamics: RobotDynamics) -> None:
         self._dynamics = dynamics
-        self._places = [middle_of(dynamics, body) for body in dynamics.bodies]
+        self._places = middles_of(dynamics)
         self._usual = np.array((USUAL_FORCE,) * 3 + (USUAL_TORQUE,) * 3)
 
     def estimate(self, q: Array, residuals: Array, deviations: Array, body: int) -> ForceEstimate:
@@ -81,9 +84,17 @@ def _solved(jacobian: Array, usual: Array, residuals: Array, deviations: Array) 
     return result
 
 
-def middle_of(dynamics: RobotDynamics, body: str) -> tuple[str, Array]:
-    """Returns a link of the body that has shapes, and their middle (3,) m in its frame."""
-    geometry = dynamics.robot.collision_geometry
+def middles_of(dynamics: RobotDynamics) -> list[tuple[str, Array]]:
+    """Returns of each body a link that has shapes, and their middle (3,) m in its frame; of one
+    without, its origin.
+    """
+    shapes = solid_shapes(dynamics.robot)
+    return [_middle_of(dynamics, body, shapes) for body in dynamics.bodies]
+
+
+def _middle_of(
+    dynamics: RobotDynamics, body: str, geometry: Mapping[str, Sequence[Primitive]]
+) -> tuple[str, Array]:
     for link in dynamics.links_of_bodies[body]:
         if shapes := geometry.get(link):
             ends = np.array([end for s in shapes for end in (s.capsule().start, s.capsule().end)])

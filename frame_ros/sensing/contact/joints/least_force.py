@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.contact.joints.force_estimate import middle_of
+from frame_ros.sensing.contact.joints.force_estimate import middles_of
 
 Array = NDArray[np.float64]
 USUAL = 15.0  # N: a contact that takes more than this is not counted on
@@ -21,7 +21,7 @@ class LeastForces:
 
     def __init__(self, dynamics: RobotDynamics) -> None:
         self._dynamics = dynamics
-        self._places = [middle_of(dynamics, body) for body in dynamics.bodies]
+        self._places = middles_of(dynamics)
 
     def at(self, q: Array, needed: Array) -> dict[str, float]:
         """Returns body -> N; infinite where no joint feels it.

@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
+from frame_ros.robots.description import Primitive
 from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.robots.shapes.solid_shapes import solid_shapes
 from frame_ros.sensing.contact.joints.force_estimate import USUAL_FORCE, USUAL_TORQUE
 
 Array = NDArray[np.float64]
@@ -39,7 +42,8 @@ class LinkEvidence:
     def __init__(self, dynamics: RobotDynamics, gain: float) -> None:
         """Takes the dynamics and the observer's gain, 1/s."""
         self._dynamics, self._gain = dynamics, gain
-        self._places = [_places(dynamics, body) for body in dynamics.bodies]
+        shapes = solid_shapes(dynamics.robot)
+        self._places = [_places(dynamics, body, shapes) for body in dynamics.bodies]
         self.reset()
 
     def reset(self) -> None:
@@ -104,9 +108,10 @@ def _log_likelihood(jacobian: Array, usual: Array, residuals: Array, deviations:
     return -0.5 * float(white @ white) - float(np.log(root.diagonal()).sum())
 
 
-def _places(dynamics: RobotDynamics, body: str) -> list[Place]:
+def _places(
+    dynamics: RobotDynamics, body: str, geometry: Mapping[str, Sequence[Primitive]]
+) -> list[Place]:
     """Returns ends of a body's shapes, (3,) m in their links' frames, or else its origin."""
-    geometry = dynamics.robot.collision_geometry
     found: list[Place] = []
     for link in dynamics.links_of_bodies[body]:
         for shape in geometry.get(link, ()):

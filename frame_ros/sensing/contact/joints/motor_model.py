@@ -343,7 +343,10 @@ def generic_motors(robot: str) -> MotorModel:
 def _of_simulation(robot: str) -> Path:
     profile = find_profile(robot)
     if profile.simulation is None or not profile.simulation.motors:
-        raise SetupError(f'the profile of {robot!r} names no motors of its simulation')
+        raise SetupError(
+            f'the profile of {robot!r} names no motors of its simulation; those of the arm itself '
+            'are found by `frame-ros identify joints`'
+        )
     return profile.path(profile.simulation.motors)
 
 

@@ -18,6 +18,7 @@ from frame_ros.sensing.contact.wrench.tool_motion import check_rotation
 Array = NDArray[np.float64]
 LEAST_SPREAD = 0.02  # of 1: mean square by which directions of gravity leave a point, or a line
 LEAST_MASS = 0.01  # kg; below, the centre of mass is not identifiable
+TOO_LIGHT = 'the tool weighs only'
 _HUBER = 1.345  # residuals beyond so many standard deviations count less (Huber 1964)
 _ROUNDS = 30
 _GOOD_POSES = '8 to 12 poses, turned about two horizontal axes by 90 degrees and more,'
@@ -70,6 +71,12 @@ class ToolFit:
         Raises:
             ValueRangeError: the poses do not determine it.
         """
+        if len(self.undetermined) == 1 and TOO_LIGHT in self.undetermined[0]:
+            raise ValueRangeError(
+                f'the {len(self.residuals)} poses show no weight that turns with gravity '
+                f'({self.mass:.3f} kg): nothing hangs on the sensor, or its driver has taken the '
+                'weight off already; then the contact node needs no tool'
+            )
         if self.undetermined:
             raise ValueRangeError(
                 f'the {len(self.residuals)} poses do not determine {"; ".join(self.undetermined)}: '
@@ -299,7 +306,7 @@ def _undetermined(down: Array, mass: float) -> tuple[str, ...]:
             f'axis; {least})'
         )
     if mass < LEAST_MASS:
-        found.append(f'centre of mass (the tool weighs only {mass:.3f} kg)')
+        found.append(f'centre of mass ({TOO_LIGHT} {mass:.3f} kg)')
     return tuple(found)
 
 

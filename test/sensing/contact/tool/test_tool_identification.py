@@ -123,6 +123,8 @@ def test_a_tool_of_no_weight_has_no_centre():
     rotations = poses(6)
     fit = fit_tool(rotations, readings(rotations, Tool(0.001)))
     assert 'weighs only' in fit.undetermined[0] and np.isnan(fit.centre_of_mass).all()
+    with pytest.raises(ValueRangeError, match='no weight that turns with gravity .*needs no tool'):
+        fit.tool()
 
 
 def test_bad_input():

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import RobotError, ValueRangeError
 from frame_ros.core.plain_text import counted
 from frame_ros.core.turns import nearest_turn
+from frame_ros.gate.limits.command_limits import known_rates
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.robots.shapes.clearance import ClearanceCheck, Clearances
 from frame_ros.sensing.contact.identification_options import ExcitationOptions
@@ -54,6 +56,13 @@ class FourierSeries:
         return q, dq, ddq
 
 
+class _Rates(NamedTuple):
+    """The largest speed and acceleration of each joint in the motion, (N,)."""
+
+    speed: Array
+    acceleration: Array
+
+
 @dataclass(frozen=True)
 class Excitation:
     """A motion from the start to the start.
@@ -62,7 +71,7 @@ class Excitation:
         series: its periodic part.
         poses: (K, N) rad, visited one by one.
         condition: of the regressor of the worst joint, lower is better.
-        speed, acceleration: the limits.
+        rates: of each joint.
     """
 
     start: Array
@@ -70,6 +79,7 @@ class Excitation:
     poses: Array
     condition: float
     settings: ExcitationOptions
+    rates: _Rates
 
     def positions(self, rate: float, scale: float = 1.0) -> Array:
         """Returns (T, N) rad at `rate` Hz, at a speed scaled by `scale`, above 0 to 1.
@@ -87,30 +97,28 @@ class Excitation:
 
     def _parts(self, rate: float, scale: float) -> Iterator[Array]:
         begin = self.series.at(np.zeros(1))[0][0]
-        yield _straight(self.start, begin, self.settings, rate, scale)
+        yield _straight(self.start, begin, self.rates, rate, scale)
         for share in (1.0, SLOW):
             count = math.ceil(self.series.period / (scale * share) * rate)
             yield self.series.at(np.arange(1, count + 1) / count)[0]
         here = begin
         for held in (1, max(1, round(rate / COARSE))):
             for pose in (*self.poses, self.start):
-                way = _straight(here, pose, self.settings, rate, scale)
+                way = _straight(here, pose, self.rates, rate, scale)
                 steps = np.minimum(np.arange(len(way)) // held * held + held - 1, len(way) - 1)
                 yield way[steps]
                 yield np.repeat(pose[None], math.ceil(POSE_PAUSE * rate), axis=0)
                 here = pose
 
 
-def _straight(
-    start: Array, end: Array, settings: ExcitationOptions, rate: float, scale: float
-) -> Array:
+def _straight(start: Array, end: Array, rates: _Rates, rate: float, scale: float) -> Array:
     """Returns a straight way in joint space with minimum jerk (Flash and Hogan 1985)."""
-    distance = float(np.abs(end - start).max(initial=0.0))
+    distances = np.abs(end - start)
     # Its largest speed is 15/8 of the mean, its largest acceleration 10/sqrt(3) d/T^2.
     seconds = max(
         0.5,
-        1.875 * distance / settings.fastest,
-        math.sqrt(5.774 * distance / settings.acceleration),
+        float((1.875 * distances / rates.speed).max(initial=0.0)),
+        math.sqrt(float((5.774 * distances / rates.acceleration).max(initial=0.0))),
     )
     count = math.ceil(seconds / scale * rate)
     s = np.arange(1, count + 1)[:, None] / count
@@ -150,7 +158,7 @@ def plan_excitation(
             'and into the open, or allow less'
         )
     condition, series = best
-    return Excitation(planner.start, series, planner.poses(series), condition, settings)
+    return Excitation(planner.start, series, planner.poses(series), condition, settings, planner.rates)
 
 
 @dataclass(frozen=True)
@@ -159,13 +167,13 @@ class PoseTour:
 
     start: Array
     poses: Array
-    settings: ExcitationOptions
+    rates: _Rates
 
     def positions(self, rate: float, scale: float, pause: float) -> Array:
         """Returns (T, N) rad at `rate` Hz, `pause` s at each pose; scale: of the speed."""
         parts, here = [], self.start
         for pose in (*self.poses, self.start):
-            parts.append(_straight(here, pose, self.settings, rate, scale))
+            parts.append(_straight(here, pose, self.rates, rate, scale))
             parts.append(np.repeat(pose[None], math.ceil(pause * rate), axis=0))
             here = pose
         return np.concatenate(parts)
@@ -190,7 +198,7 @@ def plan_poses(
             f'{counted(len(chosen), "posture")} found that keep clear of the table, of {count}: '
             'move the arm up and into the open, or allow less'
         )
-    return PoseTour(planner.start, np.array(chosen), settings)
+    return PoseTour(planner.start, np.array(chosen), planner.rates)
 
 
 def _phases(count: int) -> Array:
@@ -203,17 +211,31 @@ class _Planner:
         self._dynamics, self.start, self._settings = dynamics, start, settings
         self._random = np.random.default_rng(settings.seed)
         limits = np.array([dynamics.robot.joint_limits[n] for n in dynamics.joint_names])
+        fastest, strongest = known_rates(dynamics.robot, dynamics.joint_names)
+        self.rates = _Rates(
+            np.minimum(fastest, settings.fastest), np.minimum(strongest, settings.acceleration)
+        )
+        # A slower arm takes longer: it goes as far.
+        slower = settings.fastest / self.rates.speed.min()
+        softer = math.sqrt(settings.acceleration / self.rates.acceleration.min())
+        self._period = settings.period * max(slower, softer)
         if start.shape != limits.shape[:1] or not np.isfinite(start).all():
             raise RobotError(f'the start is {start}; needed is one position of each joint')
-        # A joint without limits is used over half a turn either way, of the turn that it is in.
-        is_endless = np.isinf(limits).any(axis=1)
-        turns = start - nearest_turn(start, 0.0, is_endless)
-        limits = np.clip(limits, -math.pi, math.pi) + turns[:, None]
+        # One that can go further than a turn is used over half a turn either way, of the turn that
+        # it is in.
+        is_wide = limits[:, 1] - limits[:, 0] > 2.0 * math.pi
+        turns = start - nearest_turn(start, 0.0, is_wide)
+        of_turn = np.stack((turns - math.pi, turns + math.pi), axis=1)
+        within = np.clip(of_turn, limits[:, :1], limits[:, 1:])
+        limits = np.where(is_wide[:, None], within, limits)
         middle, half = limits.mean(axis=1), 0.5 * (limits[:, 1] - limits[:, 0])
         self._lower = middle - settings.range_share * half
         self._upper = middle + settings.range_share * half
-        if (np.abs(start - middle) > half + 0.1).any():
-            raise RobotError(f'the start {start.tolist()} is outside of the limits')
+        outside = np.abs(start - middle) > half + 0.1
+        if outside.any():
+            rows = zip(dynamics.joint_names, start, limits, outside, strict=True)
+            said = [f'{n} at {at:.2f}, {a:.2f} to {b:.2f}' for n, at, (a, b), far in rows if far]
+            raise RobotError(f'the start is outside of the limits (rad): {"; ".join(said)}')
         self._lower, self._upper = np.minimum(self._lower, start), np.maximum(self._upper, start)
         check = ClearanceCheck(dynamics.robot, dynamics.joint_names, settings.floor)
         self._check = check
@@ -232,14 +254,14 @@ class _Planner:
         # Velocity and acceleration vanish at phase 0: sum of k a_k, and of k^2 b_k.
         sines -= np.outer(sines @ order / (order @ order), order)
         cosines -= np.outer(cosines @ order**2 / (order**2 @ order**2), order**2)
-        unit = FourierSeries(np.zeros(count), sines, cosines, settings.period)
+        unit = FourierSeries(np.zeros(count), sines, cosines, self._period)
         q, dq, ddq = unit.at(_phases(4 * CHECKED))
         low, high = q.min(axis=0), q.max(axis=0)
         size = np.minimum.reduce(
             (
                 (self._upper - self._lower) / (high - low),
-                settings.fastest / np.abs(dq).max(axis=0),
-                settings.acceleration / np.abs(ddq).max(axis=0),
+                self.rates.speed / np.abs(dq).max(axis=0),
+                self.rates.acceleration / np.abs(ddq).max(axis=0),
             )
         )
         for share in SHRINKING:
@@ -247,7 +269,7 @@ class _Planner:
             room = self._lower - scale * low, self._upper - scale * high
             centre = self._random.uniform(*room) if share < 1.0 else np.mean(room, axis=0)
             series = FourierSeries(
-                centre, scale[:, None] * sines, scale[:, None] * cosines, settings.period
+                centre, scale[:, None] * sines, scale[:, None] * cosines, self._period
             )
             if self._is_clear(series):
                 return series

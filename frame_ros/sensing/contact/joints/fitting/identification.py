@@ -153,7 +153,7 @@ def _fitted(
     motion = motion.of_form(form)
     shape, terms = _best_shape(joint_names, motion, settings, rate, form, by_weight)
     fitting = JointFitting(joint_names, terms, settings, rate, by_weight, form.is_supply)
-    fits = fitting.fits()
+    fits = fitting.fits(motion.effort_limits)
     return _Fitted(form, shape, fits, fitting.checked(fits), fitting.left_out)
 
 

@@ -155,8 +155,11 @@ class JointFitting:
             if self._weight(j) >= LEAST_WEIGHT
         )
 
-    def fits(self) -> list[JointFit]:
-        """Returns the fit of each joint; raises SetupError if none shows the effort's unit."""
+    def fits(self, effort_limits: Array) -> list[JointFit]:
+        """Returns the fit of each joint; raises SetupError if none shows the effort's unit.
+
+        effort_limits: (N,) N m of the joints; motors of the same limit are taken for one kind.
+        """
         scale = self._settings.known_scale
         joints = range(len(self._names))
         if self._settings.has_torque_sensors:
@@ -175,9 +178,15 @@ class JointFitting:
                 'no joint shows what a unit of effort is in N m: give it (--effort-scale), or what '
                 'the efforts are (--effort-kind), or let the joints that carry weight move further'
             )
-        # Motors of one arm are assumed to be of one kind where gravity does not show.
-        shared = float(np.median([f.values['effort_scale'] for f in sure]))
-        fits = [f if f in sure else self._with_shared(j, shared) for j, f in enumerate(first)]
+        # Where gravity does not show it, a motor is taken for one of those of the same limit, or
+        # else of all.
+        is_sure = [any(f is each for each in sure) for f in first]
+        scales = np.array([f.values['effort_scale'] for f in first])
+        fits = []
+        for j, fit in enumerate(first):
+            alike = np.array(is_sure) & (effort_limits == effort_limits[j])
+            shared = float(np.median(scales[alike if alike.any() else is_sure]))
+            fits.append(fit if is_sure[j] else self._with_shared(j, shared))
         return [
             f if shows_load(f) else self._with_shared_load(j, f, fits) for j, f in enumerate(fits)
         ]
@@ -198,7 +207,10 @@ class JointFitting:
 
     def _with_shared(self, joint: int, shared: float) -> JointFit:
         fit = self._fit(joint, shared)
-        why = {'effort_scale': 'too little weight on this joint: the value of the others is used'}
+        why = {
+            'effort_scale': 'too little weight on this joint: the value of the others is used, of '
+            'those with its largest effort where there are such'
+        }
         return replace(fit, not_identifiable={**why, **fit.not_identifiable})
 
     def _with_shared_load(self, joint: int, fit: JointFit, fits: list[JointFit]) -> JointFit:

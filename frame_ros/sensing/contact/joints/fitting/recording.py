@@ -205,7 +205,11 @@ class EffortForm(NamedTuple):
 
 
 class ObservedMotion:
-    """A recording as seen by an observer with these options."""
+    """A recording as seen by an observer with these options.
+
+    Attributes:
+        effort_limits: (N,) N m of the joints by the robot's description; infinite: not known.
+    """
 
     def __init__(
         self, dynamics: RobotDynamics, recording: JointRecording, settings: ObserverOptions
@@ -215,6 +219,8 @@ class ObservedMotion:
         Raises:
             ShapeError: no samples follow each other without a gap.
         """
+        limits = {joint.name: joint.effort for joint in dynamics.robot.description.joints}
+        self.effort_limits = np.array([limits[name] for name in dynamics.joint_names])
         self._gain = float(np.max(settings.gain))
         self._pieces = _Followed(dynamics, recording, settings).pieces()
         if not self._pieces:
