@@ -49,6 +49,19 @@ def test_faults_of_one_motion_have_a_row_each_and_one_together(rows, capsys):
     assert 'jitter 5 ms, false alarms per hour: 0, at most 2: met' in capsys.readouterr().out
 
 
+def test_faults_that_are_not_asked_for_have_no_row_and_miss_no_bar(rows, capsys):
+    from parts.bars import Bars
+
+    outcome = Outcome(
+        Trial('wrench_hard', 'fr3', 1000, {'faults': ['vibration'], 'has_pushes': False}),
+        {'faults': {'vibration': result()}},
+    )
+    lines = rows.lines('wrench_hard', [outcome], Bars(Namespace(short=False)), ['vibration'])
+    assert any('| vibration |' in line for line in lines)
+    said = capsys.readouterr().out
+    assert 'vibration, trials: 1, at least 1: met' in said and 'MISSED' not in said
+
+
 def test_a_push_whose_contact_has_a_stamp_before_it_is_felt_by_the_true_time(rows):
     from parts.bars import Bars
 

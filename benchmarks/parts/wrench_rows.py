@@ -106,14 +106,18 @@ def _repeat(
     return Trial(REPEAT_KIND, ROBOT, seed, settings)
 
 
-def lines(kind: str, outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
-    """Returns the table of a kind; judges its bars."""
+def lines(
+    kind: str, outcomes: Sequence[Outcome], bars: Bars, chosen: Sequence[str] = ALL_FAULTS
+) -> list[str]:
+    """Returns the table of a kind; judges its bars. chosen: faults of the hard set."""
     own = [o for o in outcomes if o.trial.kind == kind and not o.problem]
-    made = {HARD_KIND: _hard_lines, STREAM_KIND: _stream_lines, REPEAT_KIND: _repeat_lines}
+    if kind == HARD_KIND:
+        return ['', *_hard_lines(own, bars, chosen)]
+    made = {STREAM_KIND: _stream_lines, REPEAT_KIND: _repeat_lines}
     return ['', *made[kind](own, bars)]
 
 
-def _hard_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
+def _hard_lines(outcomes: Sequence[Outcome], bars: Bars, chosen: Sequence[str]) -> list[str]:
     found = [
         '| robot | wrist force-torque in default settings, with | pushes | recall '
         '| felt by the true time | free motion | false alarms per hour | unavailable '
@@ -121,7 +125,7 @@ def _hard_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
         '| --- | --- | --- | --- | --- | --- | --- | --- | --- |',
     ]
     together: list[tuple[float, int]] = []
-    for fault in ALL_FAULTS:
+    for fault in chosen:
         own = [o for o in outcomes if fault in o.result['faults']]
         results = [(o.result['faults'][fault], o.trial.settings['has_pushes']) for o in own]
         pushed = [result for result, has_pushes in results if has_pushes or fault == SLOW]
@@ -300,7 +304,8 @@ def _by_strength(results: Sequence[dict]) -> list[str]:
 
 
 def _all_lines(outcomes: Sequence[Outcome], asked: Asked, bars: Bars) -> list[str]:
-    return [line for kind in KINDS if kind in asked.kinds for line in lines(kind, outcomes, bars)]
+    kinds = [kind for kind in KINDS if kind in asked.kinds]
+    return [line for kind in kinds for line in lines(kind, outcomes, bars, asked.faults)]
 
 
 GROUP = RowGroup(KINDS, _all_lines, lambda asked: trials(asked.share, asked.faults), short_trials)
