@@ -3,6 +3,7 @@
 """LeRobot's robot of two SO-101, whose arms have options of their own, each on a simulated bus."""
 
 import contextlib
+import time
 
 import numpy as np
 import pytest
@@ -36,6 +37,7 @@ def bench(lerobot, tmp_path):
                     grippers=both(ROBOT.grippers),
                     identity='both',
                     calibration_dir=str(tmp_path),
+                    answer_timeout=0.4,  # the machine that runs this may be busy
                     options={f'{s}_arm_config': {'port': ports[s], **of_each} for s in SIDES},
                 )
             )
@@ -99,4 +101,29 @@ def test_the_torque_of_both_is_switched_and_neither_jumps(bench):
     before = robot.read().positions
     assert robot.read().positions == pytest.approx(before, abs=0.05)
     assert before == pytest.approx(np.tile([0.6, -1.35, 1.25, 0.85, 0.0, 0.3], 2), abs=0.1)
+    robot.close()
+
+
+def test_neither_arm_jumps_to_goals_of_before_as_they_are_connected(bench):
+    arms, _, make = bench
+    place = np.array([0.6, -1.35, 1.25, 0.85, 0.0, 0.3])
+    robot = make()
+    robot.connect()
+    robot.set_torque(False)
+    robot.close()
+    for arm in arms.values():
+        arm.set_positions(place)
+    robot.connect()
+    time.sleep(1.0)  # in which they would have been at their goals
+    assert robot.read().positions == pytest.approx(np.tile(place, 2), abs=0.1)
+    robot.close()
+
+
+def test_limp_arms_stay_limp_as_they_are_connected_again(bench):
+    arms, _, make = bench
+    robot = make()
+    robot.connect()
+    robot.set_torque(False)
+    robot.reconnect(is_released=True)
+    assert not any(servo.has_torque for arm in arms.values() for servo in arm.servos)
     robot.close()

@@ -27,6 +27,12 @@ from frame_ros.core.lerobot_import import offline
 from frame_ros.core.strict_yaml import load_yaml
 from frame_ros.core.torchvision_import import import_torchvision
 from frame_ros.hardware.device_error import DeviceError
+from frame_ros.hardware.feetech.motors import (
+    feetech_bus,
+    open_bus,
+    set_goals_here,
+    switch_torque,
+)
 
 ROBOTS, TELEOPERATORS, CAMERAS = 'robots', 'teleoperators', 'cameras'
 # Kind -> module and class whose choices are registered, function that makes the device, name of its
@@ -151,6 +157,32 @@ def parts_of(device: Any) -> list[Any]:
         for module, name in (('robots', 'Robot'), ('teleoperators', 'Teleoperator'))
     )
     return [each for each in vars(device).values() if isinstance(each, kinds)] or [device]
+
+
+def switch_part(part: Any, is_on: bool) -> None:
+    """Switches the torque of a device's motors; those of Feetech stay where they are."""
+    bus = feetech_bus(part)
+    if bus is None:
+        (part.bus.enable_torque if is_on else part.bus.disable_torque)(num_retry=5)
+        return
+    if is_on:
+        set_goals_here(bus)
+    switch_torque(bus, is_on)
+
+
+def set_goals_of_parts(device: Any) -> None:
+    """Sets the goals of Feetech motors of a device's parts to where they are, before LeRobot
+    switches their torque off and on.
+    """
+    for part in parts_of(device):
+        bus = feetech_bus(part)
+        if bus is None:
+            continue
+        open_bus(bus)
+        try:
+            set_goals_here(bus)
+        finally:
+            bus.disconnect(disable_torque=False)
 
 
 def disconnect(device: Any) -> None:

@@ -40,6 +40,8 @@ from frame_ros.hardware.lerobot.devices import (
     disconnect,
     make_device,
     parts_of,
+    set_goals_of_parts,
+    switch_part,
     with_defaults,
 )
 from frame_ros.hardware.lerobot.joint_mapping import POSITION, VELOCITY, JointMapping
@@ -96,9 +98,9 @@ class DeviceOptions:
         if self.calibration_dir:
             fields['calibration_dir'] = self.calibration_dir
         device = make_device(group, self.kind, with_defaults(group, self.kind, fields, DEFAULTS))
-        bus = feetech_bus(device)
-        if bus is not None:
-            adapt_bus(bus, self.answer_timeout)
+        for part in parts_of(device):
+            if (bus := feetech_bus(part)) is not None:
+                adapt_bus(bus, self.answer_timeout)
         return device
 
     def mapping(self, features: Mapping[str, Any]) -> JointMapping:
@@ -148,12 +150,11 @@ class LeRobotDevice:
         raise NotImplementedError
 
     def _connect_device(self, prepare: Callable[[], None]) -> None:
-        """Prepares a Feetech bus, then lets LeRobot connect."""
+        """Prepares the motors, then lets LeRobot connect."""
         what = f'{self._options.kind} on {self._options.port or "its port"} cannot be connected'
         try:
             with device_errors(what):
-                if self._bus is not None:
-                    prepare()
+                prepare()
                 self.device.connect(calibrate=False)
                 if self._bus is None:
                     self._check_calibration()
@@ -255,7 +256,10 @@ class LeRobotRobot(LeRobotDevice):
         self._connect(write_calibration)
 
     def _connect(self, write_calibration: bool) -> None:
-        self._connect_device(lambda: self._prepare_motors(write_calibration))
+        if self._bus is None:
+            self._connect_device(lambda: set_goals_of_parts(self.device))
+        else:
+            self._connect_device(lambda: self._prepare_motors(write_calibration))
         if self._telemetry is not None:
             self._rates = rates_per_step(self._bus)
         if self._power is not None:
@@ -279,6 +283,8 @@ class LeRobotRobot(LeRobotDevice):
         everything = np.ones(len(self.names), dtype=bool)
         if self._bus is None:
             self.connect()
+            if is_released and self.can_switch_torque:
+                self.set_torque(False)
             return everything
         what = f'{self._options.kind} cannot be connected again'
         try:
@@ -393,7 +399,7 @@ class LeRobotRobot(LeRobotDevice):
             was_limp: NDArray[np.bool_] = np.ones(len(self.names), dtype=bool)
             if self._bus is None:
                 for part in parts_of(self.device):
-                    self._switch_part(part, is_on)
+                    switch_part(part, is_on)
                 return was_limp
             if is_on:
                 enabled = self._bus.sync_read('Torque_Enable', num_retry=2)
@@ -406,17 +412,6 @@ class LeRobotRobot(LeRobotDevice):
             else:
                 switch_torque(self._bus, False)
             return was_limp
-
-    @staticmethod
-    def _switch_part(part: Any, is_on: bool) -> None:
-        """Switches the torque of one of the robot's arms, or of itself."""
-        bus = feetech_bus(part)
-        if bus is None:
-            (part.bus.enable_torque if is_on else part.bus.disable_torque)(num_retry=5)
-            return
-        if is_on:
-            set_goals_here(bus)
-        switch_torque(bus, is_on)
 
     def close(self) -> None:
         """Disconnects; an arm with torque on holds its last goals. No error if the robot is gone. A

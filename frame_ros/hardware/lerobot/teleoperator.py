@@ -55,6 +55,8 @@ class LeRobotTeleoperator(LeRobotDevice):
 
     def _check_motors(self) -> None:
         """Checks the motors before LeRobot takes their torque away: they may be a robot's."""
+        if self._bus is None:
+            return
         open_bus(self._bus)
         try:
             with explained(self._bus):
