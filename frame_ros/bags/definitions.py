@@ -120,6 +120,14 @@ def _dependencies(text: str, package: str) -> list[str]:
     return names
 
 
+def full_name(message_type: str) -> str:
+    """Returns 'package/msg/Name' of 'package/Name', as some writers of MCAP files call a type; and
+    other texts as they are.
+    """
+    match = TYPE_NAME.fullmatch(message_type)
+    return message_type if match is None or match[2] else f'{match[1]}/msg/{match[3]}'
+
+
 def _short_name(message_type: str) -> str:
     parts = message_type.split('/')
     return f'{parts[0]}/{parts[-1]}'
@@ -196,6 +204,7 @@ def _parsed(message_type: str, text: str, encoding: str) -> dict[str, Any]:
     typesys = _typesys()
     types: dict[str, Any] = {}
     try:
+        text = text.replace('\r\n', '\n')  # as of Windows
         if encoding == 'ros2msg':
             types = typesys.get_types_from_msg(text, message_type)
         else:
