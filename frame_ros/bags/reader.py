@@ -317,6 +317,9 @@ class Bag:
         self.is_truncated |= storage.is_cut
         if storage.problem:
             self.report(storage.problem if storage.is_cut else Note(storage.problem))
+        if storage.lost:
+            lost = counted(storage.lost, 'message')
+            self.report(f'{file.name}: {lost} without a time, bytes or topic left out')
         for part in storage.topics:
             places = part.places
             received, rows, blocks, offsets, lengths = (

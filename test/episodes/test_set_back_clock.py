@@ -66,11 +66,18 @@ def test_a_report_says_it_and_prints_the_command_that_is_right(tmp_path, capsys)
     assert 'set back' not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('change', ['none', 'one', 'two late', 'nearly'])
+@pytest.mark.parametrize('change', ['none', 'one', 'two late', 'nearly', 'no receipt'])
 def test_late_messages_alone_are_no_clock_that_was_set_back(change, tmp_path):
     stamps = 5 * SECOND + np.arange(300) * SECOND // RATE
     received = T0 + stamps
-    late = {'none': [], 'one': [100], 'two late': [100, 101], 'nearly': [*range(100, 140)]}[change]
+    received[:: 10 if change == 'no receipt' else 300] = 0
+    late = {
+        'none': [],
+        'no receipt': [],
+        'one': [100],
+        'two late': [100, 101],
+        'nearly': [*range(100, 140)],
+    }[change]
     stamps[late] -= SECOND // 2 if change == 'nearly' else 2 * SECOND
     with Writer(tmp_path / 'bag', version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         topic = writer.add_connection('/joint_states', TYPE, typestore=STORE)

@@ -75,10 +75,10 @@ def set_back_problems(streams: Mapping[str, Stream]) -> list[str]:
 def set_back_text(stream: Stream) -> str:
     """Says by how much, and when, the clock of a stream was set back; '' if it was not."""
     order = np.argsort(stream.received, kind='stable')
-    order = order[stream.stamps[order] > 0]
+    order = order[(stream.stamps[order] > 0) & (stream.received[order] > 0)]
     stamps, received = stream.stamps[order], stream.received[order]
     place = _set_back_at(stamps)
-    if place < 0 or received[0] == received[-1]:  # without receive times the order is not known
+    if place < 0 or received[0] == received[-1]:  # of one time alone the order is not known
         return ''
     by = (int(stamps[:place].max()) - int(stamps[place])) / SECOND
     after = (int(received[place]) - int(received[0])) / SECOND
