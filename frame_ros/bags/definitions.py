@@ -56,7 +56,8 @@ def _find_definition(message_type: str, prefix_path: str) -> MessageDefinition:
     path = _definition_file(message_type, prefix_path)
     if path is None:
         return _known_definition(message_type)
-    text = ('\n' + SEPARATOR + '\n').join(_full_text(message_type, path, prefix_path))
+    own = path.read_text(encoding='utf-8')
+    text = complete_text(message_type, own, prefix_path)
     return MessageDefinition(message_type, text, _type_hash(message_type, path, text))
 
 
@@ -82,9 +83,13 @@ def _share_folders(package: str, prefix_path: str) -> Iterator[Path]:
         yield Path(sys.prefix) / 'share' / package
 
 
-def _full_text(message_type: str, path: Path, prefix_path: str) -> list[str]:
-    """Returns the type's own text, then those of all its dependencies, depth first, each once."""
-    texts = [path.read_text(encoding='utf-8')]
+def complete_text(message_type: str, text: str, prefix_path: str = '') -> str:
+    """Returns the type's own text, then those of all its dependencies, depth first, each once.
+
+    Raises:
+        BagError: a dependency has no definition.
+    """
+    texts = [text]
     seen = {_short_name(message_type)}
 
     def append_dependencies(text: str, package: str) -> None:
@@ -100,8 +105,8 @@ def _full_text(message_type: str, path: Path, prefix_path: str) -> list[str]:
             texts.append(f'MSG: {name}\n{content}')
             append_dependencies(content, name.split('/')[0])
 
-    append_dependencies(texts[0], message_type.split('/')[0])
-    return texts
+    append_dependencies(text, message_type.split('/')[0])
+    return ('\n' + SEPARATOR + '\n').join(texts)
 
 
 def _dependencies(text: str, package: str) -> list[str]:
@@ -113,6 +118,14 @@ def _dependencies(text: str, package: str) -> list[str]:
         name = match[1] if '/' in match[1] else f'{package}/{match[1]}'
         names.append(_short_name(name))
     return names
+
+
+def full_name(message_type: str) -> str:
+    """Returns 'package/msg/Name' of 'package/Name', as some writers of MCAP files call a type; and
+    other texts as they are.
+    """
+    match = TYPE_NAME.fullmatch(message_type)
+    return message_type if match is None or match[2] else f'{match[1]}/msg/{match[3]}'
 
 
 def _short_name(message_type: str) -> str:
@@ -191,6 +204,7 @@ def _parsed(message_type: str, text: str, encoding: str) -> dict[str, Any]:
     typesys = _typesys()
     types: dict[str, Any] = {}
     try:
+        text = text.replace('\r\n', '\n')  # as of Windows
         if encoding == 'ros2msg':
             types = typesys.get_types_from_msg(text, message_type)
         else:

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.cdr import decode, stack_rows
-from frame_ros.bags.definitions import find_definition, parse_fields
+from frame_ros.bags.definitions import parse_fields
 from frame_ros.bags.find_bags import storage_files, unlisted_files
 from frame_ros.bags.findings import Note
+from frame_ros.bags.message_forms import fitting_definition
 from frame_ros.bags.message_table import MessageTable, table_of
 from frame_ros.bags.metadata import bag_information, listed_names, sidecar_of
 from frame_ros.bags.older_messages import conflict_with_known, filled_typestore
@@ -55,6 +56,11 @@ class Topic:
 
     def __len__(self) -> int:
         return sum(map(len, self.tables))
+
+    @property
+    def first(self) -> bytes | None:
+        """The serialised bytes of a message, the first of a file; None without any."""
+        return next((table.data(0).tobytes() for table in self.tables if len(table)), None)
 
 
 class Bag:
@@ -311,6 +317,9 @@ class Bag:
         self.is_truncated |= storage.is_cut
         if storage.problem:
             self.report(storage.problem if storage.is_cut else Note(storage.problem))
+        if storage.lost:
+            lost = counted(storage.lost, 'message')
+            self.report(f'{file.name}: {lost} without a time, bytes or topic left out')
         for part in storage.topics:
             places = part.places
             received, rows, blocks, offsets, lengths = (
@@ -339,7 +348,7 @@ class Bag:
                 continue
             try:
                 if not topic.definition:
-                    topic.definition = find_definition(topic.message_type).text
+                    topic.definition = fitting_definition(topic.message_type, topic.first)
                     topic.encoding = 'ros2msg'
                 key = (topic.message_type, topic.definition)
                 if key not in parsed:

@@ -117,6 +117,9 @@ class BagWriter:
         except (OSError, BagError) as error:
             self.discard()
             raise BagError(f'cannot make the bag {self.partial}: {error}') from error
+        except KeyboardInterrupt:
+            self.discard()
+            raise
 
     @staticmethod
     def _refuse_existing(*folders: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import add_new_folder, given
 from frame_ros.cli.progress import progress_bar
+from frame_ros.cli.termination import ended_as_by_interrupt
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.episodes.export.dataset_options import DatasetOptions
 
@@ -48,12 +49,13 @@ def run(args: argparse.Namespace) -> int:
     """
     from frame_ros.episodes.export.dataset import export_dataset
 
-    report = export_dataset(
-        args.bags,
-        args.output,
-        from_arguments(DatasetOptions, args),
-        lambda plans: progress_bar(plans, 'data set', args.quiet, len(plans)),
-    )
+    with ended_as_by_interrupt():
+        report = export_dataset(
+            args.bags,
+            args.output,
+            from_arguments(DatasetOptions, args),
+            lambda plans: progress_bar(plans, 'data set', args.quiet, len(plans)),
+        )
     _print_report(report, args)
     return 0
 

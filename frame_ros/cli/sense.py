@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`frame-ros sense BAG --output DIR`: contacts of a recording after the fact, as the contact node
+"""`frame-ros sense BAG... --output DIR`: contacts of recordings after the fact, as the contact node
 would have sensed them.
 
 See docs/contact.md.
@@ -11,16 +11,19 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frame_ros.bags.recording_options import RECEIVE, StampChoice
 from frame_ros.cli.arguments import add_new_folder, any_path, given, input_file
 from frame_ros.cli.progress import progress_bar
-from frame_ros.core.errors import SetupError
+from frame_ros.cli.termination import ended_as_by_interrupt
+from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.option_texts import add_options, from_arguments
 from frame_ros.core.options import option, options
+from frame_ros.core.plain_text import plain
 from frame_ros.core.ros_names import NamespaceOptions
 
 if TYPE_CHECKING:
@@ -54,10 +57,12 @@ class SenseOptions(NamespaceOptions, StampChoice):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        'bag', metavar='BAG', type=any_path, help='a bag (folder, .mcap or .db3 file)'
+        'bags', nargs='+', metavar='BAG', type=any_path, help='a bag, or a folder of bags'
     )
     add_new_folder(
-        parser, ": the recording's messages, with contact, contact_events and external_wrench"
+        parser,
+        ": the recording's messages, with contact, contact_events and external_wrench; of several "
+        'bags, or a folder of them, the folder below which each has one of its name',
     )
     add_options(parser, SenseOptions, names={'topics': '--topic'})
     parser.add_argument(
@@ -84,28 +89,71 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Writes the bag and prints what was sensed.
+    """Writes the bags and prints what was sensed.
 
     Returns:
-        0, or 1 if contact was not known at any time of the recording, for the reason printed.
+        0, or 1 if contact was not known at any time of a recording, or one of several could not be
+        used, for the reason printed: the others are written nevertheless.
 
     Raises:
-        FrameRosError: the recording, the robot or a parameter cannot be used; the folder exists.
+        FrameRosError: the only recording, the robot or a parameter cannot be used; the folder
+            exists; a path is not a bag.
     """
+    from frame_ros.bags.find_bags import find_bags
+
+    with ended_as_by_interrupt():
+        if len(args.bags) == 1 and find_bags(args.bags[0]) == args.bags:
+            return int(_sense_one(args, args.bags[0], args.output))
+        return int(_sense_all(args))
+
+
+def _sense_all(args: argparse.Namespace) -> bool:
+    """Senses several recordings; returns whether one could not be used or gave nothing."""
+    from frame_ros.bags.find_bags import each_once
+    from frame_ros.cli.report.reading import survey_all
+
+    surveys = survey_all(args.bags, args.quiet)
+    bags = each_once(bag for _, found in surveys for bag in found.bags)
+    is_incomplete, said = False, set[str]()
+    for bag, folder in zip(bags, folders_below(args.output, bags), strict=True):
+        try:
+            is_incomplete |= _sense_one(args, bag, folder)
+        except (FrameRosError, OSError) as error:
+            text = str(error)
+            if text not in said:  # a parameter may be wrong for all
+                print(plain(text if str(bag) in text else f'{bag}: {text}'), file=sys.stderr)
+            said.add(text)
+            is_incomplete = True
+    return is_incomplete
+
+
+def folders_below(output: Path, bags: Sequence[Path]) -> list[Path]:
+    """Returns a folder for each bag, of its name; further ones of a name have a number."""
+    used: Counter[str] = Counter()
+    found = []
+    for bag in bags:
+        name = bag.name if bag.is_dir() else bag.stem
+        used[name] += 1
+        found.append(output / (name if used[name] == 1 else f'{name}_{used[name]}'))
+    return found
+
+
+def _sense_one(args: argparse.Namespace, path: Path, folder: Path) -> bool:
+    """Senses one recording; returns whether contact was not known at any time of it."""
     from frame_ros.bags.reader import Bag
     from frame_ros.episodes.sensing.sense import sense_bag
 
-    bag = Bag(args.bag)
+    bag = Bag(path)
     found = sense_bag(
         bag,
-        args.output,
+        folder,
         request_of(args, bag),
-        lambda messages, count: progress_bar(messages, 'messages', args.quiet, count),
+        lambda messages, count: progress_bar(messages, bag.name, args.quiet, count),
     )
     is_never = found.tally.states == found.tally.unavailable.total()
     if not args.quiet or is_never:
         _print_summary(found, _report_command(found, from_arguments(SenseOptions, args)))
-    return NEVER if is_never else 0
+    return is_never
 
 
 def request_of(args: argparse.Namespace, bag: Bag) -> Request:
@@ -209,7 +257,7 @@ def _report_command(found: Sensed, choice: SenseOptions) -> str:
 
 
 def _print_summary(found: Sensed, report: str) -> None:
-    from frame_ros.core.plain_text import counted, plain
+    from frame_ros.core.plain_text import counted
 
     tally = found.tally
     read = ', '.join(f'{role} {topic}' for role, topic in found.topics.items())

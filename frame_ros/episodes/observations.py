@@ -18,7 +18,7 @@ from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.foreign_bags.clock_checks import TAKE_RECEIVE
+from frame_ros.episodes.foreign_bags.clock_checks import TAKE_RECEIVE, set_back_text
 from frame_ros.episodes.recorded.robot import continuous_joints
 from frame_ros.policies.protocol import Observation
 
@@ -67,6 +67,8 @@ class RecordedObservations:
                 f'{episode.path}: no joint_states, so no observation can be made of it; if they '
                 'are on another topic, name it: --topic joint_states=TOPIC'
             )
+        if text := set_back_text(stream):
+            raise BagError(f'{episode.path}: {text}')
         self.joints = state_table(stream, continuous_joints(episode))
         if not len(self.joints):
             why = '' if (stream.stamps > 0).any() else f' (no stamp); {TAKE_RECEIVE}'

@@ -27,7 +27,11 @@ from frame_ros.core.events import Event, EventType
 from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.episode_split import Part, divide
-from frame_ros.episodes.foreign_bags.clock_checks import clock_problems, stamp_problems
+from frame_ros.episodes.foreign_bags.clock_checks import (
+    clock_problems,
+    set_back_problems,
+    stamp_problems,
+)
 from frame_ros.episodes.foreign_bags.pose_checks import unit_problems
 from frame_ros.episodes.foreign_bags.topic_hints import note_on_forces, ways_to_action, ways_to_pose
 from frame_ros.episodes.live_inputs import heard_since, read_first_stamps
@@ -371,7 +375,7 @@ def _episode(
         is_truncated=bag.is_truncated,
         is_by_receipt=bag.is_by_receipt,
     )
-    episode.problems += clock_problems(own) + stamp_problems(own)
+    episode.problems += clock_problems(own) + stamp_problems(own) + set_back_problems(own)
     episode.problems += unit_problems(own.get('pose'), known_robot(episode))
     return episode
 

@@ -97,12 +97,17 @@ def test_commands_with_names_are_taken_first(
 def test_a_topic_that_cannot_be_read_is_not_proposed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    """As of a bag of Humble, whose .db3 has no definitions."""
+    """As of a bag of Humble, whose .db3 has no definitions, and messages of no known version."""
     monkeypatch.setenv('AMENT_PREFIX_PATH', '')  # where control_msgs may be installed
     path = recording(tmp_path / 'bag', 'state', plugin=StoragePlugin.SQLITE3)
     (file,) = path.glob('*.db3')
     with contextlib.closing(sqlite3.connect(file)) as data, data:
         data.execute('DELETE FROM message_definitions')
+        data.create_function('longer', 1, lambda message: message + bytes(40))
+        of_state = '(SELECT id FROM topics WHERE name = ?)'
+        data.execute(
+            f'UPDATE messages SET data = longer(data) WHERE topic_id = {of_state}', [STATE]
+        )
     assert main(['report', str(path)]) == 1
     err = capsys.readouterr().err
     assert f'{STATE} cannot be read: no definition of control_msgs' in err

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.definitions import full_name
 from frame_ros.bags.storage.decompression import PACKED, file_limit, unpack, unpacked_file
 from frame_ros.bags.storage.mcap_writer import (
     CHANNEL,
@@ -245,6 +246,7 @@ class McapFile:
         identity, schema = cursor.number('<H'), cursor.number('<H')
         topic, encoding = cursor.text(), cursor.text()
         name, schema_encoding, definition = self._schemas.get(schema, ('', '', ''))
+        name = full_name(name) if encoding == 'cdr' else name
         self.channels[identity] = Channel(
             topic, name, encoding, schema_encoding, definition, cursor.texts()
         )

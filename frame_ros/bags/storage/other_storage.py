@@ -126,11 +126,14 @@ def is_other_storage(path: Path) -> bool:
 
 @dataclass
 class OtherStorage:
-    """A storage file: its topics with CDR messages, and its faults."""
+    """A storage file: its topics with CDR messages, and its faults. lost: messages without a time,
+    bytes or topic.
+    """
 
     topics: list[OtherTopic]
     problem: str
     is_cut: bool
+    lost: int = 0
 
 
 def is_storage_companion(path: Path) -> bool:
@@ -170,7 +173,11 @@ def read_other_storage(path: Path, kept: KeptBlocks) -> OtherStorage:
             )
             for number, name, message_type in _topics(database)
         ]
-    return OtherStorage(topics, file.problem, file.is_cut)
+        (lost,) = database.execute(
+            f'SELECT count(*) FROM messages WHERE NOT ({READABLE}) '
+            'OR topic_id NOT IN (SELECT id FROM topics)'
+        ).fetchone()
+    return OtherStorage(topics, file.problem, file.is_cut, lost)
 
 
 def time_span(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:

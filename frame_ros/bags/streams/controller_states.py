@@ -13,10 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.message_forms import CONTROLLER_TYPE
 from frame_ros.bags.reader import STAMP, Bag
 from frame_ros.core.errors import BagError
 
-CONTROLLER_TYPE = 'control_msgs/msg/JointTrajectoryControllerState'
 # The names of a point, the present one first.
 SET_POINTS = ('reference', 'desired')
 MEASURED = ('feedback', 'actual')

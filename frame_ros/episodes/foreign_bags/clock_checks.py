@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Streams that were stamped by different clocks, so that no sample of one belongs to the other."""
+"""Streams that were stamped by different clocks, so that no sample of one belongs to the other, or
+by one that was set back, so that their order by stamp is not that in which they came.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.streams.form import Stream
+from frame_ros.core.stamps import FAR_RUN
 from frame_ros.core.time import SECOND
 
 # Streams that come all the time, whose samples a step takes by their stamps.
@@ -58,6 +61,43 @@ def stamp_problems(streams: Mapping[str, Stream]) -> list[str]:
             continue
         problems[stream.topic] = f'{stream.topic}: {what}; {TAKE_RECEIVE}'
     return list(problems.values())
+
+
+def set_back_problems(streams: Mapping[str, Stream]) -> list[str]:
+    """Returns, in words, the streams whose clock was set back, as by a simulation that began again.
+
+    streams: role -> stream.
+    """
+    found = (set_back_text(streams[role]) for role in (*CHECKED, 'action') if role in streams)
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def set_back_text(stream: Stream) -> str:
+    """Says by how much, and when, the clock of a stream was set back; '' if it was not."""
+    order = np.argsort(stream.received, kind='stable')
+    order = order[(stream.stamps[order] > 0) & (stream.received[order] > 0)]
+    stamps, received = stream.stamps[order], stream.received[order]
+    place = _set_back_at(stamps)
+    if place < 0 or received[0] == received[-1]:  # of one time alone the order is not known
+        return ''
+    by = (int(stamps[:place].max()) - int(stamps[place])) / SECOND
+    after = (int(received[place]) - int(received[0])) / SECOND
+    return (
+        f'{stream.topic}: its clock was set back by {by:.1f} s, {after:.1f} s after its first '
+        f'message: by their stamps messages of both times stand in turns; {TAKE_RECEIVE}'
+    )
+
+
+def _set_back_at(stamps: NDArray[np.int64]) -> int:
+    """Returns the place of the first of several messages in turn, stamped (T,) ns, that follow each
+    other more than 1 s before one that came earlier; -1 without. One alone is an error of its own.
+    """
+    if len(stamps) < FAR_RUN:
+        return -1
+    is_back = np.maximum.accumulate(stamps) - stamps > SECOND
+    is_next = is_back[1:] & is_back[:-1] & (np.diff(stamps) >= 0)
+    runs = np.lib.stride_tricks.sliding_window_view(is_next, FAR_RUN - 1).all(axis=1)
+    return int(runs.argmax()) if runs.any() else -1
 
 
 def _set(stream: Stream) -> NDArray[np.int64]:

@@ -17,7 +17,11 @@ from frame_ros.bags.streams.table import read_stream
 from frame_ros.bags.streams.topic_map import TopicMap
 from frame_ros.core.errors import BagError
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.foreign_bags.clock_checks import clock_problems, stamp_problems
+from frame_ros.episodes.foreign_bags.clock_checks import (
+    clock_problems,
+    set_back_problems,
+    stamp_problems,
+)
 from frame_ros.episodes.foreign_bags.topic_hints import (
     joint_names,
     options_of_action,
@@ -76,8 +80,7 @@ def is_incomplete(episode: Episode) -> bool:
     """Returns whether an episode without events lacks poses, steps or usable stamps."""
     has_both = {'pose', 'action'} <= episode.streams.keys()
     streams = episode.streams
-    is_ordered = not (stamp_problems(streams) or clock_problems(streams))
-    return not episode.events and not (has_both and is_ordered)
+    return not episode.events and not (has_both and not _stamps_fail(streams))
 
 
 def _needs_receipt(bag: Bag, topics: Mapping[str, str]) -> bool:
@@ -90,7 +93,13 @@ def _needs_receipt(bag: Bag, topics: Mapping[str, str]) -> bool:
             streams[role] = read_stream(bag, role, topic)
         except BagError:
             continue  # reported where the bag was read
-    return bool(stamp_problems(streams) or clock_problems(streams))
+    return _stamps_fail(streams)
+
+
+def _stamps_fail(streams: Mapping[str, Stream]) -> bool:
+    return any(
+        problems_of(streams) for problems_of in (stamp_problems, clock_problems, set_back_problems)
+    )
 
 
 def _of_poses(episode: Episode, bag: Bag, topic_map: TopicMap) -> tuple[list[str], dict[str, str]]:

@@ -23,7 +23,7 @@ from frame_ros.core.events import EventType
 from frame_ros.core.plain_text import counted
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.foreign_bags.clock_checks import TAKE_RECEIVE
+from frame_ros.episodes.foreign_bags.clock_checks import TAKE_RECEIVE, set_back_text
 from frame_ros.episodes.reading import read_bag
 from frame_ros.episodes.recorded.robot import continuous_joints
 
@@ -123,6 +123,8 @@ def actions_of(episode: Episode) -> RecordedActions:
     inside = (stream.stamps >= begin) & (stream.stamps <= end)
     continuous = continuous_joints(episode)
     part = _part(stream, inside)
+    if text := set_back_text(part):
+        raise BagError(f'{episode.path}: {text}')
     table = command_table(part, continuous)
     if not len(table):
         why = ', '.join(f'{what}: {count}' for what, count in table.left_out.items())
