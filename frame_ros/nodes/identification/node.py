@@ -53,7 +53,7 @@ HOLD_TIME = 0.5  # s for which an arm is commanded to stay, at the end of a moti
 FARTHEST_BEHIND, LONGEST_BEHIND = 0.35, 0.4  # rad (m), s
 FARTHEST_START = 0.1  # rad (m) from where the arm is to the first command
 OUR_TOPICS = Topics()
-DISCOVERY = 5.0  # s in which publishers are looked for
+DISCOVERY, SETTLING = 5.0, 0.5  # s in which publishers are looked for, and then the other name's
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,8 @@ class IdentificationNode(Node):
         end = time.monotonic() + DISCOVERY
         while theirs != ours and time.monotonic() < end and not self.count_publishers(ours):
             if self.count_publishers(theirs):
-                return theirs
+                time.sleep(SETTLING)
+                return ours if self.count_publishers(ours) else theirs
             time.sleep(0.05)
         return ours
 

@@ -45,7 +45,9 @@ def test_a_checkout_without_an_overlay_finds_its_motors(tmp_path):
 
 def test_an_arm_without_a_simulation_is_to_be_identified():
     folder = Path(__file__).resolve().parents[3] / 'examples' / 'robots'
-    with pytest.raises(SetupError, match='no motors of its simulation.*`frame-ros identify joints`'):
+    with pytest.raises(
+        SetupError, match='no motors of its simulation.*`frame-ros identify joints`'
+    ):
         generic_motors(str(folder / 'ur5e' / 'ur5e.yaml'))
 
 
