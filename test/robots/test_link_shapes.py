@@ -174,7 +174,7 @@ MESHES = """
 
 def test_capsules_of_a_file_take_the_place_of_meshes(tmp_path):
     robot = load_robot(MESHES)
-    with pytest.raises(RobotError, match='frame-ros capsules'):
+    with pytest.raises(RobotError, match="frame-ros capsules.*`shapes` in the robot's profile"):
         link_shapes(robot)
     path = tmp_path / 'capsules.yaml'
     capsule = Capsule(np.zeros(3), np.array([0.1, 0.0, 0.0]), 0.05)

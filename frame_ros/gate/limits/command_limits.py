@@ -106,8 +106,8 @@ class JointLimits:
 
 
 def known_rates(robot: Robot, names: Sequence[str]) -> tuple[list[float], list[float]]:
-    """Returns the largest velocity (per s) and acceleration (per s^2) of joints, by the URDF and the
-    rates of the robot's profile; infinite where they are not known.
+    """Returns the largest velocity (per s) and acceleration (per s^2) of joints, by the URDF and
+    the rates of the robot's profile; infinite where they are not known.
     """
     # A URDF that was exported without them has 0, which stands for not known.
     of_urdf = {joint.name: joint.velocity or math.inf for joint in robot.description.joints}

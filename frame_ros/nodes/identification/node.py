@@ -52,7 +52,8 @@ OLDEST_PART = 0.1  # s, that a part of a state may be older than another
 HOLD_TIME = 0.5  # s for which an arm is commanded to stay, at the end of a motion
 FARTHEST_BEHIND, LONGEST_BEHIND = 0.35, 0.4  # rad (m), s
 FARTHEST_START = 0.1  # rad (m) from where the arm is to the first command
-DISCOVERY = 5.0  # s in which publishers are looked for
+OUR_TOPICS = Topics()
+DISCOVERY, SETTLING = 5.0, 0.5  # s in which publishers are looked for, and then the other name's
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class IdentificationNode(Node):
         wrench_topic: str = '',
         context: rclpy.Context | None = None,
         continuous: Sequence[str] = (),
-        topics: Topics = Topics(),
+        topics: Topics = OUR_TOPICS,
     ) -> None:
         """wrench_topic: '' listens to none. continuous: joints that turn without end. topics: of
         the arm's driver.
@@ -121,7 +122,8 @@ class IdentificationNode(Node):
         end = time.monotonic() + DISCOVERY
         while theirs != ours and time.monotonic() < end and not self.count_publishers(ours):
             if self.count_publishers(theirs):
-                return theirs
+                time.sleep(SETTLING)
+                return ours if self.count_publishers(ours) else theirs
             time.sleep(0.05)
         return ours
 
@@ -214,7 +216,7 @@ class IdentificationNode(Node):
         raise SetupError(
             f'no joint_states with {", ".join(self.joint_names)} within {timeout:g} s on '
             f'{listened} ({self.counts["incomplete"]} messages without one of them): does the '
-            "driver run, and are this its namespace and ROS_DOMAIN_ID? Another "
+            'driver run, and are this its namespace and ROS_DOMAIN_ID? Another '
             "topic's name stands in `topics` of the robot's profile"
         )
 
@@ -380,7 +382,7 @@ def identification_node(
     wrench_topic: str = '',
     namespace: str = '',
     continuous: Sequence[str] = (),
-    topics: Topics = Topics(),
+    topics: Topics = OUR_TOPICS,
 ) -> Iterator[IdentificationNode]:
     """The node, polled in a thread for the length of a `with` block.
 

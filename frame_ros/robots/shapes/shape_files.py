@@ -25,12 +25,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import RobotError
 from frame_ros.core.input_files import read_text
 from frame_ros.core.strict_yaml import load_yaml
 from frame_ros.robots.description import Capsule
+from frame_ros.robots.motion import rotation_of
 from frame_ros.robots.shapes.link_shapes import (
     CAPSULE,
     ROUNDED_CYLINDER,
@@ -72,6 +72,8 @@ def _entry(shape: Shape) -> str:
         core, _, half_length = (f'{value:.{DIGITS}f}' for value in shape.half_sizes)
         axis = _text(shape.rotation[:, 2], _TURN_DIGITS)
         return f'{centre}, axis: {axis}, half_length: {half_length}, core: {core}, {last}'
+    from scipy.spatial.transform import Rotation  # reading needs none
+
     turn = _text(Rotation.from_matrix(shape.rotation).as_quat(canonical=True), _TURN_DIGITS)
     return f'{centre}, quaternion: {turn}, half_sizes: {_text(shape.half_sizes)}, {last}'
 
@@ -140,7 +142,7 @@ def _box(entry: Mapping[str, Any]) -> Shape:
     half, quaternion = _numbers(entry, 'half_sizes', 3), _numbers(entry, 'quaternion', 4)
     if (half < 0.0).any() or abs(float(np.linalg.norm(quaternion)) - 1.0) > _UNIT:
         raise ValueError('half_sizes')
-    turn = Rotation.from_quat(quaternion).as_matrix()
+    turn = rotation_of(quaternion / np.linalg.norm(quaternion))
     return rounded_box(half, _radius(entry), _numbers(entry, 'centre', 3), turn)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is solid of each link: the primitives of its URDF or, as most makers' URDFs have meshes
+"""Solid shapes of the links: the primitives of its URDF or, as most makers' URDFs have meshes
 alone, primitives around the shapes that the robot's profile names.
 """
 

@@ -8,16 +8,19 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from frame_ros.core.errors import SetupError
 from frame_ros.core.shared_files import CHECKOUT
 from frame_ros.scenes.simulation.noise.sensor_noise import JointTorqueNoiseOptions
 from frame_ros.sensing.contact.joint_effort_sensor import motor_warnings
 from frame_ros.sensing.contact.joints.detector import JointContactOptions
 from frame_ros.sensing.contact.joints.motor_model import (
     THRESHOLDS,
+    generic_motors,
     load_motors,
     save_motors,
     simulated_motors,
@@ -38,6 +41,14 @@ def test_a_checkout_without_an_overlay_finds_its_motors(tmp_path):
     )  # fmt: skip
     wanted = [str(CHECKOUT / 'config' / 'motors' / f'{name}.yaml') for name in ('so101', 'fr3')]
     assert done.stdout.split() == wanted
+
+
+def test_an_arm_without_a_simulation_is_to_be_identified():
+    folder = Path(__file__).resolve().parents[3] / 'examples' / 'robots'
+    with pytest.raises(
+        SetupError, match='no motors of its simulation.*`frame-ros identify joints`'
+    ):
+        generic_motors(str(folder / 'ur5e' / 'ur5e.yaml'))
 
 
 def test_generic_motors_have_wide_thresholds_and_say_so():

@@ -158,7 +158,9 @@ def plan_excitation(
             'and into the open, or allow less'
         )
     condition, series = best
-    return Excitation(planner.start, series, planner.poses(series), condition, settings, planner.rates)
+    return Excitation(
+        planner.start, series, planner.poses(series), condition, settings, planner.rates
+    )
 
 
 @dataclass(frozen=True)
