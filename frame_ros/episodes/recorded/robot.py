@@ -3,14 +3,15 @@
 """The robot that a bag names.
 
 A bag may come from anywhere: of the paths that it names, only an ordinary file in the bag's own
-folder is opened; of a profile there, only if every file that it names lies in that folder too.
+folder is opened; of a profile there, only if every file that it names lies in that folder too. A
+name also stands for a profile in the user's own folders, FRAME_ROS_ROBOTS.
 """
 
 from __future__ import annotations
 
 import os
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from frame_ros.core.errors import FrameRosError, RobotError
@@ -26,8 +27,9 @@ NOT_OPENED = 'robot_not_opened'
 
 def with_robot(facts: dict[str, str], folder: Path, given: str | None) -> dict[str, str]:
     """Returns a bag's facts with a 'robot' that may be given to `load_robot`. It is the name of a
-    known one, the path of a URDF or profile in the bag's folder, or else the one given by the user.
-    Anything else becomes `NOT_OPENED` where none is given.
+    known one, the path of a URDF or profile in the bag's folder, that of the profile of its name in
+    the user's own folders (FRAME_ROS_ROBOTS), or else the one given by the user. Anything else
+    becomes `NOT_OPENED` where none is given.
     """
     from frame_ros.robots import ROBOT_NAMES
 
@@ -36,7 +38,7 @@ def with_robot(facts: dict[str, str], folder: Path, given: str | None) -> dict[s
     others = {key: value for key, value in facts.items() if key != 'robot'}
     file = '' if named in ROBOT_NAMES else _in_folder(named, folder)
     file = file if file and _keeps_to(file, folder) else ''
-    known = file or (named if named in ROBOT_NAMES else '') or given
+    known = file or (named if named in ROBOT_NAMES else '') or given or _in_own_folders(named)
     if known:
         return {**others, 'robot': known}
     return {**others, NOT_OPENED: named} if named else others
@@ -44,11 +46,29 @@ def with_robot(facts: dict[str, str], folder: Path, given: str | None) -> dict[s
 
 def not_opened_text(named: str) -> str:
     """Reports the name that was not opened."""
+    from frame_ros.robots.profiles import FOLDERS_VARIABLE
+
     return (
         f'the bag names the robot {named[:100]!r}, which is neither a known one nor a file that, '
         "with those that it names, lies in the bag's folder: it was not opened (--robot names a "
-        'description)'
+        f'description, and {FOLDERS_VARIABLE} the folder of such profiles)'
     )
+
+
+def _in_own_folders(named: str) -> str:
+    """Returns the profile of FRAME_ROS_ROBOTS that has a name, or the name of a profile's file,
+    wherever that was; else ''.
+    """
+    from frame_ros.robots.profiles import PROFILE_SUFFIXES, ROBOT_NAMES, known_robots, locate
+
+    file = PurePath(named)
+    name = file.stem if file.suffix in PROFILE_SUFFIXES else named
+    if name in ROBOT_NAMES or name not in known_robots():
+        return ''
+    try:
+        return locate(name)
+    except RobotError:  # it lies in two of the folders
+        return ''
 
 
 def _in_folder(named: str, folder: Path) -> str:

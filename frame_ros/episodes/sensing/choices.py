@@ -12,7 +12,7 @@ from frame_ros.bags.message_readers import JointStateReader
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import evolved
-from frame_ros.episodes.recorded.robot import with_robot
+from frame_ros.episodes.recorded.robot import NOT_OPENED, not_opened_text, with_robot
 from frame_ros.episodes.sensing.inputs import DAMAGED, RecordedTopics
 from frame_ros.robots.catalogue import load_robot
 from frame_ros.robots.known_joints import robot_of_joints
@@ -73,6 +73,8 @@ def _robot(bag: Bag, joints: RecordedJoints) -> str:
     if found := named_robot(bag, folder) or robot_of_joints(joints.names):
         return found
     came = f'its joints are {", ".join(joints.names)}' if joints.names else 'it has no joint states'
+    if unopened := with_robot(dict(bag.metadata), folder, None).get(NOT_OPENED):
+        raise SetupError(f'{not_opened_text(unopened)}; {came}')
     raise SetupError(
         f'the robot of {bag.path} is not known, {came}: --robot NAME, a URDF or a profile says it'
     )

@@ -28,6 +28,7 @@ from frame_ros.core.structuring import structured
 from frame_ros.robots.profile import RobotProfile
 
 FOLDERS_VARIABLE = 'FRAME_ROS_ROBOTS'
+PROFILE_SUFFIXES = ('.yaml', '.yml')
 ROBOT_NAMES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 DEFAULT_ROBOT = 'so101'  # of every option and argument that chooses a robot
 UNNAMED = 'robot'  # name of a robot whose URDF gives none
@@ -60,7 +61,7 @@ def find_profile(name_or_file: str | os.PathLike[str]) -> RobotProfile:
     if source in ROBOT_NAMES:
         return _packaged(source)
     path = Path(source)
-    if path.suffix in ('.yaml', '.yml'):
+    if path.suffix in PROFILE_SUFFIXES:
         return read_profile(path)
     return RobotProfile(name='', urdf=path.name, file=source)
 

@@ -135,6 +135,36 @@ def test_where_the_user_names_a_description_no_fact_says_that_it_was_not_opened(
     assert found['robot'] == str(file) and NOT_OPENED not in found
 
 
+@pytest.mark.parametrize('place', ['mine.yaml', 'mine/mine.yaml'])
+@pytest.mark.parametrize('named', ['mine', 'mine.yaml', '/home/lab/robots/mine.yaml'])
+def test_a_profile_in_the_users_own_folders_stands_for_its_name(
+    tmp_path, monkeypatch, named, place
+):
+    profile = tmp_path / 'robots' / place
+    profile.parent.mkdir(parents=True)
+    (profile.parent / 'arm.urdf').write_text(find_urdf('so101').read_text())
+    profile.write_text(yaml.safe_dump({'urdf': 'arm.urdf'}))
+    path = bag_of(tmp_path / 'bag', named)
+    (said,) = [text for text in only(path).problems if 'it was not opened' in text]
+    assert 'FRAME_ROS_ROBOTS the folder' in said
+    monkeypatch.setenv('FRAME_ROS_ROBOTS', str(tmp_path / 'robots'))
+    episode = only(path)
+    assert known_robot(episode).name == 'mine'
+    assert not any('not opened' in text for text in episode.problems)
+
+
+def test_a_file_of_the_name_of_another_robot_stands_for_none(tmp_path, monkeypatch):
+    folders = [tmp_path / 'one', tmp_path / 'two']
+    for folder in folders:
+        folder.mkdir()
+        (folder / 'arm.urdf').write_text(find_urdf('so101').read_text())
+        (folder / 'mine.yaml').write_text(yaml.safe_dump({'urdf': 'arm.urdf'}))
+    monkeypatch.setenv('FRAME_ROS_ROBOTS', ':'.join(map(str, folders)))
+    for named in ('mine.yaml', '/elsewhere/fr3.yaml', 'other.yaml', 'mine.urdf'):
+        found = only(bag_of(tmp_path / named.replace('/', '_'), named)).attributes
+        assert 'robot' not in found and found[NOT_OPENED] == named
+
+
 def test_known_robots_are_known_by_name(tmp_path):
     assert only(bag_of(tmp_path / 'bag', 'fr3')).attributes['robot'] == 'fr3'
 
