@@ -121,4 +121,6 @@ def _unpack_stream(source: IO[bytes], target: IO[bytes], limit: Limit) -> None:
             raise BagError(f'it is damaged ({error})') from error
         rest = decompressor.unused_data if decompressor.eof else b''
     if not written:
-        raise BagError('it holds no data of zstd')
+        is_cut = source.tell() > 0 and not decompressor.eof
+        what = 'was cut before the end of its first block' if is_cut else 'holds no data of zstd'
+        raise BagError(f'it {what}')
