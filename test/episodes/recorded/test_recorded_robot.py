@@ -136,7 +136,7 @@ def test_where_the_user_names_a_description_no_fact_says_that_it_was_not_opened(
 
 
 @pytest.mark.parametrize('place', ['mine.yaml', 'mine/mine.yaml'])
-@pytest.mark.parametrize('named', ['mine', 'mine.yaml', '/home/lab/robots/mine.yaml'])
+@pytest.mark.parametrize('named', ['mine', 'mine.yaml', '/elsewhere/robots/mine.yaml'])
 def test_a_profile_in_the_users_own_folders_stands_for_its_name(
     tmp_path, monkeypatch, named, place
 ):
