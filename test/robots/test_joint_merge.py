@@ -193,6 +193,17 @@ def test_commands_hold_until_the_next_one():
     assert [found[i][1][2] for i in (100, 101, 102, 299)] == [0.5, 100, 101, 101]
 
 
+@pytest.mark.parametrize('every', [1000, 10, 2])
+def test_commands_of_the_arm_between_whole_ones_give_a_state_each(every):
+    merger = JointMerger('abg', max_age=np.inf, is_held=True)
+    sent = [
+        (T0 + i * STEP, {'a': i, 'b': i} if i % every else {'a': i, 'b': i, 'g': i})
+        for i in range(100)
+    ]
+    held = [i - i % every for i in range(100)]
+    assert states_of(merger, sent) == [(T0 + i * STEP, [i, i, held[i]]) for i in range(100)]
+
+
 def test_commands_of_the_gripper_go_on_where_those_of_the_arm_end():
     merger = JointMerger('abg', max_age=np.inf, is_held=True)
     sent = [(T0 + i * STEP, {'a': i, 'b': i}) for i in range(10)]
