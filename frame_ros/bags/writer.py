@@ -99,11 +99,10 @@ class BagWriter:
         self._is_finished = False
         self.metadata = _texts(metadata or {})
         self._refuse_existing(self.folder, self.partial)
+        is_made = False
         try:
             self.partial.mkdir(parents=True)
-        except OSError as error:
-            raise BagError(f'cannot make the bag {self.partial}: {error}') from error
-        try:
+            is_made = True
             # Another recorder may have finished a bag of this name just now.
             self._refuse_existing(self.folder)
             self._mcap = McapWriter(
@@ -115,10 +114,15 @@ class BagWriter:
             self._mcap.add_metadata(METADATA_RECORD, self.metadata)
             self._write_sidecar('recording', {})
         except (OSError, BagError) as error:
-            self.discard()
+            if is_made:
+                self.discard()
             raise BagError(f'cannot make the bag {self.partial}: {error}') from error
         except KeyboardInterrupt:
-            self.discard()
+            if is_made:
+                self.discard()
+            else:  # it may have come right behind the folder
+                with contextlib.suppress(OSError):
+                    self.partial.rmdir()
             raise
 
     @staticmethod

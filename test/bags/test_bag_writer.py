@@ -349,3 +349,18 @@ def test_large_messages_have_chunks_of_their_own_and_others_read_all_in_order(tm
 def test_store_serialises_as_the_reader_expects():
     content = message('std_msgs/msg/String', data='x')
     assert STORE.deserialize_cdr(serialised(content), 'std_msgs/msg/String').data == 'x'
+
+
+@pytest.mark.parametrize('where', ['mkdir', '_write_sidecar'])
+def test_ctrl_c_while_a_bag_is_made_leaves_nothing(tmp_path, monkeypatch, where):
+    owner = {'mkdir': Path, '_write_sidecar': BagWriter}[where]
+    made = getattr(owner, where)
+
+    def interrupted(*args, **kwargs):
+        made(*args, **kwargs)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(owner, where, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        BagWriter(tmp_path / 'bag')
+    assert not list(tmp_path.iterdir())

@@ -381,6 +381,7 @@ def test_connecting_again_names_the_motors_that_do_not_answer(bench):
 
 
 def test_a_damaged_answer_is_called_so():
+    pytest.importorskip('scservo_sdk', reason='LeRobot is needed')
     from scservo_sdk import COMM_SUCCESS, PacketHandler
 
     from frame_ros.hardware.device_error import DeviceError
