@@ -23,6 +23,7 @@ from frame_ros.bags.metadata import bag_information, listed_names, sidecar_of
 from frame_ros.bags.older_messages import conflict_with_known, filled_typestore
 from frame_ros.bags.storage.mcap_reader import Channel, McapFile, read_mcap
 from frame_ros.bags.storage.other_storage import (
+    CDR,
     KeptBlocks,
     is_other_storage,
     read_other_storage,
@@ -288,8 +289,8 @@ class Bag:
             )
         every = file.take_rows()
         for channel, identities in _topics_of(file):
-            if channel.encoding != 'cdr':
-                self.report(f'{channel.topic} {LEFT_OUT} {channel.encoding!r}, not cdr: left out')
+            if channel.encoding != CDR:
+                self._leave_out(channel.topic, channel.encoding)
                 continue
             rows = every[np.isin(every['channel'], identities)]
             order = np.argsort(rows['received'], kind='stable')
@@ -320,6 +321,8 @@ class Bag:
         if storage.lost:
             lost = counted(storage.lost, 'message')
             self.report(f'{file.name}: {lost} without a time, bytes or topic left out')
+        for name, encoding in storage.other_encodings.items():
+            self._leave_out(name, encoding)
         for part in storage.topics:
             places = part.places
             received, rows, blocks, offsets, lengths = (
@@ -330,6 +333,9 @@ class Bag:
             )  # fmt: skip
             table = table_of(received, received, rows, blocks, offsets, lengths, part.buffer)
             self._add_table(part.topic, part.message_type, part.definition, part.encoding, table)
+
+    def _leave_out(self, topic: str, encoding: str) -> None:
+        self.report(f'{topic} {LEFT_OUT} {encoding!r}, not cdr: left out')
 
     def _add_table(
         self, name: str, message_type: str, definition: str, encoding: str, table: MessageTable

@@ -35,3 +35,19 @@ def test_rows_that_are_no_messages_are_counted(change, lost, tmp_path):
     assert len(bag.topics['/joint_states']) == 50 - lost
     said = [f'bag.db3: {lost} messages without a time, bytes or topic left out']
     assert bag.problems == (said if lost else [])
+
+
+def test_a_topic_in_another_encoding_is_named(tmp_path):
+    with Writer(tmp_path / 'bag', version=9, storage_plugin=StoragePlugin.SQLITE3) as writer:
+        for name in ('/joint_states', '/other', '/empty'):
+            topic = writer.add_connection(name, TYPE, typestore=STORE)
+            if name != '/empty':
+                content = joint_state(10**8, [0.0] * len(JOINTS))
+                writer.write(topic, 10**8, STORE.serialize_cdr(content, TYPE))
+    (file,) = (tmp_path / 'bag').glob('*.db3')
+    with contextlib.closing(sqlite3.connect(file)) as data, data:
+        names = "('/other', '/empty')"
+        data.execute(f"UPDATE topics SET serialization_format = 'cbor' WHERE name IN {names}")
+    bag = Bag(tmp_path / 'bag')
+    assert list(bag.topics) == ['/joint_states']
+    assert bag.problems == ["/other is encoded as 'cbor', not cdr: left out"]

@@ -24,6 +24,7 @@ from frame_ros.core.input_files import UNPACKED_PART
 # A compressed message begins with these bytes; CDR never does.
 ZSTD_MAGIC = b'\x28\xb5\x2f\xfd'
 SUFFIXES = ('.db3', '.db3.zstd')
+CDR = 'cdr'  # the serialization of ROS 2
 # Messages that are valid; SQLite lets every column hold anything.
 READABLE = "typeof(timestamp) = 'integer' AND typeof(data) = 'blob'"
 ORDER = 'ORDER BY timestamp, id'
@@ -127,13 +128,14 @@ def is_other_storage(path: Path) -> bool:
 @dataclass
 class OtherStorage:
     """A storage file: its topics with CDR messages, and its faults. lost: messages without a time,
-    bytes or topic.
+    bytes or topic. other_encodings: of each other topic with messages.
     """
 
     topics: list[OtherTopic]
     problem: str
     is_cut: bool
     lost: int = 0
+    other_encodings: dict[str, str] = field(default_factory=dict)
 
 
 def is_storage_companion(path: Path) -> bool:
@@ -171,13 +173,19 @@ def read_other_storage(path: Path, kept: KeptBlocks) -> OtherStorage:
                 places.get(number, _Places()),
                 blocks.read,
             )
-            for number, name, message_type in _topics(database)
+            for number, name, message_type, encoding in _topics(database)
+            if encoding == CDR
         ]
+        others = {
+            name: encoding
+            for number, name, _, encoding in _topics(database)
+            if encoding != CDR and number in places
+        }
         (lost,) = database.execute(
             f'SELECT count(*) FROM messages WHERE NOT ({READABLE}) '
             'OR topic_id NOT IN (SELECT id FROM topics)'
         ).fetchone()
-    return OtherStorage(topics, file.problem, file.is_cut, lost)
+    return OtherStorage(topics, file.problem, file.is_cut, lost, others)
 
 
 def time_span(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:
@@ -188,20 +196,20 @@ def time_span(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:
         BagError: it cannot be read.
     """
     with SqliteFile(file).opened() as database:
-        topics = {(name, message_type) for _, name, message_type in _topics(database)}
+        topics = {(name, kind) for _, name, kind, encoding in _topics(database) if encoding == CDR}
         (span,) = database.execute(
             f'SELECT min(timestamp), max(timestamp) FROM messages WHERE {READABLE}'
         )
         return None if span[0] is None else (topics, span[0], span[1])
 
 
-def _topics(database: sqlite3.Connection) -> list[tuple[int, str, str]]:
-    """Returns number, name and type of the topics whose messages are CDR."""
+def _topics(database: sqlite3.Connection) -> list[tuple[int, str, str, str]]:
+    """Returns number, name, type and encoding of the topics."""
     rows = database.execute('SELECT id, name, type, serialization_format FROM topics ORDER BY id')
     return [
-        (number, name, message_type)
+        (number, name, message_type, str(encoding))
         for number, name, message_type, encoding in rows
-        if isinstance(name, str) and isinstance(message_type, str) and encoding == 'cdr'
+        if isinstance(name, str) and isinstance(message_type, str)
     ]
 
 
