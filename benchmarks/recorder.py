@@ -42,9 +42,10 @@ def send_images(topic: str, stop: Any) -> None:
 
     rclpy.init()
     node = rclpy.create_node('camera_' + topic.split('/')[0])
+    data = pictures(topic)  # takes a second or more: a publisher that is seen sends
     publisher = node.create_publisher(Image, topic, 5)
     message = Image(height=HEIGHT, width=WIDTH, encoding='rgb8', step=3 * WIDTH)
-    _send(node, publisher, message, CAMERA_RATE, stop, pictures(topic))
+    _send(node, publisher, message, CAMERA_RATE, stop, data)
 
 
 def pictures(topic: str) -> list[bytes]:
