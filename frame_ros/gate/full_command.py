@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import RobotError
-from frame_ros.gate.measured_turns import SIDE
+from frame_ros.gate.records import Known
 from frame_ros.gate.stream import NEAR
 
 Array = NDArray[np.float64]
@@ -22,20 +22,13 @@ class FullCommand:
 
     A joint that a command leaves out stays where it was last commanded, or, before any command,
     where it was measured when the stream began. After more than `longest` s without a command, a
-    joint of `arm` that is measured elsewhere was moved by something else, and stays where it is; a
-    gripper keeps its grip. endless: joints that turn without end.
+    joint of `arm` that is measured elsewhere was moved by something else, and stays where it is, as
+    does one that may be elsewhere after a silence of its driver; a gripper keeps its grip.
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        arm: Collection[str],
-        longest: float,
-        endless: Collection[str] = (),
-    ) -> None:
+    def __init__(self, names: Sequence[str], arm: Collection[str], longest: float) -> None:
         self._index = {name: i for i, name in enumerate(names)}
         self._near = np.where([name in arm for name in names], NEAR, math.inf)
-        self._is_endless = np.array([name in endless for name in names], dtype=bool)
         self._longest, self._last = longest, -math.inf
         self._places: Array = np.full(len(names), math.nan)
 
@@ -45,8 +38,7 @@ class FullCommand:
         positions: ArrayLike,
         measured: Array,
         time: float,
-        shown: Array | None = None,
-        is_at_rest: bool = False,
+        known: Known | None = None,
     ) -> dict[str, float]:
         """Returns the command with the places of the joints that it leaves out, where they are
         known.
@@ -55,27 +47,28 @@ class FullCommand:
             positions: (K,) rad or m.
             measured: (D,), NaN where unknown.
             time: s, of a steady clock.
-            shown: (D,) as of an `Output`.
-            is_at_rest: whether the arm is to be at rest.
+            known: as of an `Output`.
 
         Raises:
-            RobotError: the place of a joint that is left out may be whole turns away.
+            RobotError: a joint that is left out may be elsewhere.
         """
         if time - self._last > self._longest:
-            is_near = np.abs(measured - self._places) <= self._near
-            self._places = np.where(is_near | np.isnan(measured), self._places, measured)
-        if shown is not None:
-            self._check_turns(names, shown, is_at_rest)
+            is_far = np.abs(measured - self._places) > self._near
+            self._places = np.where(is_far, measured, self._places)
+        self._places = np.where(np.isnan(self._places), measured, self._places)
+        if known is not None:
+            self._forget_lost(names, known)
         self._last = time
         self._places[[self._index[name] for name in names]] = positions
         places = zip(self._index, self._places.tolist(), strict=True)
         return {name: place for name, place in places if not math.isnan(place)}
 
-    def _check_turns(self, names: Sequence[str], shown: Array, is_at_rest: bool) -> None:
-        """Raises RobotError if the driver of a joint that is left out may count it elsewhere."""
-        away = np.abs(shown - self._places)
-        is_uncounted = self._is_endless & ((away > SIDE) | (np.isnan(shown) & is_at_rest))
-        is_uncounted &= np.isfinite(self._places)
+    def _forget_lost(self, names: Sequence[str], known: Known) -> None:
+        """Forgets the places at which joints may not be held; raises RobotError if one of them is
+        left out of a command.
+        """
+        is_lost = known.are_lost(self._places)
+        self._places[is_lost] = math.nan
         for name, k in self._index.items():
-            if is_uncounted[k] and name not in names:
-                raise RobotError(f'the driver of {name} may count its turns elsewhere')
+            if is_lost[k] and name not in names:
+                raise RobotError(f'{name} may be elsewhere than it was sent')

@@ -22,6 +22,7 @@ from frame_ros.gate.still_joints import StillJoints
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 DELAY = 0.5  # s that a measurement may have been on its way; an older stamp counts as this old
 TIMING = 0.05  # s by which the times of two measurements may be wrong
@@ -73,7 +74,7 @@ class MeasuredJoints:
         self._beyond = BEYOND * (limits.ends[1] - limits.ends[0])
         self._index = {name: i for i, name in enumerate(limits.names)}
         self._publishers: list[Hashable] = [None] * len(limits.names)
-        self._published = np.zeros(len(limits.names), dtype=np.int64)  # ns, when last, taken or not
+        self._published = np.zeros(len(limits.names), dtype=np.int64)  # ns, newest, taken or not
         self._heard = [-self._timeout - 1] * len(limits.names)
         self._names: Sequence[str] | None = None
         self._found: Indices = np.zeros(0, dtype=np.intp)
@@ -119,6 +120,7 @@ class MeasuredJoints:
             return problem
         published = values[self._places]
         self._look_at_turns(i, published, measured)
+        measured = max(measured, now - int(DELAY * SECOND))
         values = self._counted(i, published, sent[i])
         is_harmless = self._is_harmless(i, values)
         problem = None if is_harmless else self._impossible(i, values)
@@ -144,11 +146,18 @@ class MeasuredJoints:
         is_known = np.isfinite(positions)
         self.positions[is_known], self.times[is_known] = positions[is_known], now
 
-    def shown(self, now: int) -> Array:
-        """Returns (D,) rad where their driver has the joints that turn without end; NaN for others,
-        and of those that it was silent about for so long that it may have been started again.
+    def is_silent(self, now: int) -> Mask:
+        """Returns (D,) whether the driver of a joint, who published it before, has been silent for
+        so long that it may have been started again.
         """
-        return np.where(now - self._published > self._timeout, math.nan, self.heard)
+        result: Mask = (self._published > 0) & (now - self._published > self._timeout)
+        return result
+
+    def resting(self, now: int) -> Array:
+        """Returns (D,) where joints stay, plausible there or not; NaN where they move, and where
+        their driver is silent.
+        """
+        return np.where(self.is_silent(now), math.nan, self.still.places(now))
 
     def forget(self) -> None:
         """Forgets the joints, which may be anywhere after the clock was reset."""
@@ -192,12 +201,13 @@ class MeasuredJoints:
         """Notices jumps of a turn in what is published (K,), but for those over a silence: a driver
         that was started again may have lost turns.
         """
+        before = self._published[i]
+        self._published[i] = np.maximum(measured, before)
         if not self._has_endless:
             return
-        was_silent = measured - self._published[i] > self._timeout
-        room = self._room(i, self._published[i], measured)
+        was_silent = measured - before > self._timeout
+        room = self._room(i, before, measured)
         self._turns.look(i, published, np.where(was_silent, math.inf, room))
-        self._published[i] = measured
 
     def _counted(self, i: Indices, published: Array, sent: Array) -> Array:
         """Returns positions (K,), counted on where joints turn without end, and notes these."""
@@ -250,5 +260,4 @@ def measured_at(stamp: int, now: int, clock: int) -> int:
     """Returns when something stamped `stamp` was measured, on the clock that reads `now` (all ns).
     Without a stamp, or with one ahead: now. clock: the stamps' clock.
     """
-    age = clock - stamp if stamp > 0 else 0
-    return now - min(max(age, 0), int(DELAY * SECOND))
+    return now - (max(clock - stamp, 0) if stamp > 0 else 0)

@@ -64,6 +64,24 @@ class Reason:
         return cls(excess.cause, excess.text, excess.joint, excess.value, excess.limit, excess.unit)
 
 
+class Known(NamedTuple):
+    """The knowledge of where the joints are.
+
+    Attributes:
+        positions: (D,) rad or m, inf where nobody knows, NaN where it does not matter.
+        room: (D,) rad or m, how far from there a joint may be held.
+    """
+
+    positions: Array
+    room: Array
+
+    def are_lost(self, places: Array) -> NDArray[np.bool_]:
+        """Returns (D,) whether a joint may not be held at its place (D,); NaN: it has none."""
+        with np.errstate(invalid='ignore'):
+            result: NDArray[np.bool_] = np.abs(self.positions - places) > self.room
+        return result
+
+
 class Output(NamedTuple):
     """A command to the arm.
 
@@ -73,7 +91,7 @@ class Output(NamedTuple):
         is_hold: the gate's own.
         times: (K,) ns, the stream's time of arrival of each joint: at most the slot (jitter) before
             it is sent.
-        shown: (D,) rad, see `MeasuredJoints.shown`; None: no joint turns without end.
+        known: where joints that it leaves out may be held; None: wherever they were sent.
     """
 
     stamp: int
@@ -82,7 +100,7 @@ class Output(NamedTuple):
     velocities: Array
     is_hold: bool
     times: NDArray[np.int64]
-    shown: Array | None = None
+    known: Known | None = None
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,10 @@
 After a pause a joint goes on from its last command, which its servo still holds, if it is measured
 near there; otherwise something else moved it, and it goes on from where it is measured, once it is
 still. Only commands lead it there: a held or stopped joint is not sent elsewhere.
+
+A driver that was silent may have been started again, with the arm elsewhere or its turns counted
+elsewhere: nobody knows where the arm is. Such an arm is braked, but its joints are held only once
+they have been still near where they were sent; others start with a command, as after a pause.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from frame_ros.gate.limits.command_step import Proposal
 from frame_ros.gate.measured_joints import LAG, MeasuredJoints, measured_at
 from frame_ros.gate.measured_turns import SIDE, MeasuredTurns
 from frame_ros.gate.options import HOLD_STILL, GateRules
-from frame_ros.gate.records import Moment, Output, Reason
+from frame_ros.gate.records import Known, Moment, Output, Reason
 from frame_ros.gate.sent_path import SentPath
 from frame_ros.gate.watchdogs import Watch
 
@@ -83,6 +87,8 @@ class GateStream:
         self._near = np.where(self._arm, np.minimum(started.step, NEAR), math.inf)
         self._is_endless = started.is_endless
         self._has_endless = bool(self._is_endless.any())
+        self._far = np.where(self._is_endless, SIDE, math.inf)
+        self._lost = np.zeros(len(names), dtype=bool)  # joints whose driver was silent
         self._starts = np.zeros(len(names), dtype=bool)  # joints that something may have moved
         self._starting = np.zeros(len(names), dtype=bool)  # of these, who start with this command
         self._rest: Array = np.full(len(names), math.nan)  # where they come back to, held
@@ -123,9 +129,17 @@ class GateStream:
         self._path.forget()
         self.limiter.set_back(by)
         self._starts[:], self._unseen, self._needed = True, self._arm.copy(), now
+        self._lost[:] = self._arm
         text = f'the clock was set back by {by / SECOND:.3g} s'
         reason = Reason(Cause.CLOCK_SET_BACK, text, value=by / SECOND, unit='s')
         self.doubt(reason, moment)
+
+    def _notice_silence(self, now: int) -> None:
+        """Notices whether something may have moved the arm while its driver was silent."""
+        is_silent = self._arm & self.joints.is_silent(now)
+        if is_silent.any():
+            self._lost |= is_silent
+            self._starts |= is_silent
 
     def measure(
         self,
@@ -138,6 +152,7 @@ class GateStream:
         """Takes plausible measured positions; returns what is wrong with them, or ''."""
         now = self.time(moment)
         self._notice(now, self.limiter.longest + int(LATE * SECOND), moment)
+        self._notice_silence(now)
         measured = measured_at(stamp, now, moment.clock)
         sent = self.limiter.positions
         found = self.joints.take(names, positions, measured, now, moment, publisher, sent)
@@ -287,44 +302,56 @@ class GateStream:
         """Sends a proposal. names: of its joints, if they are known."""
         positions = self.limiter.commit(proposal)
         self._starts &= ~self._starting
+        self._lost &= ~self._starting
         self.commanded[proposal.indices] = True
-        return self._output(stamp, proposal, positions, names, moment)
+        known = self._known(self.time(moment), False)
+        return self._output(stamp, proposal, positions, names, known, moment)
 
     def hold(self, moment: Moment) -> Output | None:
         """Returns the next command that brings the arm to rest and keeps it there.
 
         None: it was never commanded, or not measured since the process stood still. A joint that
         was moved while it had no commands is left out: it stays as it is. So does the whole arm, if
-        none of its joints had any, and a joint whose driver may count its turns elsewhere.
+        none of its joints had any, and a joint that may be elsewhere, see `_known`.
         """
         if not self.commanded.any() or self.blind(moment) is not None:
             return None
         limiter, time = self.limiter, self.time(moment)
+        self._notice_silence(time)
+        known = self._known(time, limiter.is_fast(time))
         if not self.is_braking:
             is_still = self._config.stop_behaviour == HOLD_STILL
             self._rest = np.where(is_still & ~limiter.comes_in(), limiter.positions, math.nan)
+        self._rest[self._lost] = math.nan
         has_paused = limiter.has_paused(time)
         is_moved = self.commanded & has_paused & self._is_far()
         is_all = is_moved.any() and has_paused[self.commanded].all()
-        which = self.commanded & ~(is_moved | is_all | self._is_uncounted(time))
+        which = self.commanded & ~(is_moved | is_all)
+        if known is not None:
+            which &= ~known.are_lost(limiter.positions)
         limiter.start_again(self.commanded, np.where(which, self._rest, math.nan))
         proposal = limiter.brake(time, which)
         if proposal is None:
             return None
-        return self._output(moment.clock, proposal, proposal.positions, None, moment)
+        return self._output(moment.clock, proposal, proposal.positions, None, known, moment)
 
-    def _is_uncounted(self, time: int) -> Mask:
-        """Returns (D,) whether the place where a joint was sent may be whole turns away: its driver
-        has it on another side of there, or, of an arm at rest, may have been started again.
+    def _known(self, time: int, is_fast: bool) -> Known | None:
+        """Returns where joints may be held; None: wherever they were sent.
+
+        A joint whose driver was silent must have been still near where it was sent, unless the arm
+        is fast and must be braked. One that turns without end may never be on another side of where
+        its driver has it, which may count its turns elsewhere.
         """
-        if not self._has_endless:
-            return np.zeros(len(self.names), dtype=bool)
-        shown = self.joints.shown(time)
+        if not (self._has_endless or self._lost.any()):
+            return None
+        places = self.joints.resting(time)
         with np.errstate(invalid='ignore'):
-            is_elsewhere = np.abs(shown - self.limiter.positions) > SIDE
-        is_silent = np.isnan(shown) & (not self.limiter.is_moving(time))
-        found: Mask = self._is_endless & (is_elsewhere | is_silent)
-        return found
+            self._lost &= ~(np.abs(places - self.limiter.positions) <= self._near)
+        is_lost = self._lost & (not is_fast)
+        places = np.where(np.isnan(places), math.inf, places)
+        return Known(
+            np.where(is_lost, places, self.joints.heard), np.where(is_lost, self._near, self._far)
+        )
 
     def is_due(self, moment: Moment) -> bool:
         """Returns whether a command of the gate's own may be sent. One may be a period after the
@@ -360,7 +387,7 @@ class GateStream:
         """Allows an arm at rest to be moved by others until it is commanded again."""
         if not self.commanded.any() or self.is_moving(moment):
             return
-        self.commanded[:], self._starts[:] = False, True
+        self.commanded[:], self._starts[:], self._lost[:] = False, True, False
         self._path.forget()
 
     def settled(self, moment: Moment) -> Array | None:
@@ -384,6 +411,7 @@ class GateStream:
         proposal: Proposal,
         positions: NDArray[np.float64],
         names: tuple[str, ...] | None,
+        known: Known | None,
         moment: Moment,
     ) -> Output:
         i = proposal.indices
@@ -393,8 +421,7 @@ class GateStream:
         if names is None or len(names) != len(i):
             names = tuple(self.names[k] for k in i)
         speeds, times = proposal.velocities, proposal.times
-        shown = self.joints.shown(self.time(moment)) if self._has_endless else None
-        return Output(stamp, names, positions, speeds, self.is_braking, times, shown)
+        return Output(stamp, names, positions, speeds, self.is_braking, times, known)
 
     def _settled(self, i: Indices, positions: NDArray[np.float64]) -> NDArray[np.float64]:
         """Returns the positions; NaN for joints still on their way to where they start again."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from gate_world import HOME, ROBOT, TOTALS, GateWorld, places
+from gate_world import HOME, ROBOT, TOTALS, TURNING, GateWorld, places
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
@@ -62,7 +62,7 @@ class GateMachine(GateWorld):
 
     def release(self):
         """A person mends what is wrong, and releases the stop."""
-        self.measures, self.off = True, np.zeros(6)
+        self.measures, self.is_blocked, self.off = True, False, np.zeros(6)
         self.beats = Heartbeat(is_acting=True) if self.beats else None
         self.wait(700)
         self.reset_gate()
@@ -214,6 +214,24 @@ class GateMachine(GateWorld):
         self.measures = measures or not self.measures
         self.beats = None if is_acting is None else Heartbeat(is_acting=is_acting)
         self.wait(20)
+
+    @rule(
+        fall=places, share=st.sampled_from([0.0, 0.05, 0.5, 1.0]), ms=st.integers(560, 2500),
+        rest=st.integers(100, 1500),
+    )  # fmt: skip
+    def start_driver_again(self, fall, share, ms, rest):
+        """The driver is gone, the arm falls, and the driver is back and holds it where it is. One
+        that turns stays: its driver might count it from another turn.
+        """
+        TOTALS.steps += 1
+        self.measures, self.is_blocked = False, True
+        self.wait(ms)
+        fallen = np.clip(self.arm + share * np.array(fall), self.limits.lower, self.limits.upper)
+        falls = np.arange(6) < (TURNING if self.chosen['turns'] else 5)
+        self.arm, self.measures = np.where(falls, fallen, self.arm), True
+        self.is_back[:5] = True
+        self.wait(rest)
+        self.is_back[:] = False
 
     @rule(has_taken_over=st.booleans(), gap=gaps)
     def take_over(self, has_taken_over, gap):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from gate_and_arm import rules
-from gate_witness import LED, Witness
+from gate_witness import LED, NEAR, Witness
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize
 
@@ -17,6 +17,7 @@ from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_limits import limits_of
 from frame_ros.gate.limits.workspace import Workspace
 from frame_ros.gate.records import GateStatus, InterventionLog, Moment
+from frame_ros.gate.still_joints import STILL
 from frame_ros.robots import load_robot
 
 ROBOT = load_robot('so101')
@@ -129,6 +130,7 @@ class GateWorld(RuleBasedStateMachine):
         self.source, self.measured, self.seen = POLICY, self.arm.copy(), 0
         self.resting, self.rests, self.strayed = np.full(6, math.nan), np.zeros(6), []
         self.is_let_go, self.led_until = np.ones(6, dtype=bool), np.zeros(6)
+        self.is_back = np.zeros(6, dtype=bool)  # joints without a command since a silence
         self.look()
 
     # What the world does.
@@ -202,6 +204,7 @@ class GateWorld(RuleBasedStateMachine):
         self.goal[i] = self.requested[i] = output.positions
         assert status != GateStatus.STOPPED or output.is_hold, 'a stopped gate passes nothing'
         self.check_held(output, i, status)
+        self.check_back(output, i)
         if self.chosen['box']:
             self.check_box(before)
 
@@ -221,6 +224,19 @@ class GateWorld(RuleBasedStateMachine):
             assert is_same or self.rests[k] <= enough, text
             self.resting[k], self.rests[k] = place, self.rests[k] + 1 if is_same else 0
         TOTALS.add('rests', self.rests[joints].min() > 0)
+
+    def check_back(self, output, joints):
+        """Asserts that an arm at rest whose driver was silent is held only where it is."""
+        if not output.is_hold:
+            self.is_back[joints] = False
+        elif not output.velocities.any():
+            for k, place in zip(joints, output.positions.tolist(), strict=True):
+                away = abs(place - float((self.arm + self.lie)[k]))
+                if k == TURNING and self.chosen['turns']:
+                    away = abs(math.remainder(away, 2.0 * math.pi))
+                TOTALS.add('held after a silence', self.is_back[k])
+                text = f'{self.names[k]} is held {away} from where it is, after a silence'
+                assert not self.is_back[k] or away <= NEAR + STILL + 0.01, text
 
     def check_led(self, wanted, joints, before, speeds, silent, asked):
         """A joint goes where it is asked to, or brakes: nothing measured leads it, but after a

@@ -153,8 +153,11 @@ def test_a_held_arm_does_not_follow_a_false_measurement_after_a_stall(state, sec
     for _ in range(3):
         bench.keep(bench.gate.tick(bench.moment))
     bench.wait(2.0)
-    assert all((output.positions == HOME).all() for _, output in bench.sent)
-    assert bench.moment.monotonic - bench.sent[-1][0] < 30 * MILLISECOND  # and is held after it
+    sent = [dict(zip(o.names, o.positions.tolist(), strict=True)) for _, o in bench.sent]
+    home = dict(zip(NAMES, HOME.tolist(), strict=True))
+    assert all(each.items() <= home.items() for each in sent)
+    assert sent[-1] == home  # and is held after it
+    assert bench.moment.monotonic - bench.sent[-1][0] < 30 * MILLISECOND
 
 
 def test_a_stopped_arm_that_was_moved_during_a_stall_is_left_there():
@@ -337,8 +340,11 @@ def test_a_simulated_clock_may_be_set_back(is_driven):
     if is_driven:
         assert (bench.status, bench.gate.reason.cause) == (GateStatus.STOPPED, 'clock_set_back')
         assert '5e+03 s' in bench.gate.reason.text
-        assert bench.sent[-1][1].positions == pytest.approx(before, abs=0.01)
         bench.wait(1.0)
+        held = bench.sent[-1][1]
+        assert 'shoulder_lift' not in held.names and 'elbow_flex' in held.names
+        i = [NAMES.index(name) for name in held.names]
+        assert held.positions == pytest.approx(before[i], abs=0.01)
         assert bench.gate.reset(bench.moment)[0]
     bench.wait(0.2)
     bench.command(bench.joints)

@@ -75,7 +75,6 @@ def test_a_joint_at_rest_is_not_held_while_nobody_knows_how_its_driver_counts():
     assert bench.status == GateStatus.HOLDING
     held = [ROLLING in output.names for output in sent]
     assert any(held) and not any(held[-20:])
-    assert all(NAMES[0] in output.names for output in sent)
     bench.wait(0.5)  # its count is the same
     assert bench.sent[-1][1].positions[ROLL] == pytest.approx(last)
     bench.turn(0.5)

@@ -175,13 +175,14 @@ class CommandLimiter:
         result: Mask = time - self._sent > self.longest
         return result
 
-    def is_moving(self, time: int) -> bool:
-        """Returns whether the joints would stop too fast without a command until `time` (ns). Also
-        true while joints are on their way to where they start again.
-        """
+    def is_fast(self, time: int) -> bool:
+        """Returns whether the joints would stop too fast without a command until `time` (ns)."""
         i, h = np.flatnonzero(self._is_sent), (time - self.times) / SECOND
-        is_fast = np.abs(self.velocities[i]) > self.limits.acceleration[i] * h[i]
-        return bool(is_fast.any() or np.isfinite(self.base[i]).any())
+        return bool((np.abs(self.velocities[i]) > self.limits.acceleration[i] * h[i]).any())
+
+    def is_moving(self, time: int) -> bool:
+        """Returns the same; also true while joints are on their way to where they start again."""
+        return self.is_fast(time) or bool(np.isfinite(self.base[self._is_sent]).any())
 
     def deadline(self) -> int | None:
         """Returns when (ns) the joints must be braked if no command comes; None: never. Later they

@@ -71,8 +71,7 @@ class GateOutputs:
         self._waiting: deque[tuple[Any, Any]] = deque()
         self._last_stamp = self._set_backs = 0
         self._last: Output | None = None
-        longest = settings.limits.longest_period
-        self._full = FullCommand(names, robot.joint_names, longest, robot.continuous)
+        self._full = FullCommand(names, robot.joint_names, settings.limits.longest_period)
         self._warnings = RepeatedWarnings(node.get_logger())
         self._lasting = LastingInterventions()
         self._shown = -1
@@ -127,13 +126,13 @@ class GateOutputs:
 
     def _send_to_controller(self, output: Output, stamp: int, measured: Array) -> None:
         """The same for the controller, which wants all of its joints."""
-        is_at_rest = output.is_hold and not output.velocities.any()
         try:
             goals = self._full.complete(
-                output.names, output.positions, measured, time.monotonic(), output.shown, is_at_rest
+                output.names, output.positions, measured, time.monotonic(), output.known
             )
             names, positions = list(goals), list(goals.values())
             if output.is_hold:
+                is_at_rest = not output.velocities.any()
                 self._controller.hold(stamp, names, positions, is_at_rest)
             else:
                 self._controller.publish(stamp, names, positions)

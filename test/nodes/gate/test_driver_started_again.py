@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A driver that is started again while the gate holds, and counts a joint's turns elsewhere."""
+"""A driver that is started again while the gate holds, with the arm elsewhere, or with the turns of
+a joint counted elsewhere.
+"""
 
 import math
 import time
 
+import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
@@ -27,8 +30,9 @@ def bench(ros_context):
     made.close()
 
 
-@pytest.mark.parametrize('commanded', [NAMES, ('lift',)], ids=['all', 'another'])
-def test_neither_driver_nor_controller_get_the_count_of_before(bench, commanded):
+@pytest.mark.parametrize('commanded', [NAMES, ('lift',)], ids=['all', 'lift'])
+@pytest.mark.parametrize('moved', [(-TURN, 0.0, 0.0), (0.0, 0.8, 0.0)], ids=['turned', 'fell'])
+def test_neither_driver_nor_controller_get_the_place_of_before(bench, commanded, moved):
     """Nor do they get that of a joint that no command names, but the controller needs."""
     cell, received = bench.cell, []
     cell.create_subscription(Float64MultiArray, CONTROLLER, received.append, 50)
@@ -50,18 +54,21 @@ def test_neither_driver_nor_controller_get_the_count_of_before(bench, commanded)
     bench.wait_for(GateState.HOLDING, command)
     assert cell.states[-1].cause == 'stale_joint_states'
     time.sleep(0.3)  # whatever was under way
-    cell.positions[0] -= TURN
+    cell.positions = places = [start + by for start, by in zip(START, moved, strict=True)]
     before = len(cell.commands), len(received)
     cell.measures = True
     bench.wait_for(GateState.STOPPED, command)
-    assert 'turn' in cell.states[-1].text
-    bench.wait(lambda: len(cell.commands) > before[0] + 20)
+    assert ('turn' if moved[0] else 'lift') in cell.states[-1].text
     time.sleep(4.0)  # in which it could have turned once
+    there = dict(zip(NAMES, places, strict=True))
     sent = [
-        dict(zip(message.name, message.position, strict=True))
+        (name, place)
         for _, message in cell.commands[before[0] :]
+        for name, place in zip(message.name, message.position, strict=True)
     ]
-    assert not [each for each in sent if abs(each.get('turn', 0.0) - cell.positions[0]) > 1.0]
-    assert cell.positions[0] == pytest.approx(START[0] - TURN)
-    far = [list(each.data) for each in received[before[1] :] if abs(each.data[0]) > 1.0]
-    assert not far
+    held = [name for name in commanded if not moved[NAMES.index(name)]]
+    assert {name for name, _ in sent} == set(held)
+    assert not [each for each in sent if abs(each[1] - there[each[0]]) > 0.1]
+    assert cell.positions == pytest.approx(places)
+    got = np.array([each.data for each in received[before[1] :]]).reshape(-1, 3)
+    assert np.abs(got - places).max(initial=0.0) < 0.1
