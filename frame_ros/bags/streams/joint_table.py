@@ -113,7 +113,12 @@ def _merged(
     messages = list(named_positions(stream))
     order = np.argsort(stream.stamps, kind='stable').tolist()
     lists = Counter(messages[i][0] for i in order if len(messages[i][0]) == len(messages[i][1]))
-    odd = _odd_lists(lists, is_held)
+    joints = Counter[frozenset[str]]()  # in whatever order the messages name them
+    for each, count in lists.items():
+        if each:
+            joints[frozenset(each)] += count
+    odd_joints = _odd_joints(joints, is_held)
+    odd = {each for each in lists if frozenset(each) in odd_joints}
     names = _joint_names([each for each in lists if each not in odd])
     if not names:
         return JointTable((), np.zeros(0, np.int64), np.zeros((0, 0)))
@@ -138,23 +143,22 @@ def _merged(
     )
 
 
-def _odd_lists(lists: Mapping[tuple[str, ...], int], is_held: bool) -> set[tuple[str, ...]]:
-    """Returns the names of messages that are odd: some of a few messages that have a joint which
+def _odd_joints(joints: Mapping[frozenset[str], int], is_held: bool) -> set[frozenset[str]]:
+    """Returns the joints of messages that are odd: some of a few messages that have a joint which
     all usual ones lack, among joints of these. Waiting for that joint would cost all other rows.
 
-    lists: names -> messages, in the order of their first ones.
+    joints: of messages -> number of these, in the order of their first ones.
     """
-    places, odd = {names: place for place, names in enumerate(lists)}, set()
-    for names, count in lists.items():
-        alike = [other for other in lists if not set(names).isdisjoint(other)]
-        usual = max(alike, key=lambda other: lists[other])
-        if lists[usual] < LEAST_USUAL or count > max(1, MOST_ODD * lists[usual]):
+    places, odd = {names: place for place, names in enumerate(joints)}, set()
+    for names, count in joints.items():
+        usual = max((other for other in joints if names & other), key=lambda o: joints[o])
+        seldom = max(1, MOST_ODD * joints[usual])
+        if joints[usual] < LEAST_USUAL or count > seldom:
             continue
-        seldom = max(1, MOST_ODD * lists[usual])
-        known = {joint for other, n in lists.items() if n > seldom for joint in other}
+        known = {joint for other, n in joints.items() if n > seldom for joint in other}
         # A command of all joints at the begin holds for those that are not commanded again.
-        is_begin = is_held and set(names) > set(usual) and places[names] < places[usual]
-        if not known.issuperset(names) and not is_begin:
+        is_begin = is_held and names > usual and places[names] < places[usual]
+        if not known >= names and not is_begin:
             odd.add(names)
     return odd
 

@@ -214,6 +214,25 @@ def test_a_message_with_an_odd_joint_is_skipped_and_counted(names, place, tmp_pa
     assert observed.names == JOINTS and len(observed) == 61 and observed.left_out == {ODD: 1}
 
 
+def test_a_message_without_joints_and_names_in_changing_order_cost_no_other_row(tmp_path):
+    """Some drivers publish an empty message first; a dictionary's order may change each time."""
+    rng, sent = np.random.default_rng(0), []
+    for topic, at, content in robot_messages(count=60):
+        if topic in ('/joint_commands', '/joint_states'):
+            order = rng.permutation(len(content.name))
+            names, positions = np.array(content.name)[order].tolist(), content.position[order]
+            content = joint_state(at, positions, names)
+        sent.append((topic, at, content))
+    at = step_stamp(30) + 5
+    odd = joint_state(at, np.zeros(len(JOINTS) + 1), [*JOINTS, 'odd'])
+    none = joint_state(at - 1, np.zeros(0), [])
+    sent += [('/joint_commands', at, odd), ('/joint_commands', at - 1, none)]
+    path = write_bag(tmp_path / 'bag', sorted(sent, key=lambda m: m[1]))
+    actions = recorded_actions(path)
+    assert set(actions.names) == set(JOINTS) and len(actions) == 60
+    assert actions.left_out.pop(ODD) == 1 and sum(actions.left_out.values()) <= 1
+
+
 def test_a_message_that_lacks_a_joint_costs_no_other_row(tmp_path):
     sent, at = robot_messages(count=60), step_stamp(20) + 5
     short = joint_state(at, np.zeros(5), JOINTS[:5])
